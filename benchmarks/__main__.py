@@ -7,7 +7,19 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks import cold, dump, editor, growth, house, instructions, lint, memory, peers, throughput, waits
+from benchmarks import (
+    cold,
+    dump,
+    editor,
+    growth,
+    house,
+    instructions,
+    lint,
+    memory,
+    peers,
+    throughput,
+    waits,
+)
 
 ALL: dict[str, Callable[[], object]] = {
     "cold": cold.run,
@@ -29,7 +41,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ALL)}")
     parser.add_argument("--kubeconform", metavar="PATH", help="compare with this kubeconform")
-    parser.add_argument("--before", metavar="PATH", help="compare editor and waits with this checkout")
+    parser.add_argument(
+        "--before", metavar="PATH", help="compare editor and waits with this checkout"
+    )
     parser.add_argument("--torchx", metavar="PATH", help="compare with this torchx")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ALL]

@@ -18,23 +18,46 @@ ANY_STATUS = (
 )
 """A command whose exit status says something of its input."""
 WRONG = "compile, a mistake"
-PLAIN, PYDANTIC, FIELD = "python -c pass", "import pydantic", "from pydantic import BaseModel, Field"
+PLAIN, PYDANTIC, FIELD = (
+    "python -c pass",
+    "import pydantic",
+    "from pydantic import BaseModel, Field",
+)
 
 
 def run() -> None:
     """Print each command's median and its ratios."""
     with TemporaryDirectory() as folder:
-        spent = processes({name: [sys.executable, *words] for name, words in commands(folder).items()}, folder, ROUNDS)
+        spent = processes(
+            {name: [sys.executable, *words] for name, words in commands(folder).items()},
+            folder,
+            ROUNDS,
+        )
     times = spent.wall
     for name, seconds in times.items():
-        line(f"{name}: {median(seconds) * 1000:.0f} ms, against {PLAIN}", f"{ratio(times, name, PLAIN):.2f}")
-    line(f"compile --no-lint, against {PYDANTIC}", f"{ratio(times, 'compile --no-lint', PYDANTIC):.2f}", "<= 0.9")
+        line(
+            f"{name}: {median(seconds) * 1000:.0f} ms, against {PLAIN}",
+            f"{ratio(times, name, PLAIN):.2f}",
+        )
+    line(
+        f"compile --no-lint, against {PYDANTIC}",
+        f"{ratio(times, 'compile --no-lint', PYDANTIC):.2f}",
+        "<= 0.9",
+    )
     line(f"compile, against {PYDANTIC}", f"{ratio(times, 'compile', PYDANTIC):.2f}", "<= 1.1")
-    line("a spec with a mistake, against one without", f"{ratio(times, WRONG, 'compile'):.2f}", "<= 1.3")
+    line(
+        "a spec with a mistake, against one without",
+        f"{ratio(times, WRONG, 'compile'):.2f}",
+        "<= 1.3",
+    )
     for name in ("explain, a spec", "explain, a code", "diff, two specs", "targets"):
         line(f"{name}, against {PLAIN}", f"{ratio(times, name, PLAIN):.1f}", "<= 10")
     for kind in ("Pod", "Job", "PyTorchJob"):
-        line(f"lint of one {kind}, against {PLAIN}", f"{ratio(times, f'lint, {kind}', PLAIN):.2f}", "<= 5.0")
+        line(
+            f"lint of one {kind}, against {PLAIN}",
+            f"{ratio(times, f'lint, {kind}', PLAIN):.2f}",
+            "<= 5.0",
+        )
 
 
 def commands(folder: str) -> dict[str, list[str]]:
@@ -52,13 +75,22 @@ def commands(folder: str) -> dict[str, list[str]]:
     told["explain, a spec"] = [*PTCOMPILE, "explain", EXAMPLE, "volumes"]
     told["explain, a code"] = [*PTCOMPILE, "explain", "PTC302"]
     told["diff, two specs"] = [*ANY_STATUS, "diff", EXAMPLE, "golden/elastic-range/spec.yaml"]
-    told["platform"] = [*PTCOMPILE, "platform", "examples/llm/cluster.yaml", "examples/llm/spec.yaml"]
+    told["platform"] = [
+        *PTCOMPILE,
+        "platform",
+        "examples/llm/cluster.yaml",
+        "examples/llm/spec.yaml",
+    ]
     told["requires"] = [*PTCOMPILE, "requires", EXAMPLE]
     told["schema"] = [*PTCOMPILE, "schema", "spec"]
     told["targets"] = [*PTCOMPILE, "targets"]
     told["rules"] = [*PTCOMPILE, "rules"]
     told["init"] = [*PTCOMPILE, "init"]
-    for target, kind, nodes in (("pod", "Pod", 1), ("job", "Job", 4), ("pytorchjob", "PyTorchJob", 4)):
+    for target, kind, nodes in (
+        ("pod", "Pod", 1),
+        ("job", "Job", 4),
+        ("pytorchjob", "PyTorchJob", 4),
+    ):
         path = Path(folder) / f"{target}.yaml"
         path.write_text(documents(1, nodes=nodes, target=target)[0], encoding="utf-8")
         told[f"lint, {kind}"] = [*PTCOMPILE, "lint", str(path)]

@@ -41,7 +41,12 @@ def node(n: int) -> dict[str, Any]:
     shape = n % SHAPES
     machine = shape % len(MACHINES)
     name = f"ip-10-0-{n // 250}-{n % 250}"
-    allocatable = {"cpu": CPUS[machine], "memory": MEMORY[machine], "pods": "110", GPU: str(GPUS[machine])}
+    allocatable = {
+        "cpu": CPUS[machine],
+        "memory": MEMORY[machine],
+        "pods": "110",
+        GPU: str(GPUS[machine]),
+    }
     labels = {
         "kubernetes.io/hostname": name,
         "node.kubernetes.io/instance-type": MACHINES[machine],
@@ -49,10 +54,18 @@ def node(n: int) -> dict[str, Any]:
         "eks.amazonaws.com/nodegroup": f"ng-{shape}",
     }
     conditions = [
-        {"type": kind, "status": "False", "message": "the kubelet has enough of it", "reason": "KubeletHasEnough"}
+        {
+            "type": kind,
+            "status": "False",
+            "message": "the kubelet has enough of it",
+            "reason": "KubeletHasEnough",
+        }
         for kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
     ]
-    images = [{"names": [f"registry.k8s.io/image-{k}@sha256:{'ab' * 32}"], "sizeBytes": k} for k in range(8)]
+    images = [
+        {"names": [f"registry.k8s.io/image-{k}@sha256:{'ab' * 32}"], "sizeBytes": k}
+        for k in range(8)
+    ]
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -72,9 +85,13 @@ def run() -> None:
     """Print what each command takes."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        dump = json.dumps({"apiVersion": "v1", "kind": "List", "items": [node(n) for n in range(NODES)]})
+        dump = json.dumps(
+            {"apiVersion": "v1", "kind": "List", "items": [node(n) for n in range(NODES)]}
+        )
         (folder / "dump.json").write_text(dump, encoding="utf-8")
-        jobs = [JOB.format(n=n, cpu=1 + n % 64, memory=1 + n % 100, gpus=1 + n % 9) for n in range(JOBS)]
+        jobs = [
+            JOB.format(n=n, cpu=1 + n % 64, memory=1 + n % 100, gpus=1 + n % 9) for n in range(JOBS)
+        ]
         (folder / "jobs.yaml").write_text("---\n".join(jobs), encoding="utf-8")
         profile = _run(folder, "platform", "--from-dump", "dump.json")
         _run(folder, "lint", "jobs.yaml", "--cluster", profile)
@@ -84,11 +101,17 @@ def run() -> None:
 def _run(folder: Path, *words: str) -> str:
     """Run a command, print its processor time and its peak, and return the name of the file with its output."""
     with (folder / f"{words[0]}.yaml").open("wb") as file:
-        process = Popen([sys.executable, *PTCOMPILE, *words], cwd=folder, stdout=file, stderr=DEVNULL)
+        process = Popen(
+            [sys.executable, *PTCOMPILE, *words], cwd=folder, stdout=file, stderr=DEVNULL
+        )
         _, _, usage = _wait(process)
     seconds = usage.ru_utime + usage.ru_stime
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    line(f"{words[0]}: peak {peak / 1e6:.0f} MB (goal 400), seconds of processor time", f"{seconds:.1f}", "10")
+    line(
+        f"{words[0]}: peak {peak / 1e6:.0f} MB (goal 400), seconds of processor time",
+        f"{seconds:.1f}",
+        "10",
+    )
     return Path(file.name).name
 
 

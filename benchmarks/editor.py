@@ -63,17 +63,30 @@ def run(before: str | None = None) -> None:
 
 def _findings(before: str | None) -> None:
     """Edit one object at a time, and wait for the findings."""
-    objects = [emit(manifest) for n in range(_JOBS) for manifest in ptcompile.compile(spec(n), target="job").unwrap()]
-    for name, text in {"manifest": documents(1, env=60)[0], "stream": "---\n".join(objects)}.items():
+    objects = [
+        emit(manifest)
+        for n in range(_JOBS)
+        for manifest in ptcompile.compile(spec(n), target="job").unwrap()
+    ]
+    for name, text in {
+        "manifest": documents(1, env=60)[0],
+        "stream": "---\n".join(objects),
+    }.items():
         print(f"  findings after an edit of one object: {name}, {len(text.splitlines())} lines")
         times = _compared(text, {"now": None, **({"before": before} if before else {})})
         for what, pairs in times.items():
             wall, cpu = ([one[part] for one in pairs] for part in (0, 1))
             print(f"    {what:<20}{_shown(wall)}; processor{_shown(cpu)}")
         if before:
-            ratios = [now[1] / then[1] for now, then in zip(times["now"], times["before"], strict=True)]
-            high = [quantiles([cpu for _, cpu in times[what]], n=20)[-1] for what in ("now", "before")]
-            print(f"    processor time {median(ratios):.2f} of that before, 95th percentiles {high[0] / high[1]:.2f}")
+            ratios = [
+                now[1] / then[1] for now, then in zip(times["now"], times["before"], strict=True)
+            ]
+            high = [
+                quantiles([cpu for _, cpu in times[what]], n=20)[-1] for what in ("now", "before")
+            ]
+            print(
+                f"    processor time {median(ratios):.2f} of that before, 95th percentiles {high[0] / high[1]:.2f}"
+            )
 
 
 def _compared(text: str, checkouts: dict[str, str | None]) -> dict[str, list[Times]]:
@@ -85,7 +98,9 @@ def _compared(text: str, checkouts: dict[str, str | None]) -> dict[str, list[Tim
             clients[name] = stack.enter_context(Client(folder, checkout=checkout))
         for client in clients.values():
             client.open("a.yaml", text)
-            client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")})  # warmed up by now
+            client.call(
+                "textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")}
+            )  # warmed up by now
         times: dict[str, list[Times]] = {}
         for version, changed in enumerate(_edited(text), 2):
             for name, client in clients.items():
@@ -103,7 +118,9 @@ def _edited(text: str) -> Iterator[str]:
 
 
 def _shown(seconds: list[float]) -> str:
-    return f"{median(seconds) * 1e3:7.1f} ms, 95 % below {quantiles(seconds, n=20)[-1] * 1e3:6.1f} ms"
+    return (
+        f"{median(seconds) * 1e3:7.1f} ms, 95 % below {quantiles(seconds, n=20)[-1] * 1e3:6.1f} ms"
+    )
 
 
 def _measured(text: str) -> dict[str, list[Times]]:
@@ -111,10 +128,14 @@ def _measured(text: str) -> dict[str, list[Times]]:
     with tempfile.TemporaryDirectory() as folder, Client(Path(folder)) as client:
         client.replies["window/showDocument"] = {"success": True}
         client.open("a.yaml", text)
-        client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")})  # warmed up by now
+        client.call(
+            "textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")}
+        )  # warmed up by now
         found: dict[str, list[Times]] = {}
         for version in range(2, _ROUNDS + 2):
-            changed = text.replace("image: ghcr.io/acme/llama:2.0", f"image: ghcr.io/acme/llama:2.{version}", 1)
+            changed = text.replace(
+                "image: ghcr.io/acme/llama:2.0", f"image: ghcr.io/acme/llama:2.{version}", 1
+            )
             changed += f"# {version}\n"
             _timed(client, found, "diagnostics", partial(_typed, client, changed, version))
             for what, ask in _asked(client, changed).items():
@@ -149,7 +170,9 @@ def _asked(client: Client, text: str) -> dict[str, Callable[[], Any]]:
     }  # fmt: skip
 
 
-def _timed(client: Client, found: dict[str, list[Times]], what: str, ask: Callable[[], Any]) -> None:
+def _timed(
+    client: Client, found: dict[str, list[Times]], what: str, ask: Callable[[], Any]
+) -> None:
     start, busy = time.perf_counter(), client.cpu()
     ask()
     found.setdefault(what, []).append((time.perf_counter() - start, client.cpu() - busy))

@@ -29,7 +29,11 @@ def run(folder: Path = ROOT / "benchmarks" / "curves") -> None:
         seconds = _measured({size: make(size) for size in sizes})
         first, last = sizes[0], sizes[-1]
         goal = "<= 2.1, as what is made" if name in SQUARES else "<= 1.1"
-        line(f"{name}, {first} to {last}: {_shown(seconds)} ms", f"exponent {exponent(seconds):.2f}", goal)
+        line(
+            f"{name}, {first} to {last}: {_shown(seconds)} ms",
+            f"exponent {exponent(seconds):.2f}",
+            goal,
+        )
         slug = name.lower().replace(", ", "-").replace(" ", "-")
         title, axis = name.split(", ")
         (folder / f"{slug}.svg").write_text(plot(title, axis, seconds), encoding="utf-8")
@@ -40,7 +44,10 @@ def _measured(work: Mapping[int, Callable[[], object]]) -> Curve:
     first, second = ({size: _seconds(one) for size, one in work.items()} for _ in range(2))
     times = {size: max(1, round(LEAST / min(first[size], second[size]))) for size in work}
     again = {str(size): partial(_repeat, one, times[size]) for size, one in work.items()}
-    return {int(size): median(found) / times[int(size)] for size, found in interleaved(again, ROUNDS).items()}
+    return {
+        int(size): median(found) / times[int(size)]
+        for size, found in interleaved(again, ROUNDS).items()
+    }
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -81,9 +88,7 @@ def _simulated(nodes: int) -> Callable[[], object]:
 def _tasks(tasks: int) -> Callable[[], object]:
     """A Volcano Job, each of whose pods is told the hosts of all tasks."""
     one = "{replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}, name: t"
-    text = (
-        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\nspec:\n  plugins: {svc: []}\n  tasks:\n"
-    )
+    text = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\nspec:\n  plugins: {svc: []}\n  tasks:\n"
     text += "".join(f"  - {one}{i}}}\n" for i in range(tasks))
     return lambda: [pod.env for pod in ptcompile.simulate(text).pods]
 
@@ -92,7 +97,11 @@ def _beside_services(jobs: int) -> Callable[[], object]:
     """Jobs of two nodes, each with a headless Service of its own."""
     results = (ptcompile.compile(spec(n % 100), target="job").unwrap() for n in range(jobs))
     return _lint(
-        "---\n".join(emit(one).replace("train-", f"train-{n}-") for n, made in enumerate(results) for one in made)
+        "---\n".join(
+            emit(one).replace("train-", f"train-{n}-")
+            for n, made in enumerate(results)
+            for one in made
+        )
     )
 
 
@@ -101,9 +110,15 @@ MANY = (10, 100, 1_000, 10_000)
 CURVES: dict[str, tuple[tuple[int, ...], Callable[[int], Callable[[], object]]]] = {
     "compile, nodes": (NODES, lambda n: _compile(spec(nodes=n))),
     "compile, env entries": (NODES, lambda n: _compile(spec(env=n))),
-    "compile, roles": ((1, 4, 16, 64), lambda n: lambda: ptcompile.compile(spec(roles=n), target="jobset").yaml()),
+    "compile, roles": (
+        (1, 4, 16, 64),
+        lambda n: lambda: ptcompile.compile(spec(roles=n), target="jobset").yaml(),
+    ),
     "compile, documents": (MANY, lambda n: _compile("---\n".join(map(spec, range(n))))),
-    "lint, nodes": (NODES, lambda n: _lint(emit(ptcompile.compile(spec(nodes=n), target="job").unwrap()[-1]))),
+    "lint, nodes": (
+        NODES,
+        lambda n: _lint(emit(ptcompile.compile(spec(nodes=n), target="job").unwrap()[-1])),
+    ),
     "lint, env entries": (NODES, lambda n: _lint(documents(1, env=n)[0])),
     "lint, documents": (MANY, lambda n: _lint("---\n".join((documents(100) * 100)[:n]))),
     "lint, documents with mistakes": (
@@ -113,7 +128,10 @@ CURVES: dict[str, tuple[tuple[int, ...], Callable[[int], Callable[[], object]]]]
     "lint, Jobs beside their Services": (MANY[:-1], _beside_services),
     "simulate, nodes": (NODES, _simulated),
     "simulate, Volcano tasks that know all hosts": ((1, 4, 16, 64, 256), _tasks),
-    "explain, env entries": ((1, 10, 100, 1_000), lambda n: lambda: ptcompile.explain(spec(env=n), target="job")),
+    "explain, env entries": (
+        (1, 10, 100, 1_000),
+        lambda n: lambda: ptcompile.explain(spec(env=n), target="job"),
+    ),
 }
 """By name: the sizes, and what to do for one of them."""
 

@@ -26,7 +26,9 @@ def run() -> None:
     files = sorted(PACKAGE.rglob("*.py"))
     others = [path for path in files if "rules" not in path.relative_to(PACKAGE).parts]
     line("Python files (without rules)", f"{len(files)} ({len(others)})")
-    subjects = [path for path in others if path.name != "__init__.py" and path.parent.name != "passes"]
+    subjects = [
+        path for path in others if path.name != "__init__.py" and path.parent.name != "passes"
+    ]
     short = [path for path in subjects if _lines(path) < SHORT]
     line(f"modules under {SHORT} lines that are no rule, pass or __init__", str(len(short)))
     line("longest file", str(max(map(_lines, files))))
@@ -34,7 +36,10 @@ def run() -> None:
     line("packages and top modules", str(len(graph)))
     line("circles of packages", str(int(_circular(graph))))
     line("floors of packages", str(len(_floors(graph))) if not _circular(graph) else "-")
-    line("imports of module names in strings", str(sum(_text(path).count("import_module(") for path in files)))
+    line(
+        "imports of module names in strings",
+        str(sum(_text(path).count("import_module(") for path in files)),
+    )
     for verb, file in (("compile", _SPEC), ("lint", _MANIFEST)):
         line(f"modules loaded for a {verb}", str(len(loaded(verb, file))))
 
@@ -57,7 +62,9 @@ def loaded(verb: str, file: str) -> list[str]:
         f"main([{verb!r}, {file!r}])\n"
         "print(*(name for name in sys.modules if name.split('.')[0] == 'ptcompile'), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return done.stderr.splitlines()[-1].split()
 
 

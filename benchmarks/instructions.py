@@ -67,11 +67,17 @@ def _counts(valgrind: str, folder: str) -> Iterator[tuple[str, int]]:
     plain = None
     for name in names:
         words = [sys.executable, *told[name]]
-        subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False)  # writes the byte code
+        subprocess.run(
+            words, cwd=ROOT, env=env, capture_output=True, check=False
+        )  # writes the byte code
         count = _count([valgrind, *_OPTIONS, *words], env)
         plain = plain or count
         most = LIMITS["millions"].get(name)
-        line(name, f"{count / 1e6:.1f} M, {count / plain:.1f}", "" if most is None else f"<= {most} M")
+        line(
+            name,
+            f"{count / 1e6:.1f} M, {count / plain:.1f}",
+            "" if most is None else f"<= {most} M",
+        )
         yield name, count
 
 
@@ -79,6 +85,8 @@ _OPTIONS = ("--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/n
 
 
 def _count(words: list[str], env: Mapping[str, str]) -> int:
-    said = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False, text=True).stderr
+    said = subprocess.run(
+        words, cwd=ROOT, env=env, capture_output=True, check=False, text=True
+    ).stderr
     found = re.search(r"I +refs: +([0-9,]+)", said)
     return int(found[1].replace(",", "")) if found else 0

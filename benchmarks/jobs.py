@@ -24,14 +24,21 @@ spec:
 
 def spec(n: int = 0, *, nodes: int = 4, env: int = 0, roles: int = 0) -> str:
     """A spec of about 15 lines; no two numbers give the same one."""
-    text = SPEC.format(n=n, nodes=nodes, more="".join(f", VARIABLE_{i}: value-{i}" for i in range(env)))
-    beside = "".join(f"    side-{i}: {{replicas: 1, command: [serve, --port, '80']}}\n" for i in range(roles))
+    text = SPEC.format(
+        n=n, nodes=nodes, more="".join(f", VARIABLE_{i}: value-{i}" for i in range(env))
+    )
+    beside = "".join(
+        f"    side-{i}: {{replicas: 1, command: [serve, --port, '80']}}\n" for i in range(roles)
+    )
     return text + (f"  roles:\n{beside}" if roles else "")
 
 
 def documents(count: int, *, nodes: int = 4, env: int = 0, target: str = "job") -> list[str]:
     """Indexed Jobs of about 70 lines, and of 1,400 with 660 more variables. Their Services are in no file (PTC486)."""
-    made = (ptcompile.compile(spec(n, nodes=nodes, env=env), target=target).unwrap()[-1] for n in range(count))
+    made = (
+        ptcompile.compile(spec(n, nodes=nodes, env=env), target=target).unwrap()[-1]
+        for n in range(count)
+    )
     return [emit(one) for one in made]
 
 

@@ -42,7 +42,9 @@ def _standalone(file: str, part: Schema) -> Schema:
         return INT_OR_STRING
     made = {word: value for word, value in part.items() if word[0] not in "x$"}
     if "properties" in part:
-        made["properties"] = {name: _standalone(file, one) for name, one in part["properties"].items()}
+        made["properties"] = {
+            name: _standalone(file, one) for name, one in part["properties"].items()
+        }
     for word in ("items", "additionalProperties"):
         if isinstance(part.get(word), dict):
             made[word] = _standalone(file, part[word])

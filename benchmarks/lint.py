@@ -40,12 +40,17 @@ def run() -> None:
         contestants["kubernetes-validate"] = partial(_kubernetes_validate, data[:10])
     times = interleaved(contestants, ROUNDS)
     for name, seconds in times.items():
-        count = LONG_DOCUMENTS if "long" in name else 10 if name == "kubernetes-validate" else DOCUMENTS
+        count = (
+            LONG_DOCUMENTS if "long" in name else 10 if name == "kubernetes-validate" else DOCUMENTS
+        )
         lines = (long if "long" in name else clean)[0].count("\n")
         line(f"{name}, Jobs of {lines} lines", f"{count / median(seconds):.0f} docs/s")
     line("lint, against PyYAML's C loader reading alone", f"{ratio(times, 'lint', 'PyYAML'):.2f}")
     line("lint, dirty, against the same", f"{ratio(times, 'lint, dirty', 'PyYAML'):.2f}")
-    line("lint of long documents, against the same", f"{ratio(times, 'lint, long', 'PyYAML, long'):.2f}")
+    line(
+        "lint of long documents, against the same",
+        f"{ratio(times, 'lint, long', 'PyYAML, long'):.2f}",
+    )
     line("lint, against jsonschema judging alone", f"{ratio(times, 'lint', 'jsonschema'):.2f}")
     if "kubernetes-validate" in times:
         each = ratio(times, "lint", "kubernetes-validate") * 10 / DOCUMENTS

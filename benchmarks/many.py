@@ -19,7 +19,13 @@ for name in sorted(os.listdir(sys.argv[1])):
 """
 FRESH = "import os, sys; sys.argv[-1] += os.urandom(8).hex(); from ptcompile.cli import run; run()"
 """The command with a cache that does not exist yet."""
-ONE, ALL, FIRST, KEPT, STREAM = "one process", "all cores", "all cores, results kept", "nothing changed", "one stream"
+ONE, ALL, FIRST, KEPT, STREAM = (
+    "one process",
+    "all cores",
+    "all cores, results kept",
+    "nothing changed",
+    "one stream",
+)
 PYYAML, KUBECONFORM = "PyYAML's C loader", "kubeconform"
 COMPILE, COMPILE_ALL = "compile, one process", "compile, all cores"
 
@@ -58,8 +64,21 @@ def _files(folder: str, name: str, texts: list[str]) -> str:
 
 
 def _show(spent: Spent, kubeconform: str | None) -> None:
-    goals = {(ONE, PYYAML): "<= 1.9", (ALL, PYYAML): "<= 1.15", (ALL, KUBECONFORM): "<= 0.8", (KEPT, ALL): "<= 0.15"}
-    pairs = [(ONE, PYYAML), (ALL, PYYAML), (ALL, ONE), (FIRST, ALL), (KEPT, ALL), (KEPT, ONE), (STREAM, PYYAML)]
+    goals = {
+        (ONE, PYYAML): "<= 1.9",
+        (ALL, PYYAML): "<= 1.15",
+        (ALL, KUBECONFORM): "<= 0.8",
+        (KEPT, ALL): "<= 0.15",
+    }
+    pairs = [
+        (ONE, PYYAML),
+        (ALL, PYYAML),
+        (ALL, ONE),
+        (FIRST, ALL),
+        (KEPT, ALL),
+        (KEPT, ONE),
+        (STREAM, PYYAML),
+    ]
     pairs += [(one, kubeconform) for one in (ONE, ALL) if kubeconform is not None]
     for ours, theirs in [*pairs, (COMPILE_ALL, COMPILE)]:
         wall, cpu = (f"{ratio(times, ours, theirs):.2f}" for times in spent)

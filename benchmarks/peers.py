@@ -35,8 +35,21 @@ def _torchx(path: str) -> None:
         scheduler = ["-s", "kubernetes", "-cfg", "queue=default"]
         commands = {
             "ptcompile": [sys.executable, *PTCOMPILE, own, "--target", "volcano"],
-            "torchx": [path, "run", "--workspace", "", "--dryrun", *scheduler, "dist.ddp", *JOB.split()],
+            "torchx": [
+                path,
+                "run",
+                "--workspace",
+                "",
+                "--dryrun",
+                *scheduler,
+                "dist.ddp",
+                *JOB.split(),
+            ],
         }
         times = processes(commands, folder, ROUNDS).wall
     line(f"torchx run --dryrun: {median(times['torchx']):.2f} s", "")
-    line("torchx's time, against compile of the same job", f"{ratio(times, 'torchx', 'ptcompile'):.1f}", ">= 5")
+    line(
+        "torchx's time, against compile of the same job",
+        f"{ratio(times, 'torchx', 'ptcompile'):.1f}",
+        ">= 5",
+    )

@@ -34,7 +34,10 @@ def plot(title: str, axis: str, curve: Mapping[int, float]) -> str:
             *_axes(axis, sizes, range(low, high + 1), x, y),
             f'<polyline points="{_points(linear, x, y)}" fill="none" stroke="#777" stroke-dasharray="5 4"/>',
             f'<polyline points="{_points(curve.items(), x, y)}" fill="none" stroke="#1a5fb4" stroke-width="2"/>',
-            *(f'<circle cx="{x(size):.1f}" cy="{y(curve[size]):.1f}" r="3" fill="#1a5fb4"/>' for size in sizes),
+            *(
+                f'<circle cx="{x(size):.1f}" cy="{y(curve[size]):.1f}" r="3" fill="#1a5fb4"/>'
+                for size in sizes
+            ),
             _text(x(sizes[-1]), y(times[-1]) - 9, shown(times[-1]), "end"),
             _text(x(sizes[0]) + 2, y(times[0]) - 9, shown(times[0]), "start"),
             "</svg>\n",
@@ -55,7 +58,9 @@ def _axes(axis: str, sizes: list[int], powers: range, x: Place, y: Place) -> Ite
         yield f'<path d="M{x(size):.1f} {HEIGHT - BOTTOM}v4" stroke="#888"/>'
         yield _text(x(size), HEIGHT - BOTTOM + 18, f"{size:,}", "middle")
     yield f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="#888"/>'
-    yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, f"{axis} (dashed: linear growth)", "middle")
+    yield _text(
+        (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, f"{axis} (dashed: linear growth)", "middle"
+    )
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Place:

@@ -18,7 +18,9 @@ ROUNDS = 11
 def run() -> None:
     """Print specs a second for each target and for the example, validated; for each target with the rules too."""
     text = (ROOT / "examples" / "mnist" / "spec.yaml").read_text(encoding="utf-8")
-    specs: dict[str, Callable[[], object]] = {"examples/mnist/spec.yaml": lambda: _batch([text] * BATCH, None, False)}
+    specs: dict[str, Callable[[], object]] = {
+        "examples/mnist/spec.yaml": lambda: _batch([text] * BATCH, None, False)
+    }
     for target in TARGETS:
         nodes = 1 if target == "pod" else 4
         texts = [spec(n, nodes=nodes) for n in range(BATCH)]
@@ -27,7 +29,11 @@ def run() -> None:
             specs[f"{target}, {nodes} nodes{with_rules}"] = partial(_batch, texts, target, lint)
     for name, seconds in interleaved(specs, ROUNDS).items():
         line(f"{name}, best round", f"{BATCH / min(seconds):.0f} specs/s")
-        line(f"{name}, median", f"{BATCH / median(seconds):.0f} specs/s", "" if "rules" in name else ">= 2500")
+        line(
+            f"{name}, median",
+            f"{BATCH / median(seconds):.0f} specs/s",
+            "" if "rules" in name else ">= 2500",
+        )
 
 
 def _batch(texts: Sequence[str], target: str | None, lint: bool) -> None:

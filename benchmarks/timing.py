@@ -18,7 +18,9 @@ PTCOMPILE = ("-c", "from ptcompile.cli import run; run()")
 """What the console script does, for any Python."""
 
 
-def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    contestants: Mapping[str, Callable[[], object]], rounds: int
+) -> dict[str, list[float]]:
     """Seconds of each contestant in each round, all of them once a round, after one round that does not count."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
     forwards = list(contestants.items())

@@ -29,7 +29,10 @@ _COMPILE: Final = "compile SPEC"
 
 def run(before: str | None = None) -> None:
     """Print seconds of processor time, and the ratios to those of the other checkout."""
-    checkouts = {"now": PTCOMPILE, **({"before": ("-c", _BEFORE.format(path=before))} if before else {})}
+    checkouts = {
+        "now": PTCOMPILE,
+        **({"before": ("-c", _BEFORE.format(path=before))} if before else {}),
+    }
     with TemporaryDirectory() as folder:
         commands = _commands(Path(folder))
         words = {
@@ -50,7 +53,9 @@ def run(before: str | None = None) -> None:
 
 def _commands(folder: Path) -> dict[str, list[str]]:
     """Write the inputs to the folder, and return the arguments of each command."""
-    from tests.importer.test_published import published  # needs pytest, which other benchmarks do not
+    from tests.importer.test_published import (
+        published,
+    )  # needs pytest, which other benchmarks do not
 
     small = _write(folder, {"small": spec(1, env=20)}) / "small.yaml"
     commands = {_EXPLAIN: ["explain", str(small)], _COMPILE: ["compile", str(small)]}
@@ -63,7 +68,14 @@ def _commands(folder: Path) -> dict[str, list[str]]:
     many = str(_write(folder / "many", {f"{n:04}": text for n, text in enumerate(streams(_FILES))}))
     commands |= {
         f"import, {_PUBLISHED} files": ["import", manifests, "-o", str(folder / "specs")],
-        f"convert, {_PUBLISHED} files": ["convert", manifests, "--target", "jobset", "-o", str(folder / "converted")],
+        f"convert, {_PUBLISHED} files": [
+            "convert",
+            manifests,
+            "--target",
+            "jobset",
+            "-o",
+            str(folder / "converted"),
+        ],
         f"lint, {_FILES} files, one process": ["lint", many, "--no-cache", "--jobs", "1"],
         f"lint, {_FILES} files, all cores": ["lint", many, "--no-cache"],
     }
@@ -81,16 +93,22 @@ def _large_specs() -> dict[str, str]:
     """Return specs of 64 KB, by the field that has their size."""
     head, _, fields = spec(1).partition("  args:")
     fields = "  nodes:" + fields.partition("  nodes:")[2]
-    without_env = "".join(line for line in fields.splitlines(keepends=True) if not line.startswith("  env:"))
+    without_env = "".join(
+        line for line in fields.splitlines(keepends=True) if not line.startswith("  env:")
+    )
     items = {
         "variables": (f"{head}{without_env}  env:\n", "    VARIABLE_{n}: value-{n}\n"),
         "arguments": (f"{head}{fields}  args:\n", "    - --option-{n}=value-{n}\n"),
         "script": (
-            head.replace("  script: train.py\n", "") + f"{fields}  command:\n    - bash\n    - -c\n    - |\n",
+            head.replace("  script: train.py\n", "")
+            + f"{fields}  command:\n    - bash\n    - -c\n    - |\n",
             "      python step_{n}.py --input /data/{n} --output /out/{n}\n",
         ),
     }
     return {
-        name: start + "".join(item.format(n=n) for n in range((_CHARACTERS - len(start)) // len(item.format(n=1000))))
+        name: start
+        + "".join(
+            item.format(n=n) for n in range((_CHARACTERS - len(start)) // len(item.format(n=1000)))
+        )
         for name, (start, item) in items.items()
     }

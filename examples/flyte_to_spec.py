@@ -27,7 +27,10 @@ PLATFORM = flyte.platform(
 
 @flyte.task(
     task_config=Elastic(
-        nnodes="2:4", nproc_per_node=8, max_restarts=3, run_policy=RunPolicy(CleanPodPolicy.RUNNING, 600)
+        nnodes="2:4",
+        nproc_per_node=8,
+        max_restarts=3,
+        run_policy=RunPolicy(CleanPodPolicy.RUNNING, 600),
     ),
     container_image="ghcr.io/acme/llama:2.1",
     script="train.py",

@@ -19,7 +19,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 NAMES = (
-    *("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree", "scripts"),
+    *(
+        "reader",
+        "lint",
+        "compile",
+        "server",
+        "verbs",
+        "secrets",
+        "files",
+        "definitions",
+        "tree",
+        "scripts",
+    ),
     *("logs", "batch", "baseline", "dumps"),
 )
 MOST_DEATHS = 50
@@ -34,7 +45,10 @@ def main() -> int:
     options = _options()
     coverage = options.engine == "atheris"
     if coverage and importlib.util.find_spec("atheris") is None:
-        print("fuzz: atheris is not installed: python -m pip install atheris, or --engine blind", file=sys.stderr)
+        print(
+            "fuzz: atheris is not installed: python -m pip install atheris, or --engine blind",
+            file=sys.stderr,
+        )
         return 2
     if coverage:
         if len(options.harness) != 1:
@@ -43,7 +57,10 @@ def main() -> int:
         _instrument()
     crashed = sum(_run(name, options) for name in options.harness or NAMES)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"fuzz: {crashed} crashes, {spent.ru_utime + spent.ru_stime:.0f} s of processor time in all", flush=True)
+    print(
+        f"fuzz: {crashed} crashes, {spent.ru_utime + spent.ru_stime:.0f} s of processor time in all",
+        flush=True,
+    )
     return int(crashed > 0)
 
 
@@ -59,15 +76,33 @@ def _instrument() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Look for inputs that break a promise.")
-    parser.add_argument("harness", nargs="*", choices=[*NAMES, []], help=f"of {', '.join(NAMES)} (all)")
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz", description="Look for inputs that break a promise."
+    )
+    parser.add_argument(
+        "harness", nargs="*", choices=[*NAMES, []], help=f"of {', '.join(NAMES)} (all)"
+    )
     parser.add_argument("--engine", choices=("blind", "atheris"), default="blind")
-    parser.add_argument("--runs", type=int, default=60_000, metavar="N", help="executions, in fixed shares (60000)")
-    parser.add_argument("--large", action="store_true", help="inputs of 32 KB to 1 MB, each size twice the one before")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same number, the same inputs (1)")
-    parser.add_argument("--seeds", type=Path, action="append", default=[], metavar="DIR", help="more to begin with")
-    parser.add_argument("--crashes", type=Path, default=Path("crashes"), metavar="DIR", help="kept there (crashes)")
-    parser.add_argument("--corpus", type=Path, metavar="DIR", help="of atheris: what it found worth keeping")
+    parser.add_argument(
+        "--runs", type=int, default=60_000, metavar="N", help="executions, in fixed shares (60000)"
+    )
+    parser.add_argument(
+        "--large",
+        action="store_true",
+        help="inputs of 32 KB to 1 MB, each size twice the one before",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="the same number, the same inputs (1)"
+    )
+    parser.add_argument(
+        "--seeds", type=Path, action="append", default=[], metavar="DIR", help="more to begin with"
+    )
+    parser.add_argument(
+        "--crashes", type=Path, default=Path("crashes"), metavar="DIR", help="kept there (crashes)"
+    )
+    parser.add_argument(
+        "--corpus", type=Path, metavar="DIR", help="of atheris: what it found worth keeping"
+    )
     return parser.parse_args()
 
 
@@ -116,7 +151,9 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
-    for data in start[:: len(start) // _WARM or 1]:  # what is loaded late is loaded before memory is counted
+    for data in start[
+        :: len(start) // _WARM or 1
+    ]:  # what is loaded late is loaded before memory is counted
         with suppress(Exception):
             HARNESSES[name](data)
     gc.collect()
@@ -129,7 +166,9 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
     if options.engine == "atheris":
         with TemporaryDirectory() as folder:
             corpus = options.corpus or Path(folder)
-            engine.guided(guard, start, runs=runs, seed=options.seed, crashes=options.crashes, corpus=corpus)
+            engine.guided(
+                guard, start, runs=runs, seed=options.seed, crashes=options.crashes, corpus=corpus
+            )
     crashed = engine.blind(
         guard,
         start,

@@ -34,7 +34,13 @@ def _stream(data: bytes) -> None:
     findings((*report.diagnostics, *report.meant), data)
     _no_fault(report.diagnostics)
     read = source.read(data)
-    if not read.problems and read.documents and not read.is_json and b"ptcompile:" not in data and len(data) < 8192:
+    if (
+        not read.problems
+        and read.documents
+        and not read.is_json
+        and b"ptcompile:" not in data
+        and len(data) < 8192
+    ):
         both = ptcompile.lint(data + LAST.encode(), filename=NAME)
         told = [one for one in both.diagnostics if "Last_Of-All" in one.message]
         is_template = any(one.name == "unrendered-template" for one in both.diagnostics)
@@ -51,7 +57,9 @@ def _folder(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         for i, document in enumerate(crds):
             text = json.dumps(document) if as_json else emit_all([document])
-            Path(folder, f"crd{i}.{'json' if as_json else 'yaml'}").write_text(text, "utf-8", "replace")
+            Path(folder, f"crd{i}.{'json' if as_json else 'yaml'}").write_text(
+                text, "utf-8", "replace"
+            )
         for schema in schemas[:1]:
             Path(folder, "foo-x-v1.json").write_text(json.dumps(schema), "utf-8")
         text = emit_all(objects)

@@ -46,7 +46,9 @@ def blind(
                 found[place] = save(data, crashes)
                 tell(f"{place}: {str(error)[:200]}\n  {found[place]}")
         if number > 0 and number % 5_000 == 0:
-            tell(f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start")
+            tell(
+                f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start"
+            )
     return len(found)
 
 
@@ -57,7 +59,9 @@ def _made(dice: random.Random, seeds: Sequence[bytes], make: Make | None) -> byt
     return mutate(dice.choice(seeds), dice, seeds)
 
 
-def guided(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, corpus: Path) -> None:
+def guided(
+    guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, corpus: Path
+) -> None:
     """Hand over to atheris. It ends the process, at the first crash or after `runs`."""
     import atheris
 
@@ -75,9 +79,20 @@ def guided(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashe
     def another(data: bytes, _size: int, number: int) -> bytes:
         return mutate(data, random.Random(number), seeds)
 
-    words = [sys.argv[0], f"-runs={runs}", f"-seed={seed}", f"-max_len={MAX_SIZE}", "-timeout=60", "-rss_limit_mb=1024"]
+    words = [
+        sys.argv[0],
+        f"-runs={runs}",
+        f"-seed={seed}",
+        f"-max_len={MAX_SIZE}",
+        "-timeout=60",
+        "-rss_limit_mb=1024",
+    ]
     setup: Any = atheris.Setup
-    setup([*words, "-print_final_stats=1", f"-artifact_prefix={crashes}/", str(corpus)], once, custom_mutator=another)
+    setup(
+        [*words, "-print_final_stats=1", f"-artifact_prefix={crashes}/", str(corpus)],
+        once,
+        custom_mutator=another,
+    )
     atheris.Fuzz()
 
 

@@ -82,7 +82,9 @@ class Guard:
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.slowest = max(self.slowest, time.process_time() - started)
-        if peak() > before and (more := self.grown()) > most.memory:  # the peak is of this input, and of none before it
+        if (
+            peak() > before and (more := self.grown()) > most.memory
+        ):  # the peak is of this input, and of none before it
             self._base = peak()  # the peak stays: what comes after is measured against it
             raise MemoryHogError(f"{more >> 20} MiB more than at the start")
 
@@ -117,7 +119,11 @@ def watch(child: int, current: mmap) -> int | None:
         now = count_of(current)
         if now != count:
             size = int.from_bytes(current[8:16], "big")
-            count, since, most = now, time.monotonic(), MAX_WALL + (allowed(size).seconds - MAX_SECONDS) / SHARE
+            count, since, most = (
+                now,
+                time.monotonic(),
+                MAX_WALL + (allowed(size).seconds - MAX_SECONDS) / SHARE,
+            )
         elif time.monotonic() - since > most:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -128,7 +134,10 @@ def watch(child: int, current: mmap) -> int | None:
 def limit_memory(more: int = MAX_SPACE) -> None:
     """Let this process have so many bytes more of address space than it has (Linux)."""
     if sys.platform == "linux":
-        now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        now = (
+            int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            * resource.getpagesize()
+        )
         resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
 
 

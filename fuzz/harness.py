@@ -86,7 +86,9 @@ def compile(data: bytes) -> None:
     assert not read.problems, read.problems
     assert [document.data for document in read.documents] == list(result.manifests)
     if dice % 7 == 0:
-        assert ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
+        assert (
+            ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
+        )
         world(ptcompile.simulate(data, filename=NAME))
     if cluster is not None:
         findings(tuple(load_profile(data, filename=NAME)[1]), data)
@@ -144,7 +146,9 @@ def _report(name: str, report: str) -> None:
 
 def _text(data: bytes) -> str:
     """As the command line decodes it for reports."""
-    return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace")
+    return data.decode(
+        "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", errors="replace"
+    )
 
 
 def _within(span: Span, lines: Sequence[str]) -> None:

@@ -21,7 +21,11 @@ HARNESSES: dict[str, harness.Harness] = {
     "dumps": verbs.dumps,
 }
 
-GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.make, "scripts": scripts.make}
+GRAMMARS: dict[str, engine.Make] = {
+    "definitions": schemas.stream,
+    "tree": tree.make,
+    "scripts": scripts.make,
+}
 """Of harnesses whose inputs are mostly made from nothing; the others' are all changed seeds."""
 
 SHARES: dict[str, float] = {

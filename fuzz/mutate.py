@@ -76,15 +76,25 @@ def enlarge(data: bytes, dice: random.Random, most: int = LARGEST) -> bytes:
         piece = "\n".join([*lines[at:end], ""])
     else:
         where = dice.randrange(len(text) + 1)
-        before, piece, after = text[:where], dice.choice(WORDS) + dice.choice(("", " ", "\n", ", ")), text[where:]
+        before, piece, after = (
+            text[:where],
+            dice.choice(WORDS) + dice.choice(("", " ", "\n", ", ")),
+            text[where:],
+        )
     count = max(1, size // max(1, len(piece)))
     is_numbered = dice.random() < 0.7 and _NAMED.search(piece) is not None
-    pieces = [_NAMED.sub(rf"\g<0>-{number}", piece) for number in range(count)] if is_numbered else [piece] * count
+    pieces = (
+        [_NAMED.sub(rf"\g<0>-{number}", piece) for number in range(count)]
+        if is_numbered
+        else [piece] * count
+    )
     whole = "".join((before, *pieces, after))
     return whole.encode("utf-8", "replace" if _LONE.search(text) else "surrogateescape")[:most]
 
 
-_NAMED = re.compile(r"\b(?:name|queueName|nodeName|queue-name|clusterQueue|key)\b\"?: *\"?[a-z0-9-]+")
+_NAMED = re.compile(
+    r"\b(?:name|queueName|nodeName|queue-name|clusterQueue|key)\b\"?: *\"?[a-z0-9-]+"
+)
 """A name, which numbers make another in each copy."""
 
 
@@ -153,7 +163,10 @@ def _many(text: str, dice: random.Random) -> str:
     where = dice.randrange(len(text) + 1)
     return (
         text[:where]
-        + dice.choice(("[", "{", "{a: ", "- ", "x", "'", '"', "#", "-", "&a ", "*a ", ",", "\\", "$(")) * times
+        + dice.choice(
+            ("[", "{", "{a: ", "- ", "x", "'", '"', "#", "-", "&a ", "*a ", ",", "\\", "$(")
+        )
+        * times
         + text[where:]
     )
 
@@ -189,7 +202,9 @@ def _chain(text: str, dice: random.Random) -> str:
         ]
         value = "command: [bash, -c, " + json.dumps("\n".join(script)) + "]"
     lines = text.split("\n")
-    at = max((i for i, line in enumerate(lines) if re.search(r"\b(image|script):", line)), default=0)
+    at = max(
+        (i for i, line in enumerate(lines) if re.search(r"\b(image|script):", line)), default=0
+    )
     indent = re.match(r"[ -]*", lines[at])
     lines.insert(at + 1, " " * len(indent[0] if indent else "") + value)
     return "\n".join(lines)
@@ -198,13 +213,21 @@ def _chain(text: str, dice: random.Random) -> str:
 def _stream(text: str, dice: random.Random) -> str:
     """The documents as a stream of JSON, each perhaps many times."""
     data = text.encode("utf-8", "replace")[: MAX_SIZE // 2]
-    return "".join((one + dice.choice(("\n", " ", ""))) * dice.choice((1, 1, 3, 100)) for one in _decoded(data)) or text
+    return (
+        "".join(
+            (one + dice.choice(("\n", " ", ""))) * dice.choice((1, 1, 3, 100))
+            for one in _decoded(data)
+        )
+        or text
+    )
 
 
 def _anchors(text: str, dice: random.Random) -> str:
     """An alias for a value that is there, twice over, again and again."""
     count = dice.choice((2, 5, 12))
-    rows = [f"x{i}: &x{i} [" + (f"*x{i - 1}, *x{i - 1}" if i else "lol") + "]" for i in range(count)]
+    rows = [
+        f"x{i}: &x{i} [" + (f"*x{i - 1}, *x{i - 1}" if i else "lol") + "]" for i in range(count)
+    ]
     return "\n".join([*rows, text])
 
 
@@ -262,7 +285,11 @@ def _change(document: Any, dice: random.Random) -> None:
         holder[dice.choice(WORDS)] = holder.pop(at)
     else:
         elsewhere, key = dice.choice(places)
-        holder[at] = json.loads(json.dumps(elsewhere[key])) if key in elsewhere or isinstance(key, int) else None
+        holder[at] = (
+            json.loads(json.dumps(elsewhere[key]))
+            if key in elsewhere or isinstance(key, int)
+            else None
+        )
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:

@@ -18,7 +18,21 @@ PATTERNS = (
     "^[a-z]+$", "(a|a)*b", "^(a|aa)+$", "(a?){30}a{30}", "(x+x+)+y", "[", "(?=a)", "\\pL+", "^(\\d{1,3}\\.){3}", "",
     "(?i)x", "a{1000}", "((a{9}){9}){9}", "\\", "(?P<x>a)", "[[:alpha:]]+", "^" + "(a|b)?" * 40 + "$", "\\C", "(" * 99,
 )  # fmt: skip
-FORMATS = ("date-time", "date", "duration", "byte", "uuid", "ipv4", "int32", "int64", "double", "uri", "cidr", "x", "")
+FORMATS = (
+    "date-time",
+    "date",
+    "duration",
+    "byte",
+    "uuid",
+    "ipv4",
+    "int32",
+    "int64",
+    "double",
+    "uri",
+    "cidr",
+    "x",
+    "",
+)
 TEXTS = (
     "", "a", "a" * 29, "a" * 300, "1Gi", "10.0.0.1", "10.0.0.0/8", "https://u@h:1/p?q=1", "2026-01-01T00:00:00Z", "-1",
     "1h", "x\x00y", "\x1b[31m", "é", "👩‍🚀", "$ref", "self", "true", "1e400", "9" * 40, "a.b.c", "{{ x }}",
@@ -83,18 +97,27 @@ def _root(dice: random.Random) -> dict[str, Any]:
 
 def _json_schema(schema: dict[str, Any], dice: random.Random) -> dict[str, Any]:
     """A schema as people keep them for kubeconform: with definitions, references and other dialects."""
-    draft = dice.choice(("http://json-schema.org/schema#", "https://json-schema.org/draft/2020-12/schema", "x"))
+    draft = dice.choice(
+        ("http://json-schema.org/schema#", "https://json-schema.org/draft/2020-12/schema", "x")
+    )
     out = {"$schema": draft, **schema}
     if dice.random() < 0.5:
-        out["definitions"] = {"d": _schema(dice, 2), "e": {"$ref": dice.choice(("#/definitions/d", "#", "#/x", "a"))}}
-        out["properties"]["d"] = {"$ref": dice.choice(("#/definitions/d", "#/definitions/e", "#", "http://x/", "f"))}
+        out["definitions"] = {
+            "d": _schema(dice, 2),
+            "e": {"$ref": dice.choice(("#/definitions/d", "#", "#/x", "a"))},
+        }
+        out["properties"]["d"] = {
+            "$ref": dice.choice(("#/definitions/d", "#/definitions/e", "#", "http://x/", "f"))
+        }
     return out
 
 
 def _schema(dice: random.Random, depth: int) -> Any:
     """One node of a structural schema: with a probability for each keyword, and some that do not fit its type."""
     kind = dice.choice(TYPES if depth else TYPES[:4])
-    make = {"object": _object_schema, "array": _array_schema}.get(kind, lambda dice, _: _scalar_schema(kind, dice))
+    make = {"object": _object_schema, "array": _array_schema}.get(
+        kind, lambda dice, _: _scalar_schema(kind, dice)
+    )
     node = make(dice, depth)
     if dice.random() < 0.15:
         node["nullable"] = True
@@ -105,13 +128,18 @@ def _schema(dice: random.Random, depth: int) -> Any:
     if dice.random() < 0.3:
         node["x-kubernetes-validations"] = [_rule(dice) for _ in range(dice.choice((1, 1, 2, 4)))]
     if depth and dice.random() < 0.1:
-        node[dice.choice(("allOf", "anyOf", "oneOf"))] = [_schema(dice, 0), _schema(dice, 0)] * dice.choice((1, 1, 40))
+        node[dice.choice(("allOf", "anyOf", "oneOf"))] = [
+            _schema(dice, 0),
+            _schema(dice, 0),
+        ] * dice.choice((1, 1, 40))
     if depth and dice.random() < 0.04:
         node["not"] = _schema(dice, 0)
     if depth and dice.random() < 0.02:
         node = _deep(node, dice)
     if dice.random() < 0.03:
-        node["$ref"] = dice.choice(("#", "#/definitions/d", "http://x/y", "file:///etc/passwd", "x"))
+        node["$ref"] = dice.choice(
+            ("#", "#/definitions/d", "http://x/y", "file:///etc/passwd", "x")
+        )
     if dice.random() < 0.04:
         node[dice.choice(KEYWORDS)] = _odd(dice)
     return node
@@ -156,7 +184,9 @@ def _array_schema(dice: random.Random, depth: int) -> dict[str, Any]:
         if kind == "map" or dice.random() < 0.1:
             node["items"] = _object_schema(dice, 1)
             names = list(node["items"].get("properties", ())) or ["a"]
-            node["x-kubernetes-list-map-keys"] = dice.sample(names, dice.randrange(1, len(names) + 1))
+            node["x-kubernetes-list-map-keys"] = dice.sample(
+                names, dice.randrange(1, len(names) + 1)
+            )
     for key in ("minItems", "maxItems"):
         if dice.random() < 0.2:
             node[key] = dice.choice((0, 1, 2, 50))
@@ -239,7 +269,9 @@ def _hostile(dice: random.Random) -> str:
     makers: tuple[Callable[[], str], ...] = (
         lambda: f"{ten}.{macro}(x, " * count + "true" + ")" * count,
         lambda: (
-            f"['{'a' * count}']" + "".join(f".map(x{i}, x{i}{f'+x{i}' * 15})" for i in range(count)) + ".size() > 0"
+            f"['{'a' * count}']"
+            + "".join(f".map(x{i}, x{i}{f'+x{i}' * 15})" for i in range(count))
+            + ".size() > 0"
         ),
         lambda: "self.map(x, " * count + "self" + ")" * count + " == []",
         lambda: "'aaaaaaaa'" + ".replace('a', 'aaaaaaaaaaaaaaaa')" * count + " == ''",
@@ -251,7 +283,22 @@ def _hostile(dice: random.Random) -> str:
         lambda: "[" * 20 * count + "]" * 20 * count + " == []",
         lambda: "1" + " + 9223372036854775807" * count + " > 0",
         lambda: "'%s'.format([" * count + "1" + "])" * count,
-        lambda: dice.choice(("", " ", "self ==", "'", "self.", "a b", "\x00", "é", "/* */", "// x", "self;", "1 = 1")),
+        lambda: dice.choice(
+            (
+                "",
+                " ",
+                "self ==",
+                "'",
+                "self.",
+                "a b",
+                "\x00",
+                "é",
+                "/* */",
+                "// x",
+                "self;",
+                "1 = 1",
+            )
+        ),
     )
     return dice.choice(makers)()
 
@@ -267,8 +314,12 @@ def value(schema: Any, dice: random.Random, depth: int) -> Any:
     if kind == "object" or "properties" in schema:
         return _mapping(schema, dice, depth)
     if kind == "array":
-        count = dice.choice((0, 1, 2, 3, 3, 40, 400) if depth == 1 else (0, 1, 2, 3)) if depth else 1
-        some = [value(schema.get("items"), dice, max(0, depth - 1)) for _ in range(min(count, 5))] or [None]
+        count = (
+            dice.choice((0, 1, 2, 3, 3, 40, 400) if depth == 1 else (0, 1, 2, 3)) if depth else 1
+        )
+        some = [
+            value(schema.get("items"), dice, max(0, depth - 1)) for _ in range(min(count, 5))
+        ] or [None]
         return [some[i % len(some)] for i in range(count)]
     scalars: dict[str, tuple[Any, ...]] = {
         "string": TEXTS, "integer": NUMBERS[:10], "number": NUMBERS, "boolean": (True, False),
@@ -283,7 +334,12 @@ def _mapping(schema: dict[str, Any], dice: random.Random, depth: int) -> dict[st
         if depth and dice.random() < 0.8:
             out[name] = value(child, dice, depth - 1)
     if isinstance(schema.get("additionalProperties"), dict):
-        out.update({f"k{i}": value(schema["additionalProperties"], dice, 0) for i in range(dice.choice((0, 1, 2, 30)))})
+        out.update(
+            {
+                f"k{i}": value(schema["additionalProperties"], dice, 0)
+                for i in range(dice.choice((0, 1, 2, 30)))
+            }
+        )
     if dice.random() < 0.08:
         out[dice.choice((*FIELDS, "", "$ref", "é", "\x1b"))] = _odd(dice)
     return out
@@ -291,7 +347,12 @@ def _mapping(schema: dict[str, Any], dice: random.Random, depth: int) -> dict[st
 
 def _object(schema: dict[str, Any], dice: random.Random) -> dict[str, Any]:
     body = _mapping(schema, dice, 4)
-    return {"apiVersion": "x.io/v1", "kind": "Foo", "metadata": {"name": dice.choice(("a", "a", "b"))}, **body}
+    return {
+        "apiVersion": "x.io/v1",
+        "kind": "Foo",
+        "metadata": {"name": dice.choice(("a", "a", "b"))},
+        **body,
+    }
 
 
 def _spoil(document: Any, dice: random.Random) -> None:
@@ -301,7 +362,11 @@ def _spoil(document: Any, dice: random.Random) -> None:
     while stack:
         box = stack.pop()
         boxes.append(box)
-        stack += [inner for inner in (box.values() if isinstance(box, dict) else box) if isinstance(inner, dict | list)]
+        stack += [
+            inner
+            for inner in (box.values() if isinstance(box, dict) else box)
+            if isinstance(inner, dict | list)
+        ]
     box = dice.choice(boxes)
     odd = _odd(dice)
     if isinstance(box, list):

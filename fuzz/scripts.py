@@ -13,8 +13,18 @@ from ptcompile.shell.script import Script, read_script
 from ptcompile.simulator.launchers.command import read_command_line
 from ptcompile.simulator.launchers.misread import misplaced_options, misread_word
 
-_ENV = {"HOSTNAME": "job-worker-3", "RANK": "1", "NNODES": "2", "LIST": "a,b,c", "EMPTY": "", "HOME": "/root"}
-_FILES = {"/launch/run.sh": 'exec torchrun --nnodes=$NNODES "$@"', "/launch/env.sh": "export RANK=2; set -e"}
+_ENV = {
+    "HOSTNAME": "job-worker-3",
+    "RANK": "1",
+    "NNODES": "2",
+    "LIST": "a,b,c",
+    "EMPTY": "",
+    "HOME": "/root",
+}
+_FILES = {
+    "/launch/run.sh": 'exec torchrun --nnodes=$NNODES "$@"',
+    "/launch/env.sh": "export RANK=2; set -e",
+}
 _MAX_COMMANDS = 2_000
 _MAX_TEXT = 1 << 20
 """Characters of all arguments: what expansions add is bounded."""
@@ -23,8 +33,12 @@ _MAX_TEXT = 1 << 20
 def batch(data: bytes) -> None:
     """Import a batch script of Slurm twice: each finding has a line, and each spec can be written."""
     text = data.decode("utf-8", "replace")
-    first = import_manifests(text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"})
-    second = import_manifests(text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"})
+    first = import_manifests(
+        text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"}
+    )
+    second = import_manifests(
+        text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"}
+    )
     assert first == second
     assert first.ok == (not any(finding.severity == "error" for finding in first.diagnostics))
     assert bool(first.specs) == first.ok
@@ -71,7 +85,9 @@ def make(dice: random.Random) -> bytes:
 
 
 def _body(dice: random.Random, depth: int) -> str:
-    return dice.choice(("\n", "; ")).join(_command(dice, depth) for _ in range(dice.choice((1, 1, 2, 3, 5))))
+    return dice.choice(("\n", "; ")).join(
+        _command(dice, depth) for _ in range(dice.choice((1, 1, 2, 3, 5)))
+    )
 
 
 def _command(dice: random.Random, depth: int) -> str:

@@ -34,16 +34,17 @@ spec:
         x-kubernetes-validations: [{rule: 'self.spec.a == oldSelf.spec.a'}, {rule: 'self.spec.l.all(x, x > 0)'}]
 """
 _FOO = "---\napiVersion: x.io/v1\nkind: Foo\nmetadata: {name: a}\nspec: {a: x, l: [1, 2, 0]}\n"
-_SCHEMA = (
-    """{"$schema": "http://json-schema.org/schema#", "type": "object", "properties": {"spec": {"type": "object"}}}\n"""
-)
+_SCHEMA = """{"$schema": "http://json-schema.org/schema#", "type": "object", "properties": {"spec": {"type": "object"}}}\n"""
 _TREE = (
     "-- .gitignore --\n*.log\n-- ptcompile.toml --\nschemas = ['crds']\n[[rule]]\ncode = 'ACME101'\nname = 'a-name'\n"
     "path = 'metadata'\nexpression = 'has(self.labels)'\nmessage = 'no labels'\n-- a.yaml --\n"
     f"{_FOO}-- crds/a.yaml --\n{_CRD}-- m/a.yaml --\n{_FOO}-- m/kustomization.yaml --\npatches: [{{path: b.yaml}}]\n"
 )
 _OWN = {
-    "definitions": ((_CRD + _FOO + _FOO.replace("a: x", "a: xy")).encode(), f"{_SCHEMA}{_FOO}".encode()),
+    "definitions": (
+        (_CRD + _FOO + _FOO.replace("a: x", "a: xy")).encode(),
+        f"{_SCHEMA}{_FOO}".encode(),
+    ),
     "tree": (_TREE.encode(),),
     "scripts": tuple([path.read_bytes() for path in sorted(ROOT.glob("tests/shell/scripts/*.sh"))]),
 }
@@ -99,14 +100,23 @@ REAL = ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
     """The seeds of a harness, each once, and every file of the folders that were named."""
     if harness == "batch":
-        return [path.read_bytes() for path in sorted((ROOT / "tests/importer/slurm/scripts").glob("*.sbatch"))]
+        return [
+            path.read_bytes()
+            for path in sorted((ROOT / "tests/importer/slurm/scripts").glob("*.sbatch"))
+        ]
     if harness == "baseline":
         return [_BASELINE.encode(), *_specs()]
     if harness == "dumps":
         return list(dict.fromkeys([*_printed(), *_queued()]))
     if harness == "logs":
         return list(_logs())
-    own = _specs() if harness == "compile" else _OWN[harness] if harness in _OWN else (*_specs(), *_manifests())
+    own = (
+        _specs()
+        if harness == "compile"
+        else _OWN[harness]
+        if harness in _OWN
+        else (*_specs(), *_manifests())
+    )
     return list(dict.fromkeys([*own, *(data for folder in folders for data in _files(folder))]))
 
 
@@ -116,14 +126,19 @@ def _files(folder: Path) -> Iterator[bytes]:
 
 def _specs() -> Iterator[bytes]:
     """Specs, each with its profile behind it where it has one."""
-    for path in (*sorted(ROOT.glob("golden/*/spec.yaml")), *sorted(ROOT.glob("examples/*/spec.yaml"))):
+    for path in (
+        *sorted(ROOT.glob("golden/*/spec.yaml")),
+        *sorted(ROOT.glob("examples/*/spec.yaml")),
+    ):
         profile = path.with_name("cluster.yaml")
         yield path.read_bytes() + (b"---\n" + profile.read_bytes() if profile.exists() else b"")
 
 
 def _logs() -> Iterator[bytes]:
     """Logs of faults, each with the manifest of its job behind it."""
-    for line in (ROOT / "tests" / "diagnosis" / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (
+        (ROOT / "tests" / "diagnosis" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    ):
         case = json.loads(line)
         yield "\n---\n".join([*case["files"].values(), case["manifest"]]).encode()
 
@@ -145,7 +160,12 @@ def _printed() -> Iterator[bytes]:
     """The same as kubectl prints it, as JSON and as YAML."""
     for data in islice(_queued(), 40):
         items = [document.data for document in read(data).documents]
-        printed = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
+        printed = {
+            "apiVersion": "v1",
+            "items": items,
+            "kind": "List",
+            "metadata": {"resourceVersion": ""},
+        }
         yield json.dumps(printed, indent=4).encode()
         yield emit_all([printed]).encode()
 

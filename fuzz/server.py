@@ -26,7 +26,13 @@ def server(data: bytes) -> None:
     before = OpenDocument("file:///a.yaml", "/a.yaml", text)
     cut = dice.randrange(len(text) + 1)
     typed = text[:cut] + text[cut + dice.choice((0, 0, 1, 7, 80)) :]
-    one = OpenDocument("file:///a.yaml", "/a.yaml", typed, before=before.last_sound(), encoding=dice.choice(_ENCODINGS))
+    one = OpenDocument(
+        "file:///a.yaml",
+        "/a.yaml",
+        typed,
+        before=before.last_sound(),
+        encoding=dice.choice(_ENCODINGS),
+    )
     offsets = {0, len(one.text), min(cut, len(one.text)), dice.randrange(len(one.text) + 1)}
     everywhere = Range(Position(0, 0), Position(len(one.lines), 0))
     converter = _converter()

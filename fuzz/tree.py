@@ -38,9 +38,18 @@ def tree(data: bytes) -> None:
         Path("outside.yaml").write_text(f"apiVersion: v1\nkind: {MARK}\n", encoding="ascii")
         Path("in/.git").mkdir(parents=True)
         os.chdir("in")
-        written = {name: path.read_bytes() for name, path in _written(data).items() if path.is_file()}
-        words = [*dice.choice(_COMMANDS), *(["--no-cache"] if dice.random() < 0.5 else ["--cache-dir", "../cache"])]
-        words = [word for word in words if words[0] == "lint" or word not in ("--no-cache", "--cache-dir", "../cache")]
+        written = {
+            name: path.read_bytes() for name, path in _written(data).items() if path.is_file()
+        }
+        words = [
+            *dice.choice(_COMMANDS),
+            *(["--no-cache"] if dice.random() < 0.5 else ["--cache-dir", "../cache"]),
+        ]
+        words = [
+            word
+            for word in words
+            if words[0] == "lint" or word not in ("--no-cache", "--cache-dir", "../cache")
+        ]
         status, out, err = ran(words)
         assert status in (0, 1, 2), (words, status)
         for text in (out, err):
@@ -87,12 +96,17 @@ def make(dice: random.Random) -> bytes:
         ("m/n/b.yaml", 0.3, lambda _: POD), ("m/" + "a/" * 40 + "b.yaml", 0.1, lambda _: POD),
         (f"{'a' * 120}.yaml", 0.1, lambda _: POD),
     )  # fmt: skip
-    parts |= {name: content(dice) for name, probability, content in found if dice.random() < probability}
+    parts |= {
+        name: content(dice) for name, probability, content in found if dice.random() < probability
+    }
     text = "".join(f"-- {name} --\n{content.rstrip(chr(10))}\n" for name, content in parts.items())
     for _ in range(dice.choice((0, 0, 1, 2))):
         text = f"-- {dice.choice(_LINKS)} -> {dice.choice(_TARGETS)} --\n{text}"
     if dice.random() < 0.05:
-        text += "-- m/x.pipe --\n-- m/p.yaml -> x.pipe --\n-- n/.gitignore -> ../m/x.pipe --\n-- n/a.yaml --\n" + POD
+        text += (
+            "-- m/x.pipe --\n-- m/p.yaml -> x.pipe --\n-- n/.gitignore -> ../m/x.pipe --\n-- n/a.yaml --\n"
+            + POD
+        )
     data = text.encode("utf-8", "replace")[:MAX_SIZE]
     return mutate(data, dice, ()) if dice.random() < 0.3 else data
 
@@ -116,7 +130,10 @@ _GLOBS = (
 def _ignores(dice: random.Random) -> str:
     lines = [dice.choice(_GLOBS) for _ in range(dice.choice((1, 1, 3, 10)))]
     if dice.random() < 0.1:
-        lines += ["".join(dice.choice("*?[]!\\/a-^{}().:#") for _ in range(dice.randrange(1, 30))) for _ in range(20)]
+        lines += [
+            "".join(dice.choice("*?[]!\\/a-^{}().:#") for _ in range(dice.randrange(1, 30)))
+            for _ in range(20)
+        ]
     if dice.random() < 0.05:
         lines += [f"x{i}*y*z" for i in range(1000)]
     return dice.choice(("\n", "\n", "\r\n")).join(lines)
@@ -150,12 +167,24 @@ def _settings(dice: random.Random) -> str:
     """A configuration: keys with their values or odd ones, declared rules, and what is no TOML."""
     keys = [dice.choice(list(_KEYS)) for _ in range(dice.choice((0, 1, 2, 4)))]
     odd = (0.0, 0.0, 0.3)[dice.randrange(3)]
-    lines = [f"{key} = {dice.choice(_VALUES if dice.random() < odd else _KEYS[key])}" for key in dict.fromkeys(keys)]
+    lines = [
+        f"{key} = {dice.choice(_VALUES if dice.random() < odd else _KEYS[key])}"
+        for key in dict.fromkeys(keys)
+    ]
     for _ in range(dice.choice((0, 0, 1, 1, 3))):
         lines += _declared(dice, odd)
     if dice.random() < 0.05:
         lines.append(
-            dice.choice(("a" + ".a" * 3000 + " = 1", "[" * 3000, "[" + "a." * 2000 + "a]", "= 1", "a", "\x00"))
+            dice.choice(
+                (
+                    "a" + ".a" * 3000 + " = 1",
+                    "[" * 3000,
+                    "[" + "a." * 2000 + "a]",
+                    "= 1",
+                    "a",
+                    "\x00",
+                )
+            )
         )
     return dice.choice(("", "", "[tool.ptcompile]\n")) + "\n".join(lines)
 
@@ -164,19 +193,34 @@ def _baseline(dice: random.Random) -> str:
     """Entries of a baseline: of the findings of `POD`, odd ones, and what is no TOML."""
     lines: list[str] = []
     for _ in range(dice.choice((1, 2, 20))):
-        lines.append(dice.choice(("[[finding]]",) * 9 + ("[finding]", " [[ finding ]]", "finding = [{}]", "[[x]]")))
+        lines.append(
+            dice.choice(
+                ("[[finding]]",) * 9 + ("[finding]", " [[ finding ]]", "finding = [{}]", "[[x]]")
+            )
+        )
         entry = {
             "code": dice.choice(('"PTC109"', '"PTC501"', '"PTC000"', "1")),
             "file": dice.choice(
-                ('"m/a.yaml"', '"a.yaml"', '"../outside.yaml"', '"<stdin>"', '"/dev/zero"', '"\\u0000"')
+                (
+                    '"m/a.yaml"',
+                    '"a.yaml"',
+                    '"../outside.yaml"',
+                    '"<stdin>"',
+                    '"/dev/zero"',
+                    '"\\u0000"',
+                )
             ),
             "kind": '"Pod"',
             "name": '"p"',
             "path": dice.choice(('"spec"', '"spec.containers[0]"', f'"{"[1]" * 300}"')),
-            "expires": dice.choice(("2027-01-01", '"2020-01-01"', "1", "2027-01-01T00:00:00Z", "nan")),
+            "expires": dice.choice(
+                ("2027-01-01", '"2020-01-01"', "1", "2027-01-01T00:00:00Z", "nan")
+            ),
         }
         keys = [key for key in entry if dice.random() < 0.8]
-        lines += [f"{key} = {entry[key] if dice.random() < 0.9 else dice.choice(_VALUES)}" for key in keys]
+        lines += [
+            f"{key} = {entry[key] if dice.random() < 0.9 else dice.choice(_VALUES)}" for key in keys
+        ]
     return "\n".join(lines)
 
 
@@ -186,7 +230,9 @@ def _declared(dice: random.Random, odd: float) -> list[str]:
     table = {
         "code": dice.choice(('"ACME101"', '"ACME102"', '"PTC301"', '"x"')),
         "name": dice.choice(('"cost-center"', '"own-rule"', '"x"', '"missing-shm"')),
-        "path": dice.choice(('"metadata.labels"', '"spec.containers[*].image"', '"metadata"', '""', '"["', '"*"')),
+        "path": dice.choice(
+            ('"metadata.labels"', '"spec.containers[*].image"', '"metadata"', '""', '"["', '"*"')
+        ),
         "expression": f"'''{expression}'''" if "'''" not in expression else '"true"',
         "message": dice.choice(('"no"', '"x\\ny"', '"\\u001b[31m"')),
         "each": dice.choice(('"object"', '"pod"', '"container"', '"x"')),
@@ -194,7 +240,11 @@ def _declared(dice: random.Random, odd: float) -> list[str]:
         "severity": dice.choice(('"error"', '"warning"', '"x"')),
         "stage": dice.choice(('"apply"', '"style"', '"x"')),
     }
-    kept = {key: one for key, one in table.items() if key in ("code", "name", "path") or dice.random() < 0.9}
+    kept = {
+        key: one
+        for key, one in table.items()
+        if key in ("code", "name", "path") or dice.random() < 0.9
+    }
     kept |= {key: dice.choice(_VALUES) for key in kept if dice.random() < odd / 3}
     return ["[[rule]]", *(f"{key} = {one}" for key, one in kept.items())]
 
@@ -212,9 +262,21 @@ def _kustomization(dice: random.Random) -> str:
         "http://x/y",
         ".",
     )
-    key = dice.choice(("patches", "patchesStrategicMerge", "patchesJson6902", "components", "resources", "x"))
+    key = dice.choice(
+        ("patches", "patchesStrategicMerge", "patchesJson6902", "components", "resources", "x")
+    )
     items = [
-        dice.choice((f"{{path: {one!r}}}", repr(one), f"[{one!r}]", "{path: {}}", "{path: 1}", "null", '"a: b\\n"'))
+        dice.choice(
+            (
+                f"{{path: {one!r}}}",
+                repr(one),
+                f"[{one!r}]",
+                "{path: {}}",
+                "{path: 1}",
+                "null",
+                '"a: b\\n"',
+            )
+        )
         for one in (dice.choice(paths) for _ in range(dice.choice((0, 1, 3))))
     ]
     odd = (
@@ -230,4 +292,8 @@ def _kustomization(dice: random.Random) -> str:
         "- 1",
         "---\n" * 9,
     )
-    return dice.choice(odd) if dice.random() < 0.2 else f"kind: Kustomization\n{key}: [{', '.join(items)}]\n"
+    return (
+        dice.choice(odd)
+        if dice.random() < 0.2
+        else f"kind: Kustomization\n{key}: [{', '.join(items)}]\n"
+    )

@@ -90,11 +90,15 @@ def _fix(data: bytes) -> None:
         assert sum(d.severity == "error" for d in done.report.diagnostics) <= sum(
             d.severity == "error" for d in before.diagnostics
         ), "a fix makes a new error"
-    if not any(edit.op == "deduplicate" for one in done.applied if one.fix for edit in one.fix.edits):
+    if not any(
+        edit.op == "deduplicate" for one in done.applied if one.fix for edit in one.fix.edits
+    ):
         # of two equal keys the first goes with all that it holds, as with kubectl: comments too
         assert _comments(data) <= _comments(done.content), "a fix loses a comment"
     again = fixing.fix(done.content, filename=NAME, unsafe=unsafe)
-    assert again.content == done.content, f"a second run changes more: {[one.name for one in again.applied]}"
+    assert again.content == done.content, (
+        f"a second run changes more: {[one.name for one in again.applied]}"
+    )
 
 
 def _comments(data: bytes) -> int:
@@ -134,7 +138,9 @@ def _admit(data: bytes) -> None:
         admission = ptcompile.admit(data, state=state, filename=NAME)
         json.dumps(admission.to_dict(), allow_nan=False)
         harmless(admission.text())
-        assert state is not None or all(one.filename in (NAME, None) for one in admission.diagnostics)
+        assert state is not None or all(
+            one.filename in (NAME, None) for one in admission.diagnostics
+        )
 
 
 def _krm(data: bytes) -> None:
@@ -168,7 +174,9 @@ def files(data: bytes) -> None:
         if dice.random() < 0.5:
             Path("ptcompile.toml").write_bytes(_settings(data, dice))
         words = [*dice.choice(_COMMANDS), "f.yaml"]
-        status, _, err = ran(words, _full_disk(dice) if dice.random() < 0.3 else contextlib.nullcontext())
+        status, _, err = ran(
+            words, _full_disk(dice) if dice.random() < 0.3 else contextlib.nullcontext()
+        )
         assert status in (0, 1, 2), status
         assert "Traceback" not in err
         assert cli.files.BUG not in err, err
@@ -220,9 +228,32 @@ def trusted() -> Iterator[None]:
 
 def _settings(data: bytes, dice: random.Random) -> bytes:
     """A configuration, of an input's own words half of the time."""
-    keys = ("select", "ignore", "extend-select", "exclude", "schemas", "cluster", "fail-on", "kubernetes-version", "x")
-    values = ('["PTC3"]', '["ALL"]', "[]", '"error"', "1", '"f.yaml"', '["f.yaml"]', '"1.34"', "{a = []}", '"../x"')
-    lines = [f"{dice.choice(keys)} = {dice.choice(values)}".encode() for _ in range(dice.randrange(4))]
+    keys = (
+        "select",
+        "ignore",
+        "extend-select",
+        "exclude",
+        "schemas",
+        "cluster",
+        "fail-on",
+        "kubernetes-version",
+        "x",
+    )
+    values = (
+        '["PTC3"]',
+        '["ALL"]',
+        "[]",
+        '"error"',
+        "1",
+        '"f.yaml"',
+        '["f.yaml"]',
+        '"1.34"',
+        "{a = []}",
+        '"../x"',
+    )
+    lines = [
+        f"{dice.choice(keys)} = {dice.choice(values)}".encode() for _ in range(dice.randrange(4))
+    ]
     return b"\n".join([*lines, *(data.split(b"\n")[:2] if dice.random() < 0.3 else [])])
 
 
@@ -269,7 +300,11 @@ def secrets(data: bytes) -> None:
     if not documents:
         return
     _plant(documents, dice)
-    text = emit_all(documents) if dice.random() < 0.7 else "".join(json.dumps(one) + "\n" for one in documents)
+    text = (
+        emit_all(documents)
+        if dice.random() < 0.7
+        else "".join(json.dumps(one) + "\n" for one in documents)
+    )
     if len(text) > 1 << 14:
         return  # aliases written out: the other harnesses read them as aliases
     reports = dice.choice((_lint_reports, _simulate_reports, _diff_reports))
@@ -305,16 +340,29 @@ def _plant(documents: list[Any], dice: random.Random) -> None:
     while stack:
         box = stack.pop()
         places.append(box)
-        stack += [one for one in (box.values() if isinstance(box, dict) else box) if isinstance(one, dict | list)]
+        stack += [
+            one
+            for one in (box.values() if isinstance(box, dict) else box)
+            if isinstance(one, dict | list)
+        ]
     box = dice.choice(places)
-    value: Any = dice.choice((MARK, [MARK], {"a": MARK}, {"value": MARK}, [{"a": [MARK]}], f"x {MARK}"))
+    value: Any = dice.choice(
+        (MARK, [MARK], {"a": MARK}, {"value": MARK}, [{"a": [MARK]}], f"x {MARK}")
+    )
     if isinstance(box, dict):
         if dice.random() < 0.3:
-            box[dice.choice(("note", f"hf_{MARK * 3}"))] = dice.choice((f"see hf_{MARK * 3}", f"curl -u me:{MARK} h"))
+            box[dice.choice(("note", f"hf_{MARK * 3}"))] = dice.choice(
+                (f"see hf_{MARK * 3}", f"curl -u me:{MARK} h")
+            )
         elif dice.random() < 0.5:
             box[dice.choice(("HF_TOKEN", "acme.io/api-token", "DB_PASSWORD"))] = value
         else:
             box["env"] = [{"name": "HF_TOKEN", dice.choice(("value", "valeu", "Value")): value}]
     else:
-        shapes = (f"--hf-token={MARK}", f"export HF_TOKEN={MARK}", f"https://u:{MARK}@h/", f"hf_{MARK * 3}")
+        shapes = (
+            f"--hf-token={MARK}",
+            f"export HF_TOKEN={MARK}",
+            f"https://u:{MARK}@h/",
+            f"hf_{MARK * 3}",
+        )
         box.append(dice.choice(shapes))

@@ -52,7 +52,10 @@ if TYPE_CHECKING:
     from ptcompile.api.diff import diff as diff
     from ptcompile.api.explain import explain as explain
     from ptcompile.api.fix import Fixed as Fixed, fix as fix
-    from ptcompile.api.import_manifests import Imported as Imported, import_manifests as import_manifests
+    from ptcompile.api.import_manifests import (
+        Imported as Imported,
+        import_manifests as import_manifests,
+    )
     from ptcompile.api.lint import Report as Report, lint as lint
     from ptcompile.api.reference import (
         Targets as Targets,
@@ -64,7 +67,11 @@ if TYPE_CHECKING:
         targets as targets,
     )
     from ptcompile.api.rehearse import rehearse as rehearse
-    from ptcompile.api.requirements import Requirements as Requirements, platform as platform, requires as requires
+    from ptcompile.api.requirements import (
+        Requirements as Requirements,
+        platform as platform,
+        requires as requires,
+    )
     from ptcompile.api.simulate import simulate as simulate, status as status
     from ptcompile.api.stored import Stored as Stored, stored as stored
     from ptcompile.api.upgrade import Upgrade as Upgrade, upgrade as upgrade
@@ -76,11 +83,19 @@ if TYPE_CHECKING:
     from ptcompile.extending.plugins import Plugin as Plugin
     from ptcompile.fixer import Skipped as Skipped
     from ptcompile.kinds.status import Condition as Condition, Status as Status
-    from ptcompile.operators.handles import Handle as Handle, Reference as Reference, RolePods as RolePods
+    from ptcompile.operators.handles import (
+        Handle as Handle,
+        Reference as Reference,
+        RolePods as RolePods,
+    )
     from ptcompile.requirements.jobs import Requirement as Requirement
     from ptcompile.requirements.setup import Setup as Setup
     from ptcompile.simulator.world import World as World
-    from ptcompile.spec.base import Metadata as Metadata, ResourceList as ResourceList, Resources as Resources
+    from ptcompile.spec.base import (
+        Metadata as Metadata,
+        ResourceList as ResourceList,
+        Resources as Resources,
+    )
     from ptcompile.spec.cluster_profile import (
         Accelerator as Accelerator,
         ClusterProfile as ClusterProfile,

@@ -77,7 +77,9 @@ def _count(value: Any, counts: Counter[str]) -> None:
             _count(one, counts)
 
 
-def _shared(node: dict[str, Any], counts: Counter[str], defs: dict[str, Any], *, root: bool = False) -> dict[str, Any]:
+def _shared(
+    node: dict[str, Any], counts: Counter[str], defs: dict[str, Any], *, root: bool = False
+) -> dict[str, Any]:
     """A node whose repeated parts are references; what the server fills in stays beside the reference."""
     text = _text(node)
     out = dict(node)
@@ -85,10 +87,14 @@ def _shared(node: dict[str, Any], counts: Counter[str], defs: dict[str, Any], *,
         if isinstance(out.get(key), dict):
             out[key] = _shared(out[key], counts, defs)
     if "properties" in out:
-        out["properties"] = {name: _shared(one, counts, defs) for name, one in out["properties"].items()}
+        out["properties"] = {
+            name: _shared(one, counts, defs) for name, one in out["properties"].items()
+        }
     if root or counts[text] < 2 or len(text) < SHORT:
         return out
     name = hashlib.sha256(text.encode()).hexdigest()[:8]
     defs[name] = out
-    beside: dict[str, Any] = {key: out[key] for key in ("default", "nullable", "x-ruled") if key in out}
+    beside: dict[str, Any] = {
+        key: out[key] for key in ("default", "nullable", "x-ruled") if key in out
+    }
     return {"$ref": f"#/$defs/{name}", **beside}

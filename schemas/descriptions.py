@@ -22,7 +22,9 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "descriptions"
 
 
-def kubernetes(definitions: Definitions, files: Mapping[Path, str], places: Places) -> dict[Path, str]:
+def kubernetes(
+    definitions: Definitions, files: Mapping[Path, str], places: Places
+) -> dict[Path, str]:
     """Return the text of every file about Kubernetes' own kinds; a field is described by the newest version with it."""
     described: dict[str, dict[str, str]] = {}
     for _, of_version in sorted(definitions.items()):
@@ -36,16 +38,26 @@ def kubernetes(definitions: Definitions, files: Mapping[Path, str], places: Plac
         if path.name == "kinds.json":
             continue
         kept = {
-            f"{key}.{prop}" for key, schema in json.loads(content)["$defs"].items() for prop in _fields(key, schema)
+            f"{key}.{prop}"
+            for key, schema in json.loads(content)["$defs"].items()
+            for prop in _fields(key, schema)
         }
-        texts = described.get("" if path.name == "core.json" and path.parent.name == "kubernetes" else path.stem, {})
-        out[FOLDER / path.relative_to(HERE)] = _document({key: texts[key] for key in kept & texts.keys()})
+        texts = described.get(
+            "" if path.name == "core.json" and path.parent.name == "kubernetes" else path.stem, {}
+        )
+        out[FOLDER / path.relative_to(HERE)] = _document(
+            {key: texts[key] for key in kept & texts.keys()}
+        )
     return out
 
 
 def _fields(name: str, schema: Schema) -> Iterable[str]:
     """Return the fields that a file may hold: not those that the server reports."""
-    return [prop for prop in schema.get("properties", {}) if prop != "status"] if not name.endswith("Status") else []
+    return (
+        [prop for prop in schema.get("properties", {}) if prop != "status"]
+        if not name.endswith("Status")
+        else []
+    )
 
 
 def custom(folder: Path) -> dict[Path, str]:
@@ -61,8 +73,12 @@ def custom(folder: Path) -> dict[Path, str]:
     out: dict[Path, dict[str, str]] = {}
     for path, kind, schema in _custom_kinds():
         document = json.loads(path.read_text(encoding="utf-8"))
-        out.setdefault(path, {}).update(_texts(kind[1], schema, crds.get(kind, {}), document.get("$defs", {})))
-    return {FOLDER / path.relative_to(HERE): _document(texts) for path, texts in out.items() if texts}
+        out.setdefault(path, {}).update(
+            _texts(kind[1], schema, crds.get(kind, {}), document.get("$defs", {}))
+        )
+    return {
+        FOLDER / path.relative_to(HERE): _document(texts) for path, texts in out.items() if texts
+    }
 
 
 def _custom_kinds() -> Iterator[tuple[Path, tuple[str, str], Schema]]:

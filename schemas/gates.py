@@ -73,10 +73,16 @@ functions `dropDisabled...`); those that begin with 1.37: kubernetes.io, Feature
 
 KEPT = frozenset(
     {
-        ("v1alpha1.LeaseCandidateSpec", "preferredStrategies"),  # without the gate, the kind is not served
+        (
+            "v1alpha1.LeaseCandidateSpec",
+            "preferredStrategies",
+        ),  # without the gate, the kind is not served
         ("v1alpha2.LeaseCandidateSpec", "strategy"),
         ("PersistentVolumeClaimSpec", "dataSource"),
-        ("PersistentVolumeClaimSpec", "dataSourceRef"),  # AnyVolumeDataSource, on since 1.24; see TypedObjectReference
+        (
+            "PersistentVolumeClaimSpec",
+            "dataSourceRef",
+        ),  # AnyVolumeDataSource, on since 1.24; see TypedObjectReference
         ("PodFailurePolicyRule", "action"),
         ("PodResourceClaim", "resourceClaimTemplateName"),
         ("Probe", "terminationGracePeriodSeconds"),  # the gate is gone, and the field stayed
@@ -96,7 +102,11 @@ def of_field(name: str, field: str, descriptions: Iterable[str]) -> Schema:
     stages = stages_of_all()["kubernetes"].get(gate)
     if stages is None or name.endswith("Status"):
         return {}
-    on = [since for since, *_ in stages if all(default for later, _, default, *_ in stages if later >= since)]
+    on = [
+        since
+        for since, *_ in stages
+        if all(default for later, _, default, *_ in stages if later >= since)
+    ]
     part: Schema = {"x-gate-drops": PARENTS[name, field]} if (name, field) in PARENTS else {}
     return {"x-gate": gate, **part, **({"x-gate-on": f"1.{max(on[0], OLDEST)}"} if on else {})}
 
@@ -138,7 +148,11 @@ def read_source(text: str) -> dict[str, list[list[Any]]]:
     The name of a gate is the value of its constant; gates of other packages are named like theirs.
     """
     names = dict(_CONSTANT.findall(text))
-    return {names.get(key, key): _stages(body) for key, body in _GATE.findall(text) if _SPEC.search(body)}
+    return {
+        names.get(key, key): _stages(body)
+        for key, body in _GATE.findall(text)
+        if _SPEC.search(body)
+    }
 
 
 def _stages(body: str) -> list[list[Any]]:
@@ -155,9 +169,20 @@ def text_with(source: str) -> str:
     """Return the text of `gates.json` with the gates of a `kube_features.go`; others keep their stages."""
     stages = stages_of_all()
     kubernetes = {**stages["kubernetes"], **read_source(source)}
-    software = {**stages, "kubernetes": dict(sorted(kubernetes.items(), key=lambda gate: gate[0].lower()))}
-    return "{" + ",\n".join(f"{json.dumps(name)}: {_lines(gates)}" for name, gates in software.items()) + "}\n"
+    software = {
+        **stages,
+        "kubernetes": dict(sorted(kubernetes.items(), key=lambda gate: gate[0].lower())),
+    }
+    return (
+        "{"
+        + ",\n".join(f"{json.dumps(name)}: {_lines(gates)}" for name, gates in software.items())
+        + "}\n"
+    )
 
 
 def _lines(gates: dict[str, list[list[Any]]]) -> str:
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in gates.items()) + "\n}"
+    return (
+        "{\n"
+        + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in gates.items())
+        + "\n}"
+    )

@@ -26,7 +26,14 @@ OPAQUE = {
 }
 """Types that hold JSON of any shape."""
 
-NOT_WRITTEN = ("Status", "APIGroup", "APIVersions", "ComponentStatus", "DeleteOptions", "WatchEvent")
+NOT_WRITTEN = (
+    "Status",
+    "APIGroup",
+    "APIVersions",
+    "ComponentStatus",
+    "DeleteOptions",
+    "WatchEvent",
+)
 """What the server answers with, and lists: nothing that a file holds."""
 
 
@@ -62,7 +69,11 @@ def kinds(definitions: Definitions) -> dict[tuple[str, str], dict[int, str]]:
     for minor, of_version in definitions.items():
         for name, schema in of_version.items():
             ways = schema.get("x-kubernetes-group-version-kind", ())
-            if len(ways) != 1 or ways[0]["kind"] in NOT_WRITTEN or "items" in schema.get("properties", {}):
+            if (
+                len(ways) != 1
+                or ways[0]["kind"] in NOT_WRITTEN
+                or "items" in schema.get("properties", {})
+            ):
                 continue
             group, version, kind = ways[0]["group"], ways[0]["version"], ways[0]["kind"]
             found[f"{group}/{version}" if group else version, kind][minor] = name
@@ -91,7 +102,11 @@ def files(
         todo = [names[minor] for names in found.values() if minor in names]
         while todo:
             name = todo.pop()
-            if minor in needed[name] or not places.file_and_key(name)[0] or name.rsplit(".", 1)[-1] in OPAQUE:
+            if (
+                minor in needed[name]
+                or not places.file_and_key(name)[0]
+                or name.rsplit(".", 1)[-1] in OPAQUE
+            ):
                 continue
             needed[name][minor] = of_version[name]
             todo.extend(references(of_version[name]))
@@ -122,5 +137,8 @@ def _document(defs: Mapping[str, Schema]) -> str:
 
 def _lines(table: Mapping[str, Any]) -> str:
     """A JSON object with one entry a line."""
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(table[key], separators=(',', ':'))}" for key in sorted(table))
+    lines = ",\n".join(
+        f"{json.dumps(key)}: {json.dumps(table[key], separators=(',', ':'))}"
+        for key in sorted(table)
+    )
     return f"{{\n{lines}\n}}\n"

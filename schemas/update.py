@@ -129,7 +129,10 @@ def marks(versions: list[int], every: list[int]) -> Schema:
 
 
 def merge(
-    name: str, by_version: dict[int, Schema], every: list[int], refer: Callable[[str], Schema] = in_core
+    name: str,
+    by_version: dict[int, Schema],
+    every: list[int],
+    refer: Callable[[str], Schema] = in_core,
 ) -> Schema:
     """One definition over all versions; what is required is what the newest says."""
     newest = by_version[max(by_version)]
@@ -157,11 +160,16 @@ def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str
     names = sorted({name for found in closures.values() for name in found} - set(SCALARS))
     defs = dict(SCALARS)
     for name in names:
-        by_version = {v: definitions[v][found[name]] for v, found in closures.items() if name in found}
+        by_version = {
+            v: definitions[v][found[name]] for v, found in closures.items() if name in found
+        }
         defs[name] = merge(name, by_version, every)
     # Inside a CRD's schema the apiextensions server knows these five keys of an embedded object's metadata alone.
     defs["ObjectMeta"]["x-in-crd"] = "#/$defs/EmbeddedObjectMeta"
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(defs[name], separators=(',', ':'))}" for name in sorted(defs))
+    lines = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(defs[name], separators=(',', ':'))}"
+        for name in sorted(defs)
+    )
     versions = json.dumps([f"1.{v}" for v in every])
     head = '"$schema": "https://json-schema.org/draft/2020-12/schema"'
     return f'{{{head},\n"x-versions": {versions},\n"$defs": {{\n{lines}\n}}}}\n'
@@ -204,8 +212,12 @@ def kubernetes() -> dict[Path, str]:
     kinds = groups.kinds(definitions)
     folder = HERE / "kubernetes"
     out = {folder / "core.json": core(definitions, closures)}
-    out[folder / "kinds.json"] = groups.index(kinds, places, lambda versions: marks(versions, every))
-    made = groups.files(definitions, kinds, places, lambda name, all_, refer: merge(name, all_, every, refer))
+    out[folder / "kinds.json"] = groups.index(
+        kinds, places, lambda versions: marks(versions, every)
+    )
+    made = groups.files(
+        definitions, kinds, places, lambda name, all_, refer: merge(name, all_, every, refer)
+    )
     out.update({folder / "groups" / f"{group}.json": text for group, text in made.items()})
     return out | descriptions.kubernetes(definitions, out, places)
 
@@ -236,7 +248,10 @@ def of_the_package() -> dict[Path, str]:
     from ptcompile.api.reference import schema
     from ptcompile.requirements.capabilities import capability_table
 
-    out = {HERE / f"{name}.schema.json": json.dumps(schema(name), indent=2) + "\n" for name in ("spec", "cluster")}
+    out = {
+        HERE / f"{name}.schema.json": json.dumps(schema(name), indent=2) + "\n"
+        for name in ("spec", "cluster")
+    }
     out[HERE / "targets.json"] = json.dumps(capability_table(), indent=2) + "\n"
     return out
 
@@ -246,7 +261,11 @@ def to_decide() -> Iterator[str]:
     definitions = source()
     newest, older = max(definitions), definitions[max(definitions) - 1]
     known = gates.stages_of_all()["kubernetes"]
-    written = {name: schema for name, schema in definitions[newest].items() if not name.endswith(("List", "Status"))}
+    written = {
+        name: schema
+        for name, schema in definitions[newest].items()
+        if not name.endswith(("List", "Status"))
+    }
     for name, schema in sorted(written.items()):
         title = name.removeprefix("io.k8s.api.")
         before, fields = older.get(name, {}).get("properties", {}), schema.get("properties", {})
@@ -262,9 +281,15 @@ def to_decide() -> Iterator[str]:
 def main() -> int:
     """Write the files, or with --check compare them. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python schemas/update.py", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare the files of kubernetes/, and exit 1 on drift")
-    parser.add_argument("--crds", type=Path, metavar="FOLDER", help="CRD manifests: remake crds/, too")
-    parser.add_argument("--gates", type=Path, metavar="FILE", help="kube_features.go: remake gates.json, too")
+    parser.add_argument(
+        "--check", action="store_true", help="compare the files of kubernetes/, and exit 1 on drift"
+    )
+    parser.add_argument(
+        "--crds", type=Path, metavar="FOLDER", help="CRD manifests: remake crds/, too"
+    )
+    parser.add_argument(
+        "--gates", type=Path, metavar="FILE", help="kube_features.go: remake gates.json, too"
+    )
     options = parser.parse_args()
     if not options.check:
         _write(remade(options.crds, options.gates))
@@ -272,7 +297,11 @@ def main() -> int:
         sys.stdout.writelines(f"{line}\n" for line in to_decide())
         return 0
     outputs = remade(None, None)
-    stale = [path.name for path, text in outputs.items() if not path.exists() or path.read_text("utf-8") != text]
+    stale = [
+        path.name
+        for path, text in outputs.items()
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
     for name in stale:
         sys.stderr.write(f"{name} differs from its source: run python schemas/update.py\n")
     return 1 if stale else 0

@@ -13,7 +13,11 @@ from ptcompile.explainer.page import html
 from tests import growing as many
 from tests.making import gather, smallest
 
-DOUBLED = "env: {A0: xxxxxxxxxx, " + ", ".join(f"A{i}: $(A{i - 1})$(A{i - 1})" for i in range(1, 40)) + "}"
+DOUBLED = (
+    "env: {A0: xxxxxxxxxx, "
+    + ", ".join(f"A{i}: $(A{i - 1})$(A{i - 1})" for i in range(1, 40))
+    + "}"
+)
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: a:1\n"
 CHAIN = [f"A{i}=$A{i - 1}$A{i - 1}" for i in range(1, 40)]
 SCRIPT = "\\n".join(["A0=xxxxxxxxxx", *CHAIN, "torchrun --nnodes=$A39 t.py"])

@@ -38,7 +38,9 @@ settings.register_profile(
     max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=False, database=None, print_blob=True)
+settings.register_profile(
+    "ci", parent=settings.get_profile("local"), derandomize=False, database=None, print_blob=True
+)
 settings.register_profile("long", parent=settings.get_profile("ci"), max_examples=300)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "local"
 """`local` repeats the same examples; `ci`, which the workflow sets, draws new ones from a printed seed."""
@@ -47,7 +49,9 @@ settings.load_profile(PROFILE)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of the tests that need a cluster (tests/cluster)."""
-    parser.addoption("--cluster", action="store_true", help="run the tests for the cluster that KUBECONFIG names")
+    parser.addoption(
+        "--cluster", action="store_true", help="run the tests for the cluster that KUBECONFIG names"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -56,12 +60,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
     .ci/run derives HYPOTHESIS_SEED from the commit, so a failure repeats when the commit is tested again.
     """
-    if not settings.get_profile(PROFILE).derandomize and config.getoption("hypothesis_seed", None) is None:
+    if (
+        not settings.get_profile(PROFILE).derandomize
+        and config.getoption("hypothesis_seed", None) is None
+    ):
         seed = os.environ.get("HYPOTHESIS_SEED") or random.SystemRandom().randrange(2**32)
         config.option.hypothesis_seed = str(seed)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Print the command that repeats the examples."""
     if (seed := config.getoption("hypothesis_seed", None)) is not None:
         terminalreporter.write_line(

@@ -61,7 +61,9 @@ def examples() -> list[str]:
 
 def goldens() -> list[str]:
     paths = sorted((ROOT / "golden").rglob("*.yaml"))
-    return [text for text in (path.read_text(encoding="utf-8") for path in paths) if len(text) < 6_000]
+    return [
+        text for text in (path.read_text(encoding="utf-8") for path in paths) if len(text) < 6_000
+    ]
 
 
 class Editor:
@@ -73,7 +75,16 @@ class Editor:
 
     def edit(self) -> None:
         """Change the text in one of the ways that people do."""
-        ways = (self._type, self._type, self._type, self._erase, self._line, self._document, self._copy, self._move)
+        ways = (
+            self._type,
+            self._type,
+            self._type,
+            self._erase,
+            self._line,
+            self._document,
+            self._copy,
+            self._move,
+        )
         self.random.choice((*ways, self._rename, self._rename, self._comment, self._value))()
 
     def _splice(self, start: int, end: int, new: str) -> None:
@@ -131,10 +142,18 @@ class Editor:
         end = self.text.find("\n", self._place())
         if end >= 0:
             self._splice(
-                end, end, self.random.choice(("  # ptcompile: ignore[PTC]", " # {{ a }}", " # $(X) ${X}", "\r"))
+                end,
+                end,
+                self.random.choice(
+                    ("  # ptcompile: ignore[PTC]", " # {{ a }}", " # $(X) ${X}", "\r")
+                ),
             )
 
     def _value(self) -> None:
         place = self.text.find(": ", self._place()) + 2
         if place > 1:
-            self._splice(place, self.text.find("\n", place), self.random.choice(("2", "true", "null", "a", "[]", "{}")))
+            self._splice(
+                place,
+                self.text.find("\n", place),
+                self.random.choice(("2", "true", "null", "a", "[]", "{}")),
+            )

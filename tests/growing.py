@@ -14,7 +14,11 @@ def pods(n: int) -> str:
 
 
 def env(n: int) -> str:
-    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i}, value: '$(A{i - 1})x'}}\n" for i in range(n))
+    return (
+        POD % 0
+        + "    env:\n"
+        + "".join(f"    - {{name: A{i}, value: '$(A{i - 1})x'}}\n" for i in range(n))
+    )
 
 
 def same_env(n: int) -> str:
@@ -22,7 +26,11 @@ def same_env(n: int) -> str:
 
 
 def secrets(n: int) -> str:
-    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i}_TOKEN, valu: 1, value: s3cr{i}}}\n" for i in range(n))
+    return (
+        POD % 0
+        + "    env:\n"
+        + "".join(f"    - {{name: A{i}_TOKEN, valu: 1, value: s3cr{i}}}\n" for i in range(n))
+    )
 
 
 def volumes(n: int) -> str:
@@ -33,7 +41,9 @@ def volumes(n: int) -> str:
 
 
 def containers(n: int) -> str:
-    return POD % 0 + "".join(f"  - {{name: c{i}, image: i, ports: [{{containerPort: {i + 1}}}]}}\n" for i in range(n))
+    return POD % 0 + "".join(
+        f"  - {{name: c{i}, image: i, ports: [{{containerPort: {i + 1}}}]}}\n" for i in range(n)
+    )
 
 
 def tasks(n: int, plugins: str = "") -> str:
@@ -79,7 +89,9 @@ def spec_bad(n: int) -> str:
 
 
 def spec_roles(n: int) -> str:
-    return smallest("nodes: 2\nroles:\n" + "".join(f"  r{i}: {{replicas: 1, command: [a]}}\n" for i in range(n)))
+    return smallest(
+        "nodes: 2\nroles:\n" + "".join(f"  r{i}: {{replicas: 1, command: [a]}}\n" for i in range(n))
+    )
 
 
 def specs(n: int) -> str:
@@ -219,11 +231,17 @@ spec:
 def shared_jobsets(n: int) -> str:
     """Return JobSets with the same Service."""
     head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j%d}\nspec:\n"
-    return "---\n".join(head % i + "  network: {subdomain: s}\n  replicatedJobs: []\n" for i in range(n))
+    return "---\n".join(
+        head % i + "  network: {subdomain: s}\n  replicatedJobs: []\n" for i in range(n)
+    )
 
 
 def set_twice(n: int) -> str:
-    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i % n}, value: x}}\n" for i in range(2 * n))
+    return (
+        POD % 0
+        + "    env:\n"
+        + "".join(f"    - {{name: A{i % n}, value: x}}\n" for i in range(2 * n))
+    )
 
 
 def misspelt(n: int) -> str:
@@ -232,7 +250,9 @@ def misspelt(n: int) -> str:
 
 def spec(n: int = 0, *, nodes: int = 2, env: int = 1) -> str:
     variables = ", ".join(f"VARIABLE_{i}: value-{i}" for i in range(env))
-    return smallest(f"nodes: {nodes}\nresources: {{gpu: 1}}\nenv: {{{variables}}}\n", name=f"train-{n}")
+    return smallest(
+        f"nodes: {nodes}\nresources: {{gpu: 1}}\nenv: {{{variables}}}\n", name=f"train-{n}"
+    )
 
 
 def manifest(n: int = 0, *, nodes: int = 2, env: int = 1) -> str:
@@ -250,12 +270,15 @@ def manifest_env(n: int) -> str:
 def spec_volumes(n: int) -> str:
     volumes = "".join(f"- {{name: v{i}, emptyDir: {{}}}}\n" for i in range(n))
     return smallest(
-        f"volumes:\n{volumes}volumeMounts:\n" + "".join(f"- {{name: v{i}, mountPath: /v{i}}}\n" for i in range(n))
+        f"volumes:\n{volumes}volumeMounts:\n"
+        + "".join(f"- {{name: v{i}, mountPath: /v{i}}}\n" for i in range(n))
     )
 
 
 def spec_bad_volumes(n: int) -> str:
-    return smallest("volumes:\n" + "".join(f"- {{name: V_{i}, emptyDir: {{}}}}\n" for i in range(n)))
+    return smallest(
+        "volumes:\n" + "".join(f"- {{name: V_{i}, emptyDir: {{}}}}\n" for i in range(n))
+    )
 
 
 def spec_args(n: int) -> str:
@@ -264,7 +287,8 @@ def spec_args(n: int) -> str:
 
 def spec_containers(n: int) -> str:
     return smallest(
-        "podTemplate:\n  spec:\n    containers:\n" + "".join(f"    - {{name: c{i}, image: i}}\n" for i in range(n))
+        "podTemplate:\n  spec:\n    containers:\n"
+        + "".join(f"    - {{name: c{i}, image: i}}\n" for i in range(n))
     )
 
 
@@ -302,13 +326,18 @@ def gates(n: int) -> str:
     names = ",".join(f"a.b/{i}" for i in range(n))
     head = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\n  labels: {kueue.x-k8s.io/queue-name: q}\n"
     head += f"  annotations: {{kueue.x-k8s.io/admission-gated-by: '{names},a b'}}\n"
-    return head + "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n"
+    return (
+        head
+        + "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}\n"
+    )
 
 
 def unknown_queue_labels(n: int) -> str:
     """Return a Pod with many misspelled labels of Kueue."""
     labels = "".join(f"    kueue.x-k8s.io/pod-group-nam{i}: a\n" for i in range(n))
-    return POD.replace("metadata: {name: p%d}", f"metadata:\n  name: p\n  labels:\n{labels}".rstrip())
+    return POD.replace(
+        "metadata: {name: p%d}", f"metadata:\n  name: p\n  labels:\n{labels}".rstrip()
+    )
 
 
 def cluster_queue(n: int) -> str:
@@ -340,7 +369,9 @@ def ray_groups(n: int) -> str:
     head = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r, labels: {kueue.x-k8s.io/queue-name: q}}\n"
     pod = f"template: {{metadata: {{annotations: {_GROUPED}}}, spec: {{containers: [{{name: c, image: i}}]}}}}"
     head += "spec:\n  headGroupSpec: {template: {spec: {containers: [{name: c, image: i}]}}}\n  workerGroupSpecs:\n"
-    return head + "".join(f"  - {{groupName: g{i}, replicas: 1, rayStartParams: {{}}, {pod}}}\n" for i in range(n))
+    return head + "".join(
+        f"  - {{groupName: g{i}, replicas: 1, rayStartParams: {{}}, {pod}}}\n" for i in range(n)
+    )
 
 
 def patched_steps(n: int) -> str:
@@ -348,7 +379,9 @@ def patched_steps(n: int) -> str:
     bad = "template: {spec: {template: {metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: a b}}}}}"
     pod = "template: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"
     head = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: t}\nspec:\n"
-    head += "  runtimeRef: {name: r}\n  runtimePatches:\n  - manager: a.b/c\n    trainingRuntimeSpec:\n"
+    head += (
+        "  runtimeRef: {name: r}\n  runtimePatches:\n  - manager: a.b/c\n    trainingRuntimeSpec:\n"
+    )
     head += "      template:\n        spec:\n          replicatedJobs:\n"
     head += "".join(f"          - {{name: s{i}, {bad}}}\n" for i in range(n)) + "---\n"
     head += "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: r}\nspec:\n"
@@ -359,15 +392,22 @@ def patched_steps(n: int) -> str:
 def stateful_set_with_ports(n: int) -> str:
     """Return a StatefulSet in a queue whose containers have ports that `diff` renames."""
     head = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s, labels: {kueue.x-k8s.io/queue-name: q}}\n"
-    head += "spec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
+    head += (
+        "spec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
+    )
     port = "      - {{name: c{0}, image: i, ports: [{{name: value-{0}, containerPort: {1}}}]}}\n"
-    return head + "    spec:\n      containers:\n" + "".join(port.format(i, i + 1) for i in range(n))
+    return (
+        head + "    spec:\n      containers:\n" + "".join(port.format(i, i + 1) for i in range(n))
+    )
 
 
 def job_with_rendezvous_settings(n: int) -> str:
     settings = ",".join(f"a{i}=1" for i in range(n))
     head = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n"
-    return head + f"  containers: [{{name: c, image: i, command: [torchrun, '--rdzv-conf={settings}', a.py]}}]\n"
+    return (
+        head
+        + f"  containers: [{{name: c, image: i, command: [torchrun, '--rdzv-conf={settings}', a.py]}}]\n"
+    )
 
 
 def one_key_often(n: int) -> str:
@@ -385,21 +425,38 @@ def same_token(n: int) -> str:
 
 def tokens(n: int) -> str:
     """Return a script with many tokens that share a prefix."""
-    return _script("".join(f"      curl -H 'authorization: s3cr3t-of-mine-and-of-nobody-{i:05}' a\n" for i in range(n)))
+    return _script(
+        "".join(
+            f"      curl -H 'authorization: s3cr3t-of-mine-and-of-nobody-{i:05}' a\n"
+            for i in range(n)
+        )
+    )
 
 
 def secrets_beside(n: int) -> str:
     """Return arguments that alternate between tokens and mistakes."""
-    return POD % 0 + "    args:\n" + "".join(f"    - --hf-token=s3cr{i}\n    - {{a: {i}}}\n" for i in range(n))
+    return (
+        POD % 0
+        + "    args:\n"
+        + "".join(f"    - --hf-token=s3cr{i}\n    - {{a: {i}}}\n" for i in range(n))
+    )
 
 
 def unknown_options(n: int) -> str:
     """Return options that torchrun does not have."""
-    return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}\n" for i in range(n))
+    return (
+        POD % 0
+        + "    command: [torchrun]\n    args:\n"
+        + "".join(f"    - --z{i}\n" for i in range(n))
+    )
 
 
 def repeated_options(n: int) -> str:
-    return POD % 0 + "    command: [torchrun]\n    args:\n" + "".join(f"    - --z{i}=1\n" * 2 for i in range(n))
+    return (
+        POD % 0
+        + "    command: [torchrun]\n    args:\n"
+        + "".join(f"    - --z{i}=1\n" * 2 for i in range(n))
+    )
 
 
 def _pods_beside(n: int, one: str) -> str:
@@ -416,7 +473,8 @@ def pods_and_limit_ranges(n: int) -> str:
 def limits_and_a_quota(n: int) -> str:
     """Return a Pod whose containers each limit a different resource, and a quota for all of them."""
     containers = "".join(
-        f"  - name: c{i}\n    image: a:1\n    resources: {{limits: {{example.com/r{i}: 1}}}}\n" for i in range(n)
+        f"  - name: c{i}\n    image: a:1\n    resources: {{limits: {{example.com/r{i}: 1}}}}\n"
+        for i in range(n)
     )
     hard = "".join(f"    limits.example.com/r{i}: 1\n" for i in range(n))
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n"
@@ -448,7 +506,9 @@ def pods_under_policies(n: int) -> str:
 
 def a_pod_under_validations(n: int) -> str:
     """Return a Pod that fails many validations of a policy with as many variables."""
-    variables = ", ".join(f"{{name: v{i}, expression: object.metadata.name + '{i}'}}" for i in range(n))
+    variables = ", ".join(
+        f"{{name: v{i}, expression: object.metadata.name + '{i}'}}" for i in range(n)
+    )
     validations = ", ".join(f"{{expression: variables.v{i} == 'x'}}" for i in range(n))
     return POD % 0 + _policies(1, variables=f"[{variables}]", validations=f"[{validations}]")
 
@@ -460,7 +520,9 @@ def pytorchjobs(n: int) -> str:
 def _pytorchjob(i: int, more: str = "") -> str:
     pod = f"template: {{spec: {{containers: [{{name: pytorch, image: a, command: [python, a.py]{more}}}]}}}}"
     roles = "".join(f"    {role}: {{replicas: 1, {pod}}}\n" for role in ("Master", "Worker"))
-    head = f"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: j{i}, namespace: d}}\n"
+    head = (
+        f"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: j{i}, namespace: d}}\n"
+    )
     return f"{head}spec:\n  pytorchReplicaSpecs:\n{roles}"
 
 
@@ -498,7 +560,9 @@ def queue_with_nodes(n: int) -> str:
         f"  template: {{{rack}, spec: {{restartPolicy: Never, containers: [{container}]}}}}\n",
     ]
     node = "apiVersion: v1\nkind: Node\nmetadata: {name: n%d, labels: {a: b, rack: r%d, kubernetes.io/hostname: n%d}}\n"
-    node += "status: {allocatable: {cpu: 4, pods: 10}, conditions: [{type: Ready, status: 'True'}]}\n"
+    node += (
+        "status: {allocatable: {cpu: 4, pods: 10}, conditions: [{type: Ready, status: 'True'}]}\n"
+    )
     return "---\n".join([*objects, *(node % (i, i, i) for i in range(n))])
 
 
@@ -507,19 +571,25 @@ def pods_under_bindings(n: int) -> str:
     api = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy"
     rule = "    - {apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods], resourceNames: [p%d]}\n"
     policy = f"{api}\nmetadata: {{name: p}}\nspec:\n  validations: [{{expression: 'true'}}]\n"
-    policy += "  matchConstraints:\n    resourceRules:\n" + "".join(rule % (i + 1) for i in range(n))
+    policy += "  matchConstraints:\n    resourceRules:\n" + "".join(
+        rule % (i + 1) for i in range(n)
+    )
     binding = f"{api}Binding\nmetadata: {{name: b%d}}\nspec: {{policyName: p, validationActions: [Deny]}}\n"
     return "---\n".join([policy, *(binding % i for i in range(n)), POD % 0, POD % 1])
 
 
 def long_line(n: int) -> str:
     """Return a pod in one line of JSON, with a secret and a mistake in each of n variables."""
-    variables = ", ".join(f'{{"name": "A{i}_TOKEN", "valu": 1, "value": "s3cr{i}"}}' for i in range(n))
+    variables = ", ".join(
+        f'{{"name": "A{i}_TOKEN", "valu": 1, "value": "s3cr{i}"}}' for i in range(n)
+    )
     spec = f'{{"containers": [{{"name": "c", "image": "i", "env": [{variables}]}}]}}'
     return f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "p"}}, "spec": {spec}}}'
 
 
 def broken_json(n: int) -> str:
     """Return a dump with a syntax error at its end."""
-    nodes = ", ".join(f'{{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "n{i}"}}}}' for i in range(n))
+    nodes = ", ".join(
+        f'{{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "n{i}"}}}}' for i in range(n)
+    )
     return f'{{"apiVersion": "v1", "kind": "List", "items": [{nodes},,]}}'

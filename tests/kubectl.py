@@ -25,7 +25,9 @@ def objects(text: str) -> list[Any]:
         return [_labelled(dict(document.data)) for document in source.read(text).documents]
     command = ["kubectl", "label", "--local", "-f", "-", "=".join(LABEL), "-o", "json"]
     env = {**os.environ, "KUBECONFIG": os.devnull}
-    done = subprocess.run(command, input=text.encode(), env=env, capture_output=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, input=text.encode(), env=env, capture_output=True, check=True, timeout=120
+    )
     decoder, rest, read = json.JSONDecoder(), done.stdout.decode().strip(), []
     while rest:
         one, end = decoder.raw_decode(rest)
@@ -36,4 +38,7 @@ def objects(text: str) -> list[Any]:
 
 def _labelled(manifest: dict[str, Any]) -> dict[str, Any]:
     metadata = manifest["metadata"]
-    return {**manifest, "metadata": {**metadata, "labels": {**metadata.get("labels", {}), LABEL[0]: LABEL[1]}}}
+    return {
+        **manifest,
+        "metadata": {**metadata, "labels": {**metadata.get("labels", {}), LABEL[0]: LABEL[1]}},
+    }

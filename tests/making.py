@@ -42,7 +42,9 @@ LAUNCH = Launch(
 def text(body: str, name: str = "train") -> str:
     """Return a TrainingJob document with these lines under `spec`; the first is on line 5."""
     lines = textwrap.indent(textwrap.dedent(body).strip("\n"), "  ")
-    return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: {name}}}\nspec:\n{lines}\n"
+    return (
+        f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: {name}}}\nspec:\n{lines}\n"
+    )
 
 
 def smallest(body: str = "", name: str = "train") -> str:
@@ -73,7 +75,9 @@ spec:
 """
 
 
-def compiled(source: str, target: str | None = None, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Compiled:
+def compiled(
+    source: str, target: str | None = None, cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> Compiled:
     """Compile one document without ptcompile's reader."""
     return compile_document(yaml.safe_load(source), cluster, target)
 
@@ -85,7 +89,9 @@ def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
     return next(one for one in done.manifests if one["kind"] not in {"Service", "PodGroup"})
 
 
-def traced(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Trace, Mapping[str, Any], int]:
+def traced(
+    source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> tuple[Trace, Mapping[str, Any], int]:
     """Compile a valid spec and return its trace, its document, and the index of the object that contains its pods."""
     done = compiled(source, target, cluster)
     assert done.trace is not None, done.problems
@@ -104,19 +110,25 @@ def context(cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "job") -> C
 
 
 def template(
-    requests: Mapping[str, str] | None = None, limits: Mapping[str, str] | None = None, **fields: Any
+    requests: Mapping[str, str] | None = None,
+    limits: Mapping[str, str] | None = None,
+    **fields: Any,
 ) -> PodTemplate:
     """Return a pod template. `main` has fields of the container; other fields are the template's."""
     main = fields.pop("main", {})
     return PodTemplate(
-        Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main), **fields
+        Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main),
+        **fields,
     )
 
 
 def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
     """Return a job with one role per template and the usual names of roles."""
     names = ("node",) if len(templates) < 2 else ("master", "worker")
-    roles = tuple(Role(name, replicas, one) for name, one in zip(names, templates or (template(),), strict=False))
+    roles = tuple(
+        Role(name, replicas, one)
+        for name, one in zip(names, templates or (template(),), strict=False)
+    )
     if len(roles) == 2:
         roles = (roles[0]._replace(replicas=1), roles[1])
     nodes = sum(role.replicas for role in roles)
@@ -138,5 +150,7 @@ def gather(
     lint: bool = True,
 ) -> ExplainPage:
     """Return the page of `explain --html` for a spec and a profile."""
-    inputs = Inputs.read(spec, filename=filename, cluster=cluster, cluster_filename=cluster_filename, only_specs=True)
+    inputs = Inputs.read(
+        spec, filename=filename, cluster=cluster, cluster_filename=cluster_filename, only_specs=True
+    )
     return explain_page(inputs, target, Selection() if lint else None)

@@ -54,9 +54,13 @@ def mutants() -> list[Mutant]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tests.mutants",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("part", nargs="?", default="", help="part of the names of the files to change")
+    parser.add_argument(
+        "part", nargs="?", default="", help="part of the names of the files to change"
+    )
     part = parser.parse_args().part
     chosen = [mutant for mutant in mutants() if part in mutant.file]
     with tempfile.TemporaryDirectory() as folder:
@@ -64,7 +68,10 @@ def main() -> int:
         shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*NOT_COPIED))
         tests = sorted({test for mutant in chosen for test in mutant.tests})
         if not chosen or run(root, tests) != 0:
-            print(f"not run: {', '.join(tests) or 'no change'} must pass before anything is changed", file=sys.stderr)
+            print(
+                f"not run: {', '.join(tests) or 'no change'} must pass before anything is changed",
+                file=sys.stderr,
+            )
             return 2
 
         survivors = [mutant for mutant in chosen if not is_noticed(root, mutant)]
@@ -80,15 +87,31 @@ def is_noticed(root: Path, mutant: Mutant) -> bool:
     except subprocess.TimeoutExpired:
         status = FAILED
     (root / mutant.file).write_text(text, encoding="utf-8")
-    print(f"{'noticed' if status == FAILED else 'SURVIVED'}: {mutant.file}: {mutant.breaks}", flush=True)
+    print(
+        f"{'noticed' if status == FAILED else 'SURVIVED'}: {mutant.file}: {mutant.breaks}",
+        flush=True,
+    )
     return status == FAILED
 
 
 def run(root: Path, tests: Sequence[str]) -> int:
     """Run tests of the project at `root` up to the first failure, and return pytest's exit status."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=LIMIT).returncode
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, timeout=LIMIT
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -26,7 +26,16 @@ from tests.variations import variations
 AGAIN = "after a change that is meant: python -m tests.recordings"
 MAX_LENGTH = 300
 FOLDER = Path(__file__).parent
-EXPLAINED = ("tolerations", "command", "env", "resources", "affinity", "name", "backoffLimit", "labels")
+EXPLAINED = (
+    "tolerations",
+    "command",
+    "env",
+    "resources",
+    "affinity",
+    "name",
+    "backoffLimit",
+    "labels",
+)
 
 
 def _manifests(target: str) -> list[Any]:
@@ -41,8 +50,12 @@ def catalogue() -> str:
 def explanations(target: str) -> str:
     """Return the explanations of all values of a job, and of some paths."""
     spec = yaml.safe_dump(spec_for(target), sort_keys=False)
-    explanation = ptcompile.explain(spec, target=target, cluster=PROFILE, filename="job.yaml", lint=False)
-    return "\n".join([explanation.text(), *(f"# {path}\n{explanation.text(path)}" for path in EXPLAINED)])
+    explanation = ptcompile.explain(
+        spec, target=target, cluster=PROFILE, filename="job.yaml", lint=False
+    )
+    return "\n".join(
+        [explanation.text(), *(f"# {path}\n{explanation.text(path)}" for path in EXPLAINED)]
+    )
 
 
 def origins() -> str:
@@ -52,7 +65,12 @@ def origins() -> str:
         spec = spec_for(target)
         trace = traced(yaml.safe_dump(spec), target, ClusterProfile.model_validate(PROFILE))[0]
         for index, manifest in enumerate(trace.manifests):
-            for path in (*places(manifest), ("metadata", "x"), ("spec", "backoffLimit"), ("spec", "x")):
+            for path in (
+                *places(manifest),
+                ("metadata", "x"),
+                ("spec", "backoffLimit"),
+                ("spec", "x"),
+            ):
                 source = spec_path_of(trace, index, path, spec)
                 cause = likely_cause(Problem("x", path, "m"), trace, index, spec)
                 shown = field_path(source) + (f" or {field_path(cause)}" if cause != source else "")
@@ -60,7 +78,13 @@ def origins() -> str:
     return "\n".join(lines) + "\n"
 
 
-PARTS_OF_JOB = {".command[": "command", ".env[": "env", ".containers[": "container", ".template.": "pod", "": "job"}
+PARTS_OF_JOB = {
+    ".command[": "command",
+    ".env[": "env",
+    ".containers[": "container",
+    ".template.": "pod",
+    "": "job",
+}
 """Parts of a Job by what stands in the paths of their values, the first that does."""
 
 
@@ -69,9 +93,16 @@ def differences(part: str) -> dict[str, list[str]]:
     *others, manifest = _manifests("job")
     found = {}
     for name, spec in variations(manifest["spec"], "spec"):
-        if next(PARTS_OF_JOB[word] for word in PARTS_OF_JOB if word in name.partition(" ")[0]) == part:
+        if (
+            next(PARTS_OF_JOB[word] for word in PARTS_OF_JOB if word in name.partition(" ")[0])
+            == part
+        ):
             compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
-            lines = [line for line in compared.text().splitlines() if line and not line.startswith("  apply: ")]
+            lines = [
+                line
+                for line in compared.text().splitlines()
+                if line and not line.startswith("  apply: ")
+            ]
             found[name] = lines
     return found
 
@@ -82,25 +113,37 @@ def requirements() -> str:
     for target in SPECS:
         needed = ptcompile.requires(spec_for(target), target=target, cluster=PROFILE)
         texts.append(f"# {target}\n{needed.text()}")
-        texts.append(ptcompile.platform(PROFILE, [{**spec_for(target), "metadata": {"name": target}}]).text())
+        texts.append(
+            ptcompile.platform(PROFILE, [{**spec_for(target), "metadata": {"name": target}}]).text()
+        )
     return "\n".join(texts)
 
 
 def words_of_rules() -> str:
     """Return the words for which rules are loaded."""
-    words = {name: value for name, value in vars(needs).items() if name.isupper() and isinstance(value, str)}
+    words = {
+        name: value
+        for name, value in vars(needs).items()
+        if name.isupper() and isinstance(value, str)
+    }
     return "".join(f"{name}: {words[name]}\n" for name in sorted(words))
 
 
 def records_of_operators() -> str:
     """Return the attributes of all operators and their kinds, with the newest supported releases."""
     releases = {
-        name: version for name, version in Versions()._asdict().items() if isinstance(version, tuple) and version
+        name: version
+        for name, version in Versions()._asdict().items()
+        if isinstance(version, tuple) and version
     }
     lines = [f"{name} {'.'.join(map(str, version))}" for name, version in releases.items()]
     for operator in OPERATORS:
         for record in (operator, *operator.kinds):
-            lines += ["", f"{type(record).__module__}.{type(record).__name__}", *_attributes(record)]
+            lines += [
+                "",
+                f"{type(record).__module__}.{type(record).__name__}",
+                *_attributes(record),
+            ]
         lines += [f"  {name}: {_plain(feature)!r}" for name, feature in operator.features.items()]
     return "\n".join(lines) + "\n"
 
@@ -108,14 +151,22 @@ def records_of_operators() -> str:
 def _attributes(record: object) -> Iterator[str]:
     for name in dir(record):
         value = _plain(getattr(record, name))
-        if not name.startswith("_") and value not in (None, "", (), {}) and len(text := repr(value)) < MAX_LENGTH:
+        if (
+            not name.startswith("_")
+            and value not in (None, "", (), {})
+            and len(text := repr(value)) < MAX_LENGTH
+        ):
             yield f"  {name}: {text}"
 
 
 def _plain(value: Any) -> Any:
     """Return settings as plain data; None for objects and functions."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: plain for key, inner in value._asdict().items() if (plain := _plain(inner)) not in (None, (), "")}
+        return {
+            key: plain
+            for key, inner in value._asdict().items()
+            if (plain := _plain(inner)) not in (None, (), "")
+        }
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     if isinstance(value, frozenset):
@@ -153,7 +204,9 @@ def recorded(name: str) -> str:
 def main() -> None:
     for name, record in RECORDINGS.items():
         (FOLDER / name).write_text(record(), encoding="utf-8")
-    write_records(FOLDER / "differ/differences", {part: differences(part) for part in PARTS_OF_JOB.values()})
+    write_records(
+        FOLDER / "differ/differences", {part: differences(part) for part in PARTS_OF_JOB.values()}
+    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,10 @@ Records = dict[str, dict[str, Any]]
 
 def read_records(folder: Path) -> Records:
     """Return the records of a folder."""
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.glob("*.json"))
+    }
 
 
 def write_records(folder: Path, records: Records) -> None:

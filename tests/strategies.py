@@ -80,9 +80,15 @@ VOLUMES = st.sampled_from(
         ([{"name": "data", "emptyDir": {}}], [{"name": "data", "mountPath": "/data"}]),
         (
             [{"name": "shm", "persistentVolumeClaim": {"claimName": "c"}}],
-            [{"name": "shm", "mountPath": "/a"}, {"name": "shm", "mountPath": "/b", "subPath": "x", "readOnly": True}],
+            [
+                {"name": "shm", "mountPath": "/a"},
+                {"name": "shm", "mountPath": "/b", "subPath": "x", "readOnly": True},
+            ],
         ),
-        ([{"name": "own", "emptyDir": {"medium": "Memory"}}], [{"name": "own", "mountPath": "/dev/shm"}]),  # noqa: S108
+        (
+            [{"name": "own", "emptyDir": {"medium": "Memory"}}],
+            [{"name": "own", "mountPath": "/dev/shm"}],
+        ),  # noqa: S108
     ]
 )
 
@@ -90,10 +96,30 @@ POD_TEMPLATE = st.sampled_from(
     [
         {},
         {"metadata": {"labels": {"patched": "1"}}, "spec": {"priorityClassName": "high"}},
-        {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "X_A", "value": "patched"}]}]}},
-        {"spec": {"containers": [{"name": "sidecar", "image": "side:1"}], "enableServiceLinks": False}},
-        {"spec": {"initContainers": [{"name": "init", "image": "init:1"}], "tolerations": [{"operator": "Exists"}]}},
-        {"spec": {"containers": [{"name": "pytorch", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}]}},
+        {
+            "spec": {
+                "containers": [{"name": "pytorch", "env": [{"name": "X_A", "value": "patched"}]}]
+            }
+        },
+        {
+            "spec": {
+                "containers": [{"name": "sidecar", "image": "side:1"}],
+                "enableServiceLinks": False,
+            }
+        },
+        {
+            "spec": {
+                "initContainers": [{"name": "init", "image": "init:1"}],
+                "tolerations": [{"operator": "Exists"}],
+            }
+        },
+        {
+            "spec": {
+                "containers": [
+                    {"name": "pytorch", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
+                ]
+            }
+        },
     ]
 )
 
@@ -104,14 +130,20 @@ AFFINITY = st.sampled_from(
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
                     "nodeSelectorTerms": [
-                        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]}
+                        {
+                            "matchExpressions": [
+                                {"key": "zone", "operator": "In", "values": ["a", "b"]}
+                            ]
+                        }
                     ]
                 }
             }
         },
         {
             "podAntiAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "kubernetes.io/hostname"}]
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": "kubernetes.io/hostname"}
+                ]
             }
         },
     ]
@@ -126,7 +158,9 @@ RUN_POLICY = _optional(
     onPodFailure=st.sampled_from(["RestartPod", "RestartJob", "FailJob"]),
     onDisruption=st.sampled_from(["Ignore", "Count", "FailJob"]),
     successPolicy=st.sampled_from(["Node0", "AllNodes"]),
-    restartInPlace=st.sampled_from([{"exitCodes": [3]}, {"exitCodes": [137], "action": "RestartAllContainers"}]),
+    restartInPlace=st.sampled_from(
+        [{"exitCodes": [3]}, {"exitCodes": [137], "action": "RestartAllContainers"}]
+    ),
 )
 
 POD_FIELDS = _optional(
@@ -160,8 +194,12 @@ def pod_fields(draw: st.DrawFn) -> Json:
     return draw(POD_FIELDS) | ({"volumes": volumes, "volumeMounts": mounts} if volumes else {})
 
 
-SIDE_NAMES = st.lists(st.sampled_from(["loader", "ps", "data-cache"]), min_size=1, max_size=2, unique=True)
-SIDE_ROLE = _optional(image=st.just("side:1"), command=st.just(["serve", "$(X_A)"]), replicas=st.integers(1, 4))
+SIDE_NAMES = st.lists(
+    st.sampled_from(["loader", "ps", "data-cache"]), min_size=1, max_size=2, unique=True
+)
+SIDE_ROLE = _optional(
+    image=st.just("side:1"), command=st.just(["serve", "$(X_A)"]), replicas=st.integers(1, 4)
+)
 
 
 @st.composite
@@ -201,9 +239,15 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
     job["resources"] = draw(resources(gpus))
     start = draw(st.sampled_from(["script", "module", "command", "image"]))
     if start != "image":
-        job[start] = {"script": "train.py", "module": "pkg.train", "command": ["bash", "-c", "exec x"]}[start]
+        job[start] = {
+            "script": "train.py",
+            "module": "pkg.train",
+            "command": ["bash", "-c", "exec x"],
+        }[start]
     shape = draw(st.sampled_from(["one", "nodes", "range", "roles"]))
-    elastic = draw(_elastic(gpus)) if start in {"script", "module"} and draw(st.booleans()) else None
+    elastic = (
+        draw(_elastic(gpus)) if start in {"script", "module"} and draw(st.booleans()) else None
+    )
     if shape == "nodes":
         job["nodes"] = draw(st.integers(1, 12))
     elif shape == "range" and elastic is not None:
@@ -211,7 +255,10 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         elastic["nnodes"] = f"{least}:{least + draw(st.integers(0, 4))}"
     elif shape == "roles":
         job["master"] = draw(pod_fields()) if draw(st.booleans()) else {}
-        job["worker"] = {"replicas": draw(st.integers(0, 5)), **(draw(pod_fields()) if draw(st.booleans()) else {})}
+        job["worker"] = {
+            "replicas": draw(st.integers(0, 5)),
+            **(draw(pod_fields()) if draw(st.booleans()) else {}),
+        }
     if elastic is not None:
         meeting = (
             {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()
@@ -229,7 +276,11 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
         if (elastic or {}).get("nprocPerNode") != "gpu":
             cards.append("odd")  # not a CUDA device
-        job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.sampled_from(cards)} if gpus else {})))
+        job |= draw(
+            _optional(
+                spot=st.booleans(), **({"accelerator": st.sampled_from(cards)} if gpus else {})
+            )
+        )
         job |= draw(FAST)
     metadata: Json = {"name": draw(NAME), **draw(METADATA)}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
@@ -260,7 +311,9 @@ def _elastic(draw: st.DrawFn, gpus: int | None) -> Json:
             monitorInterval=st.integers(1, 60),
             maxRestarts=st.integers(0, 5),
             rdzvId=NAME,
-            rdzvConfigs=st.dictionaries(st.sampled_from(["timeout", "read_timeout"]), st.integers(1, 900)),
+            rdzvConfigs=st.dictionaries(
+                st.sampled_from(["timeout", "read_timeout"]), st.integers(1, 900)
+            ),
         )
     )
 
@@ -294,15 +347,34 @@ _REQUIREMENTS: list[Json] = [
     {"key": "example.com/ready", "operator": "Exists"},
     {"key": "example.com/generation", "operator": "Gt", "values": ["3"]},
 ]
-REQUIREMENTS = st.lists(st.sampled_from(_REQUIREMENTS), max_size=2, unique_by=lambda one: str(one["key"]))
+REQUIREMENTS = st.lists(
+    st.sampled_from(_REQUIREMENTS), max_size=2, unique_by=lambda one: str(one["key"])
+)
 """Node requirements other than plain labels."""
 
 PROFILE_TEMPLATE = st.sampled_from(
     [
-        {"metadata": {"labels": {"example.com/team": "a"}, "annotations": {"example.com/note": "b"}}},
-        {"spec": {"priorityClassName": "low", "enableServiceLinks": False, "dnsConfig": {"options": [{"name": "x"}]}}},
+        {
+            "metadata": {
+                "labels": {"example.com/team": "a"},
+                "annotations": {"example.com/note": "b"},
+            }
+        },
+        {
+            "spec": {
+                "priorityClassName": "low",
+                "enableServiceLinks": False,
+                "dnsConfig": {"options": [{"name": "x"}]},
+            }
+        },
         {"spec": {"initContainers": [{"name": "warm", "image": "warm:1"}]}},
-        {"spec": {"containers": [{"name": "log", "image": "log:1", "resources": {"limits": {"cpu": "100m"}}}]}},
+        {
+            "spec": {
+                "containers": [
+                    {"name": "log", "image": "log:1", "resources": {"limits": {"cpu": "100m"}}}
+                ]
+            }
+        },
         {
             "spec": {
                 "containers": [
@@ -322,7 +394,11 @@ PROFILE_TEMPLATE = st.sampled_from(
                     "nodeAffinity": {
                         "requiredDuringSchedulingIgnoredDuringExecution": {
                             "nodeSelectorTerms": [
-                                {"matchExpressions": [{"key": "example.com/ok", "operator": "Exists"}]}
+                                {
+                                    "matchExpressions": [
+                                        {"key": "example.com/ok", "operator": "Exists"}
+                                    ]
+                                }
                             ]
                         }
                     }
@@ -362,7 +438,9 @@ PROFILE_FIELDS = _optional(
     cloud=st.sampled_from(["gke", "eks", "aks"]),
     defaults=DEFAULTS,
     onDemand=REQUIREMENTS,
-    resourceTolerations=st.just({"rdma/hca": [_TOLERATION], "example.com/nic": [{"operator": "Exists"}]}),
+    resourceTolerations=st.just(
+        {"rdma/hca": [_TOLERATION], "example.com/nic": [{"operator": "Exists"}]}
+    ),
     priorities=st.dictionaries(NAME, st.integers(-1000, 1_000_000), max_size=2),
     operator=_optional(
         image=_optional(repository=st.just("registry.example.com/operator"), tag=st.just("v1")),
@@ -391,7 +469,12 @@ def profiles(draw: st.DrawFn) -> Json:
     spec |= draw(st.sampled_from(QUEUES))
     spec["topology"] = {"levels": {"rack": draw(LEVEL), **draw(BLOCK)}, **draw(NAMED)}
     taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
-    odd = {"resourceName": "aws.amazon.com/neuron", "nodeLabels": {}, "processesPerDevice": 2, "env": {"X_ODD": "1"}}
+    odd = {
+        "resourceName": "aws.amazon.com/neuron",
+        "nodeLabels": {},
+        "processesPerDevice": 2,
+        "env": {"X_ODD": "1"},
+    }
     big = {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]} | draw(BIG)
     spec["accelerators"] = {"big": big, "odd": odd | draw(ODD)}
     spec["fabrics"] = {
@@ -406,22 +489,51 @@ def profiles(draw: st.DrawFn) -> Json:
         **draw(TCPX),
         **draw(EFA),
     }
-    spec["spot"] = {"nodeLabels": {"example.com/spot": "true"}, "tolerations": [{**taint, "key": "spot"}]}
+    spec["spot"] = {
+        "nodeLabels": {"example.com/spot": "true"},
+        "tolerations": [{**taint, "key": "spot"}],
+    }
     spec["spot"] |= draw(EXPRESSIONS)
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "generated"},
+        "spec": spec,
+    }
 
 
 def _values(part: Any) -> list[tuple[Any, Any]]:
     """Return every value of a document that can be changed, as its container and its key or index."""
     if isinstance(part, dict):
-        return [(part, key) for key in part] + [one for value in part.values() for one in _values(value)]
+        return [(part, key) for key in part] + [
+            one for value in part.values() for one in _values(value)
+        ]
     if isinstance(part, list):
-        return [(part, i) for i in range(len(part))] + [one for value in part for one in _values(value)]
+        return [(part, i) for i in range(len(part))] + [
+            one for value in part for one in _values(value)
+        ]
     return []
 
 
 GARBAGE: st.SearchStrategy[Any] = st.sampled_from(
-    [None, True, 0, -1, 10**30, 1.5, "", "x" * 300, "²", [], {}, [None], [[]], [5], {"a": None}, {"a": {"b": []}}]
+    [
+        None,
+        True,
+        0,
+        -1,
+        10**30,
+        1.5,
+        "",
+        "x" * 300,
+        "²",
+        [],
+        {},
+        [None],
+        [[]],
+        [5],
+        {"a": None},
+        {"a": {"b": []}},
+    ]
 )
 
 

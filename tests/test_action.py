@@ -88,7 +88,9 @@ def diff(repository: Path, base: str = "main", paths: str = ".") -> tuple[Ran, d
 
 
 def change(repository: Path, processes: object) -> None:
-    (repository / "manifests" / "train.yaml").write_text(POD.format(processes=processes), encoding="utf-8")
+    (repository / "manifests" / "train.yaml").write_text(
+        POD.format(processes=processes), encoding="utf-8"
+    )
 
 
 def test_a_clean_folder_passes_and_has_a_report(repository: Path) -> None:
@@ -97,7 +99,9 @@ def test_a_clean_folder_passes_and_has_a_report(repository: Path) -> None:
     assert '"version": "2.1.0"' in Path(outputs["sarif"]).read_text()
 
 
-def test_a_finding_fails_the_step_and_is_in_the_log_the_summary_and_the_report(repository: Path) -> None:
+def test_a_finding_fails_the_step_and_is_in_the_log_the_summary_and_the_report(
+    repository: Path,
+) -> None:
     change(repository, 4)
     ran, outputs, summary = lint(repository)
     assert ran.status == 1
@@ -110,7 +114,12 @@ def test_paths_and_options_are_lines(repository: Path) -> None:
     change(repository, 4)
     (repository / "a folder").mkdir()
     (repository / "a folder" / "pod.yaml").write_text(POD.format(processes=4), encoding="utf-8")
-    ran, _, _ = lint(repository, "manifests/\n\na folder/\n", "--ignore=PTC103\n--statistics\n", untrusted="false")
+    ran, _, _ = lint(
+        repository,
+        "manifests/\n\na folder/\n",
+        "--ignore=PTC103\n--statistics\n",
+        untrusted="false",
+    )
     assert (ran.status, "2 files, 2 documents, 0 errors" in ran.err) == (0, True)
 
 
@@ -178,7 +187,9 @@ def take_over(folder: Path) -> Path:
     for name in ("python", "python3"):
         (folder / name).write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
-    build = "[build-system]\nrequires = []\nbuild-backend = 'hatchling.build'\nbackend-path = ['.']\n"
+    build = (
+        "[build-system]\nrequires = []\nbuild-backend = 'hatchling.build'\nbackend-path = ['.']\n"
+    )
     (folder / "pyproject.toml").write_text(build, encoding="utf-8")
     return mark
 
@@ -198,7 +209,11 @@ def test_the_installation_runs_nothing_of_the_checkout(repository: Path, tmp_pat
     mark = take_over(repository)
     (tmp_path / "empty").mkdir()
     shutil.rmtree(tmp_path / "temp" / "ptcompile")
-    offline = {"PYTHON": sys.executable, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "empty")}
+    offline = {
+        "PYTHON": sys.executable,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tmp_path / "empty"),
+    }
     ran, _, _ = step(repository, "install", offline)
     assert ran.status != 0
     assert "annotated-types==" in ran.err
@@ -222,8 +237,14 @@ def test_no_input_is_pasted_into_a_script() -> None:
 
 
 def test_the_steps_run_executable_scripts() -> None:
-    scripts = [step["run"].strip('"').split("/", 1)[1] for step in ACTION["runs"]["steps"] if "run" in step]
-    assert scripts == ["integrations/github/install", "integrations/github/diff", "integrations/github/lint"]
+    scripts = [
+        step["run"].strip('"').split("/", 1)[1] for step in ACTION["runs"]["steps"] if "run" in step
+    ]
+    assert scripts == [
+        "integrations/github/install",
+        "integrations/github/diff",
+        "integrations/github/lint",
+    ]
     assert all(os.access(ROOT / script, os.X_OK) for script in scripts)
     uses = [step["uses"] for step in ACTION["runs"]["steps"] if "uses" in step]
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name) for name in uses)

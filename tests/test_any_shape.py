@@ -59,7 +59,12 @@ PROFILE = {
     "spec": {
         "queueSystem": "volcano",
         "spot": {"nodeLabels": {"a": "b"}, "tolerations": [{"key": "s"}]},
-        "fabrics": {"fast": {"resources": {"rdma/hca": 1}, "podTemplate": {"spec": {"containers": [{"name": "x"}]}}}},
+        "fabrics": {
+            "fast": {
+                "resources": {"rdma/hca": 1},
+                "podTemplate": {"spec": {"containers": [{"name": "x"}]}},
+            }
+        },
         "defaults": {"podTemplate": JOB["spec"]["podTemplate"]},
     },
 }
@@ -92,7 +97,10 @@ def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
 
 
 def test_more_pods_than_len_supports() -> None:
-    sets = [{"name": f"a{at}", "replicas": 2**62, "template": {"spec": {"template": {}}}} for at in range(3)]
+    sets = [
+        {"name": f"a{at}", "replicas": 2**62, "template": {"spec": {"template": {}}}}
+        for at in range(3)
+    ]
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
     world = ptcompile.simulate({**jobset, "spec": {"replicatedJobs": sets}})
     assert world.to_dict()["podsTotal"] == world.pods.total > sys.maxsize

@@ -115,7 +115,9 @@ def test_an_open_file_is_not_a_source(tmp_path: Path) -> None:
 
 def test_a_path_is_read_and_named_in_findings(tmp_path: Path) -> None:
     path = tmp_path / "job.yaml"
-    path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nods: 1}\n")
+    path.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nods: 1}\n"
+    )
     found = ptcompile.lint(path).diagnostics
     assert {one.filename for one in found} == {str(path)}
     assert found == ptcompile.lint(path.read_text(), filename=str(path)).diagnostics

@@ -24,7 +24,11 @@ def rebound_constants(tree: ast.Module) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             changed += node.names
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_name(node.value):
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and _is_name(node.value)
+        ):
             changed.append(node.attr)
     return [name for name in (*twice, *changed) if _CONSTANT.fullmatch(name)]
 
@@ -52,7 +56,10 @@ def _is_name(node: ast.expr) -> bool:
 
 def test_constants_are_bound_once() -> None:
     modules = sorted((ROOT / "ptcompile").rglob("*.py"))
-    rebound = {str(path.relative_to(ROOT)): rebound_constants(ast.parse(path.read_text())) for path in modules}
+    rebound = {
+        str(path.relative_to(ROOT)): rebound_constants(ast.parse(path.read_text()))
+        for path in modules
+    }
     assert not {path: names for path, names in rebound.items() if names}
 
 

@@ -113,7 +113,9 @@ def test_accelerators() -> None:
     for row in table["accelerators"].values():
         check(row, ACCELERATOR, MORE_OF_ACCELERATOR)
         assert row["vendor"] in VENDORS
-    assert table["aliases"].items() == {(alias, name) for alias, name in table["aliases"].items() if name in ROWS}
+    assert table["aliases"].items() == {
+        (alias, name) for alias, name in table["aliases"].items() if name in ROWS
+    }
 
 
 def test_accelerators_have_sources() -> None:
@@ -122,19 +124,25 @@ def test_accelerators_have_sources() -> None:
     clouds = {cloud for row in rows for cloud in row["nodes"]} - {ANYWHERE}
     facts = {key for row in rows for key in row.keys() & {"unavailable_slices", "domain", "cubes"}}
     assert table["sources"].keys() == clouds | VENDORS.keys() | facts | {"mig", "aliases"}
-    assert {name for name, source in table["sources"].items() if not DATED.search(source)} == {"aliases"}
+    assert {name for name, source in table["sources"].items() if not DATED.search(source)} == {
+        "aliases"
+    }
 
 
 def test_fabrics() -> None:
     rows = load_table("hardware/fabrics.json")["fabrics"]
-    replacements = [other for row in rows.values() for other in row.get("by_accelerator", {}).values()]
+    replacements = [
+        other for row in rows.values() for other in row.get("by_accelerator", {}).values()
+    ]
     fields = {*FabricNeeds._fields, "note", "interfaces", "device_files"} - {"annotations"}
     for row in [*rows.values(), *replacements]:
         assert row.keys() <= fields
         assert row["source"]
         assert all(type(value) is str for value in row["env"].values())
     assert {name for row in rows.values() for name in row.get("by_accelerator", {})} <= ROWS.keys()
-    assert {fabric for row in rows.values() for fabric in row.get("companions", {}).values()} <= rows.keys()
+    assert {
+        fabric for row in rows.values() for fabric in row.get("companions", {}).values()
+    } <= rows.keys()
 
 
 def test_recommended_variables() -> None:
@@ -236,7 +244,9 @@ def test_immutable_fields() -> None:
     table = load_table("apiserver/validation/immutable_fields.json")
     assert table["source"].startswith("Kubernetes 1.36")
     assert all(kind.count("/") == 1 for kind in (*table["immutable"], *table["mutable"]))
-    assert all(type(why) is str for fields in table["immutable"].values() for why in fields.values())
+    assert all(
+        type(why) is str for fields in table["immutable"].values() for why in fields.values()
+    )
 
 
 def test_helps_of_kueues_rules() -> None:
@@ -250,7 +260,9 @@ def test_launchers_have_sources() -> None:
     table = load_table("simulator/launchers/launchers.json")
     assert table["sources"].keys() == table["launchers"].keys()
     for row in table["launchers"].values():
-        assert not [flag for flag in row.get("flags", ()) if flag.endswith("-")], "a name was broken at a hyphen"
+        assert not [flag for flag in row.get("flags", ()) if flag.endswith("-")], (
+            "a name was broken at a hyphen"
+        )
 
 
 @pytest.mark.parametrize("name", ["apiserver/go_shapes.json", "operators/jobset/go_shapes.json"])
@@ -258,7 +270,9 @@ def test_shapes_name_only_earlier_ones(name: str) -> None:
     table = load_table(name)
     known = {} if name.startswith("apiserver") else SHAPES
     assert table["source"]
-    assert not re.search("'<[a-z]", repr(read_shapes(name, known).values())), "a name stands for no shape"
+    assert not re.search("'<[a-z]", repr(read_shapes(name, known).values())), (
+        "a name stands for no shape"
+    )
 
 
 @pytest.mark.parametrize(
@@ -275,9 +289,13 @@ def test_tables_name_their_source(name: str) -> None:
 
 
 def test_commands() -> None:
-    used = Counter(row for command in COMMANDS.values() for row in command.options if isinstance(row, str))
+    used = Counter(
+        row for command in COMMANDS.values() for row in command.options if isinstance(row, str)
+    )
     used += Counter(row for rows in SHARED.values() for row in rows if isinstance(row, str))
-    assert {name for name, count in used.items() if count > 1} | {"timeout"} == SHARED.keys(), "share what is shared"
+    assert {name for name, count in used.items() if count > 1} | {"timeout"} == SHARED.keys(), (
+        "share what is shared"
+    )
     for command in COMMANDS.values():
         module = import_module(f"ptcompile.cli.commands.{command.module}")
         assert callable(getattr(module, command.function))
@@ -286,8 +304,12 @@ def test_commands() -> None:
 def test_options_that_name_what_other_tables_have() -> None:
     releases = [row["names"][0] for row in COMMANDS["upgrade"].options if isinstance(row, dict)]
     software = [name.replace("_", "-") for name in _software()]
-    assert [name for name in releases if name.startswith("--to-")] == [f"--to-{name}" for name in software]
-    assert [name for name in releases if name.removeprefix("--") in software] == [f"--{name}" for name in software]
+    assert [name for name in releases if name.startswith("--to-")] == [
+        f"--to-{name}" for name in software
+    ]
+    assert [name for name in releases if name.removeprefix("--") in software] == [
+        f"--{name}" for name in software
+    ]
     for command, choices in (("schema", SCHEMAS), ("completion", SHELLS)):
         option = COMMANDS[command].options[0]
         assert isinstance(option, dict)

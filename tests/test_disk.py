@@ -16,7 +16,9 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and l
 
 
 @posix
-@pytest.mark.parametrize("reader", [disk.read, disk.read_found, lambda path: ptcompile.lint(Path(path))])
+@pytest.mark.parametrize(
+    "reader", [disk.read, disk.read_found, lambda path: ptcompile.lint(Path(path))]
+)
 def test_a_pipe_and_a_device_are_not_files(reader: object, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -39,7 +41,9 @@ def test_a_file_with_nothing_to_read_yet(tmp_path: Path, monkeypatch: pytest.Mon
         os.close(writer)
 
 
-def test_a_file_is_read_up_to_one_byte_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_read_up_to_one_byte_more_than_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x" * 100)
     assert len(disk.read(str(path), 10)) == 11
@@ -70,12 +74,16 @@ def test_a_walk_equals_that_of_the_standard_library(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x.yaml").touch()
     found = [(folder, set(inner), names) for folder, inner, names in disk.walk(str(tmp_path))]
-    assert sorted(found) == sorted((folder, set(inner), names) for folder, inner, names in os.walk(tmp_path))
+    assert sorted(found) == sorted(
+        (folder, set(inner), names) for folder, inner, names in os.walk(tmp_path)
+    )
     assert list(disk.walk(str(tmp_path / "none"))) == []
 
 
 @posix
-def test_a_walk_enters_no_links_and_goes_as_deep_as_paths_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_enters_no_links_and_goes_as_deep_as_paths_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "itself").symlink_to("itself")
     monkeypatch.chdir(tmp_path)

@@ -87,9 +87,7 @@ FINE = {"fails fails", "redis redis"}
 """Correct repetitions: "What fails fails the job", and image names."""
 TWICE = re.compile(r"\b([a-z]{4,}) \1\b")
 VOWEL = r"(?!(?:one|once|and|or|in|is|of|as|are|if|on|at|it|again)\b)(?:[aeio][a-z]+|u(?!ni|s[aeu]|til|biq)[a-z]+)"
-CONSONANT = (
-    r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
-)
+CONSONANT = r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
 ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
 """An article that does not fit the sound of the next word. Only words in lower case are checked."""
 JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -187,7 +185,9 @@ def _shadows() -> list[str]:
                 hidden |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.FunctionDef):
                 hidden.add(node.name)
-        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)):
+        for function in (
+            node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)
+        ):
             name = getattr(function, "name", "lambda")
             for inner in ast.walk(function):
                 bound = inner.arg if isinstance(inner, ast.arg) else None
@@ -198,7 +198,11 @@ def _shadows() -> list[str]:
     return sorted(shadows)
 
 
-FINDERS: dict[str, Callable[[], object]] = {"phrases": _phrases, "shadows": _shadows, "type names": _type_names}
+FINDERS: dict[str, Callable[[], object]] = {
+    "phrases": _phrases,
+    "shadows": _shadows,
+    "type names": _type_names,
+}
 """What finds the exceptions of each kind."""
 
 
@@ -212,14 +216,18 @@ def test_vague_names_are_rare() -> None:
         node.id if isinstance(node, ast.Name) else node.arg
         for tree in _trees().values()
         for node in ast.walk(tree)
-        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)) or isinstance(node, ast.arg)
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        or isinstance(node, ast.arg)
     )
     assert names["one"] + names["found"] <= VAGUE
 
 
 def test_names_in_error_are_exceptions() -> None:
     bases = {
-        node.name: {base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases}
+        node.name: {
+            base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+            for base in node.bases
+        }
         for tree in _trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
@@ -234,7 +242,9 @@ def test_names_in_error_are_exceptions() -> None:
     assert [name for name in bases if name.endswith("Error") and not is_exception(name)] == []
 
 
-@pytest.mark.parametrize("text", ["None where it is absent", "a row a change", "kinds beside it", "as it stands"])
+@pytest.mark.parametrize(
+    "text", ["None where it is absent", "a row a change", "kinds beside it", "as it stands"]
+)
 def test_a_phrase_is_detected(text: str) -> None:
     assert any(re.search(pattern, text) for pattern in PHRASES)
 
@@ -259,12 +269,17 @@ def test_no_word_is_repeated() -> None:
 
 
 def test_articles_fit_the_next_word() -> None:
-    matches = [f"{path}:{line}: {match[0]}" for path, line, text in _texts() for match in ARTICLE.finditer(text)]
+    matches = [
+        f"{path}:{line}: {match[0]}"
+        for path, line, text in _texts()
+        for match in ARTICLE.finditer(text)
+    ]
     assert matches == []
 
 
 @pytest.mark.parametrize(
-    "text", ["in a auxiliary role", "A operator", "a unknown field", "an role", "an unique name", "an one"]
+    "text",
+    ["in a auxiliary role", "A operator", "a unknown field", "an role", "an unique name", "an one"],
 )
 def test_a_wrong_article_is_detected(text: str) -> None:
     assert ARTICLE.search(text)
@@ -283,4 +298,6 @@ def test_older_wordings_are_detected() -> None:
 
 if __name__ == "__main__":
     exceptions = {kind: find() for kind, find in FINDERS.items()}
-    EXCEPTIONS.write_text(json.dumps(exceptions, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    EXCEPTIONS.write_text(
+        json.dumps(exceptions, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )

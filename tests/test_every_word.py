@@ -56,7 +56,13 @@ _POD: Final[dict[str, list[Any]]] = {
     "imagePullSecrets": [[{"name": "a"}], [{"name": "b"}]],
     "nodeSelector": [{"a": "b"}, {"a": "c"}],
     "tolerations": [[{"key": "a", "operator": "Exists"}], [{"key": "b", "operator": "Exists"}]],
-    "affinity": [{"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "a"}]}}],
+    "affinity": [
+        {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "a"}]
+            }
+        }
+    ],
     "priorityClassName": ["a", "b"],
     "securityContext": [{"runAsUser": 1}, {"runAsUser": 2}],
     "podSecurityContext": [{"runAsUser": 1}, {"runAsUser": 2}],
@@ -98,7 +104,10 @@ WORDS: Final[dict[str, list[Any]]] = {
     "spec.runPolicy.onPodFailure": ["RestartPod", "RestartJob", "FailJob"],
     "spec.runPolicy.onDisruption": ["Ignore", "Count", "FailJob"],
     "spec.runPolicy.successPolicy": ["Node0", "AllNodes"],
-    "spec.runPolicy.restartInPlace": [{"exitCodes": [3]}, {"exitCodes": [3], "action": "RestartAllContainers"}],
+    "spec.runPolicy.restartInPlace": [
+        {"exitCodes": [3]},
+        {"exitCodes": [3], "action": "RestartAllContainers"},
+    ],
     "spec.queue": ["a", "b"],
     "spec.priority": ["a", "b"],
     "spec.topology.required": ["rack", "zone"],
@@ -118,7 +127,11 @@ WORDS: Final[dict[str, list[Any]]] = {
     "spec.roles": [{"x": {"command": ["x"]}}, {"y": {"command": ["x"]}}],
 }
 IN_ROLES: Final = {
-    **{f"spec.{role}.{word}": values for role in ("master", "roles.loader") for word, values in _POD.items()},
+    **{
+        f"spec.{role}.{word}": values
+        for role in ("master", "roles.loader")
+        for word, values in _POD.items()
+    },
     "spec.worker.replicas": [1, 2, 3],
     "spec.roles.loader.replicas": [1, 2, 3],
 }
@@ -133,18 +146,32 @@ NOT_TRIED: Final = {
     "spec.volcano": "for one target, by its name",
     "spec.manifest": "for one target each, by its name",
     "spec.master.replicas": "1, or an error",
-    **{f"spec.worker.{word}": "as spec.master: the same fields, written by the same code" for word in _POD},
+    **{
+        f"spec.worker.{word}": "as spec.master: the same fields, written by the same code"
+        for word in _POD
+    },
 }
 SAME: Final = {
-    ("spec.runPolicy.onDisruption", "Count", "FailJob"): "without retries, a loss that counts ends the job",
+    (
+        "spec.runPolicy.onDisruption",
+        "Count",
+        "FailJob",
+    ): "without retries, a loss that counts ends the job",
     ("spec.runPolicy.successPolicy", "Node0", "AllNodes"): "of one node",
-    ("spec.runPolicy.cleanPodPolicy", "None", "Running"): "of one pod, which does not run when the job is over",
+    (
+        "spec.runPolicy.cleanPodPolicy",
+        "None",
+        "Running",
+    ): "of one pod, which does not run when the job is over",
 }
 """Values that have the same meaning in some jobs."""
 PROFILE: Final = {
     "kind": "ClusterProfile",
     "spec": {
-        "topology": {"name": "t", "levels": {"rack": {"nodeLabel": "x.y/rack"}, "zone": {"nodeLabel": "x.y/zone"}}}
+        "topology": {
+            "name": "t",
+            "levels": {"rack": {"nodeLabel": "x.y/rack"}, "zone": {"nodeLabel": "x.y/zone"}},
+        }
     },
 }
 
@@ -180,10 +207,14 @@ def lost(document: Json, target: str, word: str, values: list[Any]) -> Iterator[
         text = json.dumps(result.manifests)
         if text not in seen:
             seen[text] = value
-        elif not set(compiled(spec, target, lint=True).diagnostics) - set(compiled(document, target, lint=True)[1]):
+        elif not set(compiled(spec, target, lint=True).diagnostics) - set(
+            compiled(document, target, lint=True)[1]
+        ):
             yield seen[text], value
     if len(values) == 1:  # among several values, at most one can be the default
-        yield from (("absent", one) for text, one in seen.items() if text == json.dumps(without.manifests))
+        yield from (
+            ("absent", one) for text, one in seen.items() if text == json.dumps(without.manifests)
+        )
 
 
 def words_of(shape: Json) -> Mapping[str, list[Any]]:
@@ -207,7 +238,9 @@ def test_no_field_is_dropped_silently(shape: str, target: str) -> None:
         return
     found = [
         (word, *pair)
-        for word, values in thinned(words_of(SHAPES[shape]).items(), 2, start=[*TARGETS].index(target))
+        for word, values in thinned(
+            words_of(SHAPES[shape]).items(), 2, start=[*TARGETS].index(target)
+        )
         for pair in lost(document, target, word, values)
         if (word, *pair) not in SAME
     ]
@@ -221,7 +254,9 @@ def test_every_field_is_tried() -> None:
     missing = [
         path
         for path in _leaves(schema, schema, "")
-        if not any(path == one or path.startswith(f"{one}.") or one.startswith(f"{path}.") for one in known)
+        if not any(
+            path == one or path.startswith(f"{one}.") or one.startswith(f"{path}.") for one in known
+        )
     ]
     assert missing == []
 
@@ -229,7 +264,11 @@ def test_every_field_is_tried() -> None:
 def _leaves(schema: Json, node: Json, path: str) -> Iterator[str]:
     """Yield the paths of schema fields that have no fields themselves."""
     for alternative in (node, *node.get("anyOf", ())):
-        whole = schema["$defs"][alternative["$ref"].rpartition("/")[2]] if "$ref" in alternative else alternative
+        whole = (
+            schema["$defs"][alternative["$ref"].rpartition("/")[2]]
+            if "$ref" in alternative
+            else alternative
+        )
         if whole.get("properties"):
             for key, below in whole["properties"].items():
                 yield from _leaves(schema, below, f"{path}.{key}".lstrip("."))

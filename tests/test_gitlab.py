@@ -53,7 +53,11 @@ def job(**inputs: str) -> dict[str, Any]:
             return [fill(value) for value in data]
         if not isinstance(data, str):
             return data
-        return re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda match: str(values[match[1]]).replace("True", "true"), data)
+        return re.sub(
+            r"\$\[\[ inputs\.(\w+) \]\]",
+            lambda match: str(values[match[1]]).replace("True", "true"),
+            data,
+        )
 
     ((_, filled),) = fill(body).items()
     return dict(filled)
@@ -70,10 +74,21 @@ def run(folder: Path, shell: str, **inputs: str) -> Ran:
     python.write_text(PYTHON.format(python=sys.executable), encoding="utf-8")
     python.chmod(0o755)
     variables = {name: str(row["value"]) for name, row in filled["variables"].items()}
-    env = {**os.environ, **variables, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": "."}
+    env = {
+        **os.environ,
+        **variables,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": ".",
+    }
     script = "set -e\n" + "\n".join(filled["script"])
     done = subprocess.run(
-        [path, "-c", script], capture_output=True, text=True, cwd=folder, env=env, timeout=120, check=False
+        [path, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=env,
+        timeout=120,
+        check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -97,7 +112,9 @@ def test_a_finding_fails_the_job_and_is_in_its_reports(repository: Path, shell: 
 
 
 def test_options_are_one_per_line_and_paths_are_never_options(repository: Path) -> None:
-    ran = run(repository, "sh", paths="my manifests/", args="--ignore=PTC501\n\n--fail-on=warning\n")
+    ran = run(
+        repository, "sh", paths="my manifests/", args="--ignore=PTC501\n\n--fail-on=warning\n"
+    )
     assert (ran.status, ran.out.count("error[")) == (0, 0), ran.err
     ran = run(repository, "sh", paths="--version\n$(touch hacked); touch hacked `touch hacked`\n")
     assert ran.status == 2
@@ -108,7 +125,9 @@ def test_nothing_of_the_checkout_is_run(repository: Path) -> None:
     mark = take_over(repository)
     environment = repository / ".ptcompile" / "lib" / "python3.12" / "site-packages"
     environment.mkdir(parents=True)
-    (environment / "hacked.pth").write_text(f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n", encoding="utf-8")
+    (environment / "hacked.pth").write_text(
+        f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n", encoding="utf-8"
+    )
     ran = run(repository, "sh", paths="my manifests/")
     assert (ran.status, ran.out.count("error[")) == (1, 1), ran.err
     assert not mark.exists()

@@ -46,7 +46,15 @@ STORED = {"elastic-range", "queue-kueue"}
 compiled = cache(Case.compile)
 """Cached, because a dozen tests compile the same cases."""
 
-MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
+MEETING = (
+    "nnodes",
+    "nproc-per-node",
+    "rdzv-backend",
+    "rdzv-endpoint",
+    "rdzv-id",
+    "rdzv-conf",
+    "max-restarts",
+)
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
@@ -61,7 +69,9 @@ def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
         assert result.yaml() == golden_file(case, f"{target}.yaml")
 
 
-@pytest.mark.parametrize(("case", "target"), [pair for pair in ABLE if pair[0].name in STORED], ids=pair_name)
+@pytest.mark.parametrize(
+    ("case", "target"), [pair for pair in ABLE if pair[0].name in STORED], ids=pair_name
+)
 def test_stored_objects(case: Case, target: str, golden_file: GoldenFile) -> None:
     result = ptcompile.stored(case.spec, target=target, cluster=case.cluster)
     assert result.ok
@@ -78,7 +88,9 @@ def test_findings_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
 def test_findings_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
     result = compiled(case)
     assert not result.ok
-    assert renderer("full")(result.diagnostics, case.texts()) == golden_file(case, "diagnostics.txt")
+    assert renderer("full")(result.diagnostics, case.texts()) == golden_file(
+        case, "diagnostics.txt"
+    )
 
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
@@ -168,7 +180,11 @@ class Node(NamedTuple):
 def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
     """Return the only workload's expansion and its training pods."""
     manifests, versions = compiled(case, target).manifests, case.versions()
-    made = [one for one in (expand(m, versions=versions, related=manifests) for m in manifests) if len(one.pods)]
+    made = [
+        one
+        for one in (expand(m, versions=versions, related=manifests) for m in manifests)
+        if len(one.pods)
+    ]
     assert len(made) == 1
     return made[0], [_node(pod) for pod in made[0].pods if _trains(pod)]
 
@@ -189,7 +205,11 @@ def _torchrun(argv: list[str], env: dict[str, str]) -> tuple[dict[str, str], lis
     """Return torchrun's effective options, where arguments override PET_ variables, and the program it starts."""
     if argv[:1] != ["torchrun"]:
         return {}, argv
-    options = {key[4:].lower().replace("_", "-"): value for key, value in env.items() if key.startswith("PET_")}
+    options = {
+        key[4:].lower().replace("_", "-"): value
+        for key, value in env.items()
+        if key.startswith("PET_")
+    }
     rest = argv[1:]
     while rest and rest[0].startswith("--"):
         name, _, value = rest.pop(0)[2:].partition("=")
@@ -217,7 +237,15 @@ def _check_meeting(nodes: list[Node]) -> None:
     fewest, _, most = options["nnodes"].partition(":")
     assert 1 <= int(fewest) <= len(nodes) == int(most or fewest)
     if "rdzv-backend" in options and options["rdzv-backend"] != "static":
-        assert len({tuple(sorted((k, node.options[k]) for k in MEETING if k in node.options)) for node in nodes}) == 1
+        assert (
+            len(
+                {
+                    tuple(sorted((k, node.options[k]) for k in MEETING if k in node.options))
+                    for node in nodes
+                }
+            )
+            == 1
+        )
         if options["rdzv-backend"] == "c10d":
             _resolves(options["rdzv-endpoint"].rpartition(":")[0], nodes)
         return
@@ -241,7 +269,11 @@ def _check_plain(nodes: list[Node]) -> None:
 
 def _resolves(host: str, nodes: list[Node]) -> Node:
     """Return the one pod that a name resolves to with the search domain of the pod's namespace."""
-    found = [node for node in nodes if node.pod.dns in {host, *(f"{host}{end}" for end in _search(node.pod))}]
+    found = [
+        node
+        for node in nodes
+        if node.pod.dns in {host, *(f"{host}{end}" for end in _search(node.pod))}
+    ]
     assert len(found) == 1, f"{host} is not a name of one pod: {[node.pod.dns for node in nodes]}"
     return found[0]
 
@@ -250,7 +282,9 @@ def _search(pod: PodView) -> tuple[str, ...]:
     return (f".{pod.namespace}.svc.cluster.local", ".svc.cluster.local", ".cluster.local")
 
 
-BESIDE = tuple((case, target) for case, target in ABLE if re.search("^  roles:", case.spec, re.MULTILINE))
+BESIDE = tuple(
+    (case, target) for case, target in ABLE if re.search("^  roles:", case.spec, re.MULTILINE)
+)
 
 
 @pytest.mark.parametrize(("case", "target"), BESIDE, ids=pair_name)
@@ -261,10 +295,14 @@ def test_every_pod_finds_the_auxiliary_roles(case: Case, target: str) -> None:
         pods = [pod for pod in made.pods if pod.role == role]
         assert len(pods) == said.get("replicas", 1)
         found = [_environment(pod) for pod in pods]
-        assert not [name for env in found for name in env if name == "RANK" or name.startswith("PET_")]
+        assert not [
+            name for env in found for name in env if name == "RANK" or name.startswith("PET_")
+        ]
         for env in (*(node.env for node in nodes), *found):
             names = env[f"{role.upper()}_HOSTS"].split(",")
-            assert [f"{name}.{pods[0].namespace}.svc.cluster.local" for name in names] == [pod.dns for pod in pods]
+            assert [f"{name}.{pods[0].namespace}.svc.cluster.local" for name in names] == [
+                pod.dns for pod in pods
+            ]
 
 
 def _environment(pod: PodView) -> dict[str, str]:
@@ -320,5 +358,9 @@ def _is_volcanos(volume: Mapping[str, Any]) -> bool:
 
 
 def _rank(node: Node) -> int:
-    own = node.options.get("node-rank") or node.env.get("RANK") or node.env.get("JOB_COMPLETION_INDEX")
+    own = (
+        node.options.get("node-rank")
+        or node.env.get("RANK")
+        or node.env.get("JOB_COMPLETION_INDEX")
+    )
     return int(own) if own else node.pod.index

@@ -71,7 +71,9 @@ def page(text: str) -> object:
 
 
 def fix(text: str) -> object:
-    return fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    return fix_in_rounds(
+        text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True
+    )
 
 
 def imported(text: str) -> object:
@@ -91,7 +93,9 @@ def admitted(text: str) -> object:
 
 
 def diff(text: str) -> object:
-    found = ptcompile.diff(text, text.replace("value-", "other-").replace("name: train", "name: trains"))
+    found = ptcompile.diff(
+        text, text.replace("value-", "other-").replace("name: train", "name: trains")
+    )
     return found.text(), found.to_dict()
 
 
@@ -102,7 +106,10 @@ def upgraded(text: str) -> object:
 
 def diagnosed(text: str) -> object:
     """Diagnose the text as a log, and as the manifest of a job whose log has one line."""
-    found = [ptcompile.diagnose(text), ptcompile.diagnose("RuntimeError: CUDA error: out of memory\n", text)]
+    found = [
+        ptcompile.diagnose(text),
+        ptcompile.diagnose("RuntimeError: CUDA error: out of memory\n", text),
+    ]
     return [(each.text(), each.to_dict()) for each in found]
 
 
@@ -176,7 +183,9 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
 """Function, source and size of the source; in each of them the result grows with the source."""
 
 
-@pytest.mark.parametrize(("work", "text", "n"), LINEAR, ids=lambda one: getattr(one, "__name__", str(one)))
+@pytest.mark.parametrize(
+    ("work", "text", "n"), LINEAR, ids=lambda one: getattr(one, "__name__", str(one))
+)
 def test_work_is_linear_in_its_input(work: Do, text: Callable[[int], str], n: int) -> None:
     """The step from 2n to 4n takes twice the work of the step from n to 2n; quadratic work would take four times."""
     work(text(n))  # load lazy modules before measuring
@@ -189,15 +198,23 @@ def test_work_is_linear_in_its_input(work: Do, text: Callable[[int], str], n: in
 @pytest.mark.parametrize("files", [1, 40])
 def test_reports_are_linear_in_their_findings(name: str, files: int) -> None:
     def report(findings: int) -> Callable[[], object]:
-        texts: dict[str | None, str] = {f"f{i}": many.bad_keys(findings // files) for i in range(files)}
-        found = [one for file, text in texts.items() for one in ptcompile.lint(text, filename=file).diagnostics]
+        texts: dict[str | None, str] = {
+            f"f{i}": many.bad_keys(findings // files) for i in range(files)
+        }
+        found = [
+            one
+            for file, text in texts.items()
+            for one in ptcompile.lint(text, filename=file).diagnostics
+        ]
         return lambda: renderer(name)(found, texts)
 
     _, once, twice, more = map(steps, map(report, (40, 40, 80, 160)))
     assert (more - twice) / (twice - once) < MOST
 
 
-@pytest.mark.parametrize("arguments", [["lint"], ["simulate"], ["compile", "--target", "job"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["lint"], ["simulate"], ["compile", "--target", "job"]], ids=" ".join
+)
 def test_commands_are_linear_in_their_files(
     arguments: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -218,7 +235,9 @@ def test_finding_the_services_of_each_file_is_linear_in_the_files() -> None:
     """Each file is linted with the Services in others that it names or that may select its pods."""
 
     def find(count: int) -> Callable[[], object]:
-        inputs = [InputFile(f"{i}.yaml", many.job_with_service(i).encode(), False) for i in range(count)]
+        inputs = [
+            InputFile(f"{i}.yaml", many.job_with_service(i).encode(), False) for i in range(count)
+        ]
 
         def objects_for_all() -> object:
             related = RelatedObjects(inputs, is_complete=True)
@@ -243,25 +262,37 @@ def pods(text: str) -> str:
 
 
 SQUARE: list[tuple[Do, Callable[[int], str], Do]] = [
-    *[(each, many.spec_roles, each) for each in map(manifests_for, ("jobset", "volcano", "trainjob"))],
+    *[
+        (each, many.spec_roles, each)
+        for each in map(manifests_for, ("jobset", "volcano", "trainjob"))
+    ],
     *[
         (each, many.spec_roles, manifests_for("jobset"))
         for each in (lint, explain, diff, needs, upgraded, diagnosed, krm)
     ],
-    *[(each, many.hosted_tasks, pods) for each in (simulate, lint, imported, converted, diff, needs, upgraded, hints)],
+    *[
+        (each, many.hosted_tasks, pods)
+        for each in (simulate, lint, imported, converted, diff, needs, upgraded, hints)
+    ],
 ]
 """Function, source, and what is made of the source, which grows with its square."""
 
 
-@pytest.mark.parametrize(("work", "text", "made"), SQUARE, ids=lambda one: getattr(one, "__name__", str(one)))
-def test_work_is_linear_in_what_is_made(work: Do, text: Callable[[int], str], made: Callable[[str], str]) -> None:
+@pytest.mark.parametrize(
+    ("work", "text", "made"), SQUARE, ids=lambda one: getattr(one, "__name__", str(one))
+)
+def test_work_is_linear_in_what_is_made(
+    work: Do, text: Callable[[int], str], made: Callable[[str], str]
+) -> None:
     """Every role of a spec gets a variable with the host of every other role, and Volcano's plugin svc gives every pod
     a variable for every task, whose values only the operator knows: n times n host names stand in the manifests or in
     the pods. Verbs that print neither look through them. A limit of roles bounds both (SECURITY.md).
     """
     few, several = text(6), text(24)
     work(few)
-    assert steps(lambda: work(several)) / len(made(several)) <= 1.1 * steps(lambda: work(few)) / len(made(few))
+    assert steps(lambda: work(several)) / len(made(several)) <= 1.1 * steps(
+        lambda: work(few)
+    ) / len(made(few))
 
 
 def test_lint_of_a_wide_volcano_job_stays_small() -> None:
@@ -298,7 +329,11 @@ def test_patterns_are_linear(axis: str) -> None:
 
     def ignoring(count: int) -> Callable[[], object]:
         patterns = count if axis == "patterns" else 10
-        lines = [b"[!a]" * count] if axis == "brackets" else [b"/a%d*/[!b]%d" % (i, i) for i in range(patterns)]
+        lines = (
+            [b"[!a]" * count]
+            if axis == "brackets"
+            else [b"/a%d*/[!b]%d" % (i, i) for i in range(patterns)]
+        )
         names = [b"a%dx/c%d" % (i, i) for i in range(count if axis == "files" else 10)]
 
         def ask() -> object:

@@ -26,26 +26,35 @@ PROSE = {
 FILES = [
     path
     for path in sorted(SOURCES.rglob("*.py"))
-    if path.relative_to(SOURCES).parts[0] not in NO_FINDINGS and path.relative_to(SOURCES).as_posix() not in PROSE
+    if path.relative_to(SOURCES).parts[0] not in NO_FINDINGS
+    and path.relative_to(SOURCES).as_posix() not in PROSE
 ]
 
 
 def has_reasons(path: Path) -> bool:
     """Return whether the module's constants are the sentences of `explain` about why a field is written."""
-    return path.name == "emit.py" or path.relative_to(SOURCES).as_posix() == "operators/shared/endings.py"
+    return (
+        path.name == "emit.py"
+        or path.relative_to(SOURCES).as_posix() == "operators/shared/endings.py"
+    )
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield each string of a module, except docstrings and parts of other strings, with its line."""
     left = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
-    left |= {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
+    left |= {
+        id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values
+    }
     for one in ast.walk(tree):
         if id(one) in left:
             continue
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
             yield one.lineno, one.value
         elif isinstance(one, ast.JoinedStr):
-            yield one.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in one.values)
+            yield (
+                one.lineno,
+                "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in one.values),
+            )
 
 
 def parsed(path: Path) -> ast.Module:
@@ -53,7 +62,9 @@ def parsed(path: Path) -> ast.Module:
 
 
 def without_constants(path: Path) -> ast.Module:
-    return ast.Module([one for one in parsed(path).body if not isinstance(one, ast.Assign | ast.AnnAssign)], [])
+    return ast.Module(
+        [one for one in parsed(path).body if not isinstance(one, ast.Assign | ast.AnnAssign)], []
+    )
 
 
 SERVER_SENTENCES = {
@@ -71,7 +82,9 @@ def test_no_source_writes_a_help_as_a_sentence() -> None:
         f"{path.relative_to(SOURCES)}:{line}: {text}"
         for path in FILES
         for line, text in texts(without_constants(path) if has_reasons(path) else parsed(path))
-        if " " in text and (re.search(r"[^.]\.\Z", text) or text.startswith("Did you")) and text not in SERVER_SENTENCES
+        if " " in text
+        and (re.search(r"[^.]\.\Z", text) or text.startswith("Did you"))
+        and text not in SERVER_SENTENCES
     ]
     assert found == []
 

@@ -22,7 +22,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
-MOST_FILES = {"jobset": 15, "kueue": 17, "mpijob": 3, "pytorchjob": 14, "trainjob": 13, "volcano": 17}
+MOST_FILES = {
+    "jobset": 15,
+    "kueue": 17,
+    "mpijob": 3,
+    "pytorchjob": 14,
+    "trainjob": 13,
+    "volcano": 17,
+}
 """Maximum number of files that name an operator. The folders of operators are left out, because they know one another;
 `operators/shared/`, `operators/queues/` and the tables beside them are counted.
 """
@@ -196,7 +203,9 @@ def tokens_of(text: str) -> int:
     docstrings = {
         line
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
         for line in range(node.lineno, (node.end_lineno or 0) + 1)
     }
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -214,24 +223,34 @@ def _tokens_by_room() -> Counter[str]:
 
 
 def test_tokens_of_code() -> None:
-    assert tokens_of('"""Docs."""\n\n# a comment\ndef f(a):\n    """Docs\n    of f."""\n    return [a]  # all\n') == 10
+    assert (
+        tokens_of(
+            '"""Docs."""\n\n# a comment\ndef f(a):\n    """Docs\n    of f."""\n    return [a]  # all\n'
+        )
+        == 10
+    )
 
 
 def test_no_room_is_above_its_budget() -> None:
     tokens = _tokens_by_room()
     assert tokens.keys() - {""} == ROOM_TOKENS.keys()
-    assert {room: tokens[room] for room, budget in ROOM_TOKENS.items() if tokens[room] > budget} == {}, (
+    assert {
+        room: tokens[room] for room, budget in ROOM_TOKENS.items() if tokens[room] > budget
+    } == {}, "write less, or raise the budget and say why in the commit"
+
+
+def test_the_house_is_within_its_budget() -> None:
+    assert _tokens_by_room().total() <= MOST_TOKENS, (
         "write less, or raise the budget and say why in the commit"
     )
 
 
-def test_the_house_is_within_its_budget() -> None:
-    assert _tokens_by_room().total() <= MOST_TOKENS, "write less, or raise the budget and say why in the commit"
-
-
 def counted_lines(text: str) -> int:
     """Return the number of lines that are neither blank nor a comment; docstrings count."""
-    return sum(not line.isspace() and not line.lstrip().startswith("#") for line in text.splitlines(keepends=True))
+    return sum(
+        not line.isspace() and not line.lstrip().startswith("#")
+        for line in text.splitlines(keepends=True)
+    )
 
 
 def test_counted_lines() -> None:
@@ -240,13 +259,18 @@ def test_counted_lines() -> None:
 
 def _files() -> dict[str, str]:
     """Return the text of each module, by its path from the package."""
-    return {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    return {
+        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+        for path in PACKAGE.rglob("*.py")
+    }
 
 
 def test_no_module_is_long() -> None:
     lengths = {path: counted_lines(text) for path, text in _files().items()}
     long = {path: length for path, length in lengths.items() if length > LONGEST_FILE}
-    assert long.keys() == LONG_MODULES.keys(), "split it by subject, or give the reason why the subject is one"
+    assert long.keys() == LONG_MODULES.keys(), (
+        "split it by subject, or give the reason why the subject is one"
+    )
     assert max(long.values(), default=0) <= LONGEST_LISTED_FILE
 
 
@@ -254,9 +278,12 @@ def test_no_module_is_short_without_a_reason() -> None:
     small = {
         path
         for path, text in _files().items()
-        if len(text.splitlines()) < SHORTEST_FILE and not re.search(r"(^|/)(rules|passes)/|(^|/)__init__\.py$", path)
+        if len(text.splitlines()) < SHORTEST_FILE
+        and not re.search(r"(^|/)(rules|passes)/|(^|/)__init__\.py$", path)
     }
-    assert small == SMALL_MODULES.keys(), "merge it into the module of its subject, or give the reason"
+    assert small == SMALL_MODULES.keys(), (
+        "merge it into the module of its subject, or give the reason"
+    )
 
 
 def test_no_function_is_long() -> None:
@@ -274,22 +301,37 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> int:
     first = node.body[0]
     is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     docstring = range(first.lineno, (first.end_lineno or 0) + 1) if is_docstring else ()
-    numbers = (number for number in range(node.lineno, (node.end_lineno or 0) + 1) if number not in docstring)
+    numbers = (
+        number
+        for number in range(node.lineno, (node.end_lineno or 0) + 1)
+        if number not in docstring
+    )
     lines = text.splitlines(keepends=True)
     return counted_lines("".join(lines[number - 1] for number in numbers))
 
 
 def _imports() -> dict[str, set[str]]:
     """Return the modules that each module imports when it is loaded: not inside functions or for type checkers."""
-    names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in _modules()}
-    return {name: {one for one in _imported(tree, names) if one != name} for name, tree in names.items()}
+    names = {
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree
+        for path, tree in _modules()
+    }
+    return {
+        name: {one for one in _imported(tree, names) if one != name} for name, tree in names.items()
+    }
 
 
 def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes that run when a module is imported."""
     for node in ast.iter_child_nodes(tree):
-        for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        if not for_types and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for_types = (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+        )
+        if not for_types and not isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield node
             yield from _run_at_once(node)
 
@@ -371,13 +413,19 @@ def test_the_map_of_the_rooms_is_that_of_the_layers() -> None:
 
 
 def test_a_misplaced_room_is_detected() -> None:
-    assert mapped_rooms("| `ptcompile/api/` | verbs |\n| `ptcompile/cli/` | commands |\n") == ["api", "cli"]
+    assert mapped_rooms("| `ptcompile/api/` | verbs |\n| `ptcompile/cli/` | commands |\n") == [
+        "api",
+        "cli",
+    ]
     assert misplaced_rooms(["api", "cli", "_internal"]) == ["api"]
 
 
 @pytest.mark.parametrize(
     ("name", "folder"),
-    [("Imports point down the layers", PACKAGE), ("Operators use one another in this order", PACKAGE / "operators")],
+    [
+        ("Imports point down the layers", PACKAGE),
+        ("Operators use one another in this order", PACKAGE / "operators"),
+    ],
 )
 def test_the_layers_name_every_folder(name: str, folder: Path) -> None:
     named = {word for layer in _contract(name)["layers"] for word in layer.split(" | ")}

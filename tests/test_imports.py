@@ -47,7 +47,18 @@ spec:
     Master:
 {ROLE}    Worker:
 {ROLE}"""
-NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
+NEVER = {
+    "pydantic",
+    "yaml",
+    "deepdiff",
+    "dataclasses",
+    "inspect",
+    "asyncio",
+    "tomllib",
+    "datetime",
+    "decimal",
+    "ast",
+}
 """Modules that are not needed to lint a clean manifest."""
 COMPILING = ("api.compile", "compiler", "spec", "ir", "operators.targets")
 REPORTING = ("source.emitter", "source.suppression", "source.secrets.masking", "report.text")
@@ -87,7 +98,9 @@ spec: {image: "img:1", script: train.py, nodes: 2, resources: {cpu: 4, memory: 8
 
 
 def _ran(code: str, *words: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
@@ -106,7 +119,9 @@ def _linted(text: str) -> set[str]:
 
 
 def _compiled(text: str, *, ok: bool = True) -> set[str]:
-    return _loaded(f"import ptcompile\nassert ptcompile.compile(sys.argv[1], lint=False).ok is {ok}", text)
+    return _loaded(
+        f"import ptcompile\nassert ptcompile.compile(sys.argv[1], lint=False).ok is {ok}", text
+    )
 
 
 def _rules(loaded: set[str]) -> list[str]:
@@ -151,16 +166,28 @@ def test_plugins_cost_nothing_if_none_is_named(tmp_path: Path) -> None:
 def test_a_process_may_begin_anywhere(code: str) -> None:
     """No module needs another one to be imported first: plugins and spawned processes start where they like."""
     world = pickle.dumps(ptcompile.simulate(JOB))
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, input=world, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, input=world, capture_output=True, check=True
+    )
     assert done.stdout.decode() == "True\n"
 
 
 def test_every_public_name_is_found() -> None:
-    assert _ran("import ptcompile as p; print(all(getattr(p, name) is not None for name in p.__all__))") == "True\n"
-    assert _ran("import ptcompile as p; print(sorted({*p.__all__} - {*p._FROM}))") == "['__version__']\n"
+    assert (
+        _ran(
+            "import ptcompile as p; print(all(getattr(p, name) is not None for name in p.__all__))"
+        )
+        == "True\n"
+    )
+    assert (
+        _ran("import ptcompile as p; print(sorted({*p.__all__} - {*p._FROM}))")
+        == "['__version__']\n"
+    )
 
 
-_IMPORT = re.compile(r"^\s*from (ptcompile[\w.]*) import ([\w, ]+)$|= \"(ptcompile[\w.]*):(\w+)\"$", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^\s*from (ptcompile[\w.]*) import ([\w, ]+)$|= \"(ptcompile[\w.]*):(\w+)\"$", re.MULTILINE
+)
 """An import of users, and an entry point."""
 _OF_USERS = (
     "README.md",
@@ -175,8 +202,13 @@ _OF_USERS = (
 def documented_names() -> Iterator[tuple[str, str]]:
     """Yield each module that documents, examples and integrations import from, with each name."""
     for path in sorted(path for pattern in _OF_USERS for path in ROOT.glob(pattern)):
-        for module, names, entry_module, entry_name in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            yield from ((module or entry_module, name.split()[0]) for name in (names or entry_name).split(","))
+        for module, names, entry_module, entry_name in _IMPORT.findall(
+            path.read_text(encoding="utf-8")
+        ):
+            yield from (
+                (module or entry_module, name.split()[0])
+                for name in (names or entry_name).split(",")
+            )
 
 
 def defined_names(module: str) -> set[str]:
@@ -191,15 +223,28 @@ def defined_names(module: str) -> set[str]:
         for alias in node.names
     }
     names |= {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names |= {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     return names | {child.stem for child in (path.iterdir() if path.is_dir() else ())}
 
 
 def test_every_documented_path_stays() -> None:
     documented = set(documented_names())
     modules = {module for module, _ in documented}
-    assert {"ptcompile", "ptcompile.extending", "ptcompile.flyte", "ptcompile.adapters", "ptcompile.cli"} <= modules
-    assert sorted((module, name) for module, name in documented if name not in defined_names(module)) == []
+    assert {
+        "ptcompile",
+        "ptcompile.extending",
+        "ptcompile.flyte",
+        "ptcompile.adapters",
+        "ptcompile.cli",
+    } <= modules
+    assert (
+        sorted((module, name) for module, name in documented if name not in defined_names(module))
+        == []
+    )
 
 
 def test_a_plain_pod_needs_neither_compiler_nor_simulation() -> None:
@@ -217,18 +262,25 @@ def test_a_pytorchjob_loads_only_rules_whose_words_it_has() -> None:
     assert 20 < len(rules) < 55, rules
     assert "ptcompile.linter.rules.launch.missing_script" in rules
     tables = {"ptcompile.operators.volcano.rules", "ptcompile.operators.volcano.rules.annotations"}
-    others = tuple(f"ptcompile.operators.{name}." for name in ("volcano", "jobset", "batch", "kueue.rules"))
+    others = tuple(
+        f"ptcompile.operators.{name}." for name in ("volcano", "jobset", "batch", "kueue.rules")
+    )
     assert not [name for name in loaded - tables if name.startswith(others)]
 
 
 def test_a_spec_loads_neither_pydantic_nor_unneeded_checks() -> None:
     loaded = _compiled(SPEC)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
-    assert not loaded & {"ptcompile.apiserver.validation.apps", "ptcompile.operators.trainer.controller"}
+    assert not loaded & {
+        "ptcompile.apiserver.validation.apps",
+        "ptcompile.operators.trainer.controller",
+    }
     assert not loaded & {"ptcompile.compiler.checks.machines", "ptcompile.linter"}
 
 
-@pytest.mark.parametrize("mistake", ["nodess: 2", "nodes: two", "sharedMemory: many", "topology: {}", "nodes: 0"])
+@pytest.mark.parametrize(
+    "mistake", ["nodess: 2", "nodes: two", "sharedMemory: many", "topology: {}", "nodes: 0"]
+)
 def test_a_mistake_in_a_spec_loads_no_pydantic(mistake: str) -> None:
     loaded = _compiled(SPEC.replace("nodes: 2", mistake), ok=False)
     assert "pydantic" not in loaded
@@ -242,7 +294,9 @@ NO_USE = {"typing", "contextlib", "importlib.util", "math", "array", "bisect"}
 def test_linting_a_clean_manifest_needs_little_of_python(text: str, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
-    loaded = _commanded("lint", "--ignore", "PTC606", str(path)) - _loaded("pass")  # the note is no clean run
+    loaded = _commanded("lint", "--ignore", "PTC606", str(path)) - _loaded(
+        "pass"
+    )  # the note is no clean run
     assert not loaded & NO_USE
     assert "ryaml._ryaml" in loaded
 
@@ -266,7 +320,12 @@ def test_options_do_not_load_shutil(tmp_path: Path) -> None:
 def test_help_lists_every_public_function() -> None:
     functions = {name for name in ptcompile.__all__ if inspect.isfunction(getattr(ptcompile, name))}
     lines = (ptcompile.__doc__ or "").splitlines()
-    listed = {name for line in lines if line.startswith("    ") for name in line[:23].replace(",", " ").split()}
+    listed = {
+        name
+        for line in lines
+        if line.startswith("    ")
+        for name in line[:23].replace(",", " ").split()
+    }
     assert listed == functions
     assert _ran("import ptcompile; print(dir(ptcompile) == sorted(ptcompile.__all__))") == "True\n"
     assert "simulate(" in pydoc.plain(pydoc.render_doc(ptcompile))

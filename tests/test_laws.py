@@ -48,9 +48,13 @@ def test_law_1_goldens(case: Case, target: str) -> None:
     result = case.compile(target)
     for manifest in result.manifests:
         found = validate(manifest, versions=case.versions())
-        assert not [one for one in found if one.severity == "error" and one.stage in {"apply", "pod"}]
+        assert not [
+            one for one in found if one.severity == "error" and one.stage in {"apply", "pod"}
+        ]
     linted = lint(result.yaml(), cluster=case.cluster) if result.manifests else None
-    assert linted is None or (linted.ok and not linted.unchecked and linted.documents == len(result.manifests))
+    assert linted is None or (
+        linted.ok and not linted.unchecked and linted.documents == len(result.manifests)
+    )
 
 
 NO_SUCH_MACHINE = (
@@ -58,7 +62,12 @@ NO_SUCH_MACHINE = (
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
         "metadata": {"name": "a"},
-        "spec": {"image": "i", "command": ["x"], "resources": {"gpu": 1}, "accelerator": "nvidia-h100"},
+        "spec": {
+            "image": "i",
+            "command": ["x"],
+            "resources": {"gpu": 1},
+            "accelerator": "nvidia-h100",
+        },
     },
     {
         "apiVersion": "ptcompile/v1",
@@ -113,7 +122,13 @@ print(whole.hexdigest())
 PLACES: tuple[dict[str, str], ...] = (
     {"PYTHONHASHSEED": "0", "TZ": "UTC", "LANG": "C.UTF-8"},
     {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "tr_TR.UTF-8", "LC_ALL": "C"},
-    {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LANG": "C", "PYTHONUTF8": "0", "COLUMNS": "20"},
+    {
+        "PYTHONHASHSEED": "4242",
+        "TZ": "America/St_Johns",
+        "LANG": "C",
+        "PYTHONUTF8": "0",
+        "COLUMNS": "20",
+    },
 )
 
 
@@ -123,8 +138,16 @@ def test_law_2_every_golden_in_other_processes(tmp_path: Path) -> None:
         folder = tmp_path / str(i)
         folder.mkdir()
         env = {**_bare_env(), **place}
-        command = [sys.executable, "-c", COMPILE_ALL, str(GOLDEN), "1" if PROFILE == "long" else "4"]
-        running.append(subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True))
+        command = [
+            sys.executable,
+            "-c",
+            COMPILE_ALL,
+            str(GOLDEN),
+            "1" if PROFILE == "long" else "4",
+        ]
+        running.append(
+            subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
+        )
     digests = {one.communicate(timeout=120)[0] for one in running}
     assert all(one.returncode == 0 for one in running)
     assert len(digests) == 1
@@ -135,11 +158,18 @@ def test_law_2_the_command_line(tmp_path: Path) -> None:
     spec = ROOT / "examples" / "mnist" / "spec.yaml"
     outputs = set()
     for place, (cwd, path) in zip(
-        PLACES, ((ROOT, "examples/mnist/spec.yaml"), (tmp_path, str(spec)), (Path("/"), str(spec))), strict=True
+        PLACES,
+        ((ROOT, "examples/mnist/spec.yaml"), (tmp_path, str(spec)), (Path("/"), str(spec))),
+        strict=True,
     ):
         command = [sys.executable, "-m", "ptcompile", path, "--target", "volcano"]
         done = subprocess.run(
-            command, cwd=cwd, env={**_bare_env(), **place}, capture_output=True, check=True, timeout=60
+            command,
+            cwd=cwd,
+            env={**_bare_env(), **place},
+            capture_output=True,
+            check=True,
+            timeout=60,
         )
         outputs.add(done.stdout)
         assert done.stderr == b""
@@ -167,14 +197,18 @@ def test_text_and_mapping_compile_to_the_same(spec: Json, target: str | None) ->
     from_text = compile(emit_all([spec]), target=target)
     from_mapping = compile(spec, target=target)
     assert from_text.manifests == from_mapping.manifests
-    assert [one.message for one in from_text.diagnostics] == [one.message for one in from_mapping.diagnostics]
+    assert [one.message for one in from_text.diagnostics] == [
+        one.message for one in from_mapping.diagnostics
+    ]
 
 
 # ---- 3. Passes fill gaps, once.
 
 
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile: Json, target: str) -> None:
+def test_law_3_passes_are_idempotent_one_by_one_and_together(
+    spec: Json, profile: Json, target: str
+) -> None:
     job, context = _lowered(spec, profile, target)
     done, walked = run(job, context), pass_runs(job, context)
     assert [step.name for step in walked] == [one.__name__ for one in PASSES]
@@ -193,10 +227,18 @@ def test_law_3_fields_of_the_user_are_kept(spec: Json, profile: Json, target: st
     else:
         assert done.launch is not None
         assert done.launch.rdzv_backend == (job.launch.rdzv_backend or done.launch.rdzv_backend)
-        given = {name: value for name, value in dict(job.launch.rdzv_conf).items() if value is not None}
+        given = {
+            name: value for name, value in dict(job.launch.rdzv_conf).items() if value is not None
+        }
         assert given.items() <= dict(done.launch.rdzv_conf).items()
-        left = {"rdzv_backend", "rdzv_conf", *(["nproc_per_node"] if job.launch.nproc_per_node == "auto" else [])}
-        assert done.launch._replace(**{name: getattr(job.launch, name) for name in left}) == job.launch
+        left = {
+            "rdzv_backend",
+            "rdzv_conf",
+            *(["nproc_per_node"] if job.launch.nproc_per_node == "auto" else []),
+        }
+        assert (
+            done.launch._replace(**{name: getattr(job.launch, name) for name in left}) == job.launch
+        )
     assert _kept(job.labels, done.labels)
     assert done.queue == (job.queue or done.queue)
     for before, after in zip(job.roles, done.roles, strict=True):
@@ -213,7 +255,9 @@ def _lowered(spec: Json, profile: Json, target: str) -> tuple[Job, Context]:
     read, problems = decode_spec(spec)
     assert read is not None, problems
     job = lower(read, cluster)
-    assume(not any(one.severity == "error" for one in target_named(target).unsupported(job, cluster)))
+    assume(
+        not any(one.severity == "error" for one in target_named(target).unsupported(job, cluster))
+    )
     return job, Context(cluster, target_named(target))
 
 
@@ -222,8 +266,13 @@ def _check_template(before: Any, after: Any) -> None:
     assert (now.name, now.image, now.args) == (own.name, own.image, own.args)
     secure = "securityContext"
     rules = {"restartPolicy", "restartPolicyRules"}  # runPolicy.restartInPlace
-    assert _without(now.extra, rules - own.extra.keys(), secure) == _without(own.extra, set(), secure)
-    assert _kept({k: v for k, v in own.extra.get(secure, {}).items() if k != "capabilities"}, now.extra.get(secure, {}))
+    assert _without(now.extra, rules - own.extra.keys(), secure) == _without(
+        own.extra, set(), secure
+    )
+    assert _kept(
+        {k: v for k, v in own.extra.get(secure, {}).items() if k != "capabilities"},
+        now.extra.get(secure, {}),
+    )
     added = own.extra.get(secure, {}).get("capabilities", {}).get("add", [])
     assert now.extra.get(secure, {}).get("capabilities", {}).get("add", [])[: len(added)] == added
     assert own.command is None or now.command == own.command
@@ -242,8 +291,12 @@ def _check_template(before: Any, after: Any) -> None:
     mine = before.extra.get(init, [])
     assert [one for one in after.extra.get(init, []) if one in mine] == mine
     gpu = {"gpu"}
-    assert _kept({k: v for k, v in own.resources.limits.items() if k not in gpu}, now.resources.limits)
-    assert _kept({k: v for k, v in own.resources.requests.items() if k not in gpu}, now.resources.requests)
+    assert _kept(
+        {k: v for k, v in own.resources.limits.items() if k not in gpu}, now.resources.limits
+    )
+    assert _kept(
+        {k: v for k, v in own.resources.requests.items() if k not in gpu}, now.resources.requests
+    )
 
 
 def _without(extra: Mapping[str, Any], keys: Set[str], more: str) -> dict[str, Any]:
@@ -301,10 +354,20 @@ STARTS = st.sampled_from(
     [
         None,
         ["torchrun", "train.py"],
-        ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER_ADDR):29400", "train.py"],
+        [
+            "torchrun",
+            "--nnodes=2",
+            "--rdzv-backend=c10d",
+            "--rdzv-endpoint=$(MASTER_ADDR):29400",
+            "train.py",
+        ],
         ["python", "train.py"],
         ["accelerate", "launch", "train.py"],
-        ["bash", "-c", "torchrun --nnodes=$WORLD_SIZE --node-rank=$RANK --master-addr=$MASTER_ADDR train.py"],
+        [
+            "bash",
+            "-c",
+            "torchrun --nnodes=$WORLD_SIZE --node-rank=$RANK --master-addr=$MASTER_ADDR train.py",
+        ],
     ]
 )
 
@@ -313,7 +376,9 @@ def _untold(result: Result, profile: Any) -> set[str]:
     """Return the codes that lint reports of manifests and compile did not."""
     found = lint(result.yaml(), cluster=profile).diagnostics if result.manifests else ()
     codes = {one.code for one in result.diagnostics}
-    if "PTC065" in codes:  # says of the spec that the release drops what it asks for, as PTC070 does of the manifest
+    if (
+        "PTC065" in codes
+    ):  # says of the spec that the release drops what it asks for, as PTC070 does of the manifest
         codes.add("PTC070")
     return {one.code for one in found} - codes
 
@@ -327,13 +392,20 @@ TORCHRUN_ALONE: Json = {
     "apiVersion": "ptcompile/v1",
     "kind": "TrainingJob",
     "metadata": {"name": "a"},
-    "spec": {"image": "i:1", "command": ["torchrun", "train.py"], "nodes": 2, "resources": {"gpu": 1}},
+    "spec": {
+        "image": "i:1",
+        "command": ["torchrun", "train.py"],
+        "nodes": 2,
+        "resources": {"gpu": 1},
+    },
 }
 
 
 @given(specs(catalogue=True), profiles(), TARGET, STARTS)
 @example(TORCHRUN_ALONE, {**NO_SUCH_MACHINE[1], "spec": {}}, "job", None)
-def test_law_11_generated(spec: Json, profile: Json, target: str | None, start: list[str] | None) -> None:
+def test_law_11_generated(
+    spec: Json, profile: Json, target: str | None, start: list[str] | None
+) -> None:
     if start is not None and "command" in spec["spec"]:
         spec = {**spec, "spec": {**spec["spec"], "command": start}}
     assert not _untold(compile(spec, target=target, cluster=profile), profile)
@@ -348,7 +420,11 @@ def test_law_8_every_pass_changes_a_golden() -> None:
         (document,) = documents(case.spec)
         spec, problems = decode_spec(document)
         assert spec is not None, problems
-        cluster = ClusterProfile.model_validate(*documents(case.cluster)) if case.cluster else DEFAULT_CLUSTER
+        cluster = (
+            ClusterProfile.model_validate(*documents(case.cluster))
+            if case.cluster
+            else DEFAULT_CLUSTER
+        )
         walked = pass_runs(lower(spec, cluster), Context(cluster, target_named(target)))
         idle -= {step.name for step in walked if step.before != step.after}
     assert not idle

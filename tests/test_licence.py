@@ -35,7 +35,9 @@ def test_the_license_is_complete_and_declared() -> None:
 
 
 def test_every_folder_of_schemas_has_its_project_in_the_notice() -> None:
-    folders = {path.name for path in (ROOT / "schemas").iterdir() if path.is_dir() and path.name[0] != "_"}
+    folders = {
+        path.name for path in (ROOT / "schemas").iterdir() if path.is_dir() and path.name[0] != "_"
+    }
     crds = {f"crds/{path.name}" for path in (ROOT / "schemas" / "crds").iterdir()}
     assert (folders - {"crds", "descriptions"}) | crds == set(SCHEMAS)
     assert {path.name for path in (ROOT / "schemas" / "descriptions").iterdir()} <= folders

@@ -55,8 +55,12 @@ def test_input_over_a_limit_gives_a_finding(name: str) -> None:
     assert len(found) <= SMALL.findings + 1
 
 
-@pytest.mark.parametrize("verb", [ptcompile.simulate, ptcompile.compile], ids=["simulate", "compile"])
-def test_other_verbs_have_the_same_limits(verb: Callable[..., ptcompile.World | ptcompile.Result]) -> None:
+@pytest.mark.parametrize(
+    "verb", [ptcompile.simulate, ptcompile.compile], ids=["simulate", "compile"]
+)
+def test_other_verbs_have_the_same_limits(
+    verb: Callable[..., ptcompile.World | ptcompile.Result],
+) -> None:
     for name in ("lines", "empty documents", "JSON documents"):
         assert any(one.name == "too-large" for one in verb(OVER[name][0]).diagnostics)
 
@@ -65,7 +69,8 @@ WRONG = f"{text('image: a:1')}  nods: 2\n---\n" * 10
 """Ten specs with one finding each."""
 UNFIT = f"{POD}    bad: 1\n---\n" * 10
 KEPT = ptcompile.compile(
-    text('image: a:1\nscript: t.py\nnodes: 2\nrunPolicy: {cleanPodPolicy: "None"}'), target="pytorchjob"
+    text('image: a:1\nscript: t.py\nnodes: 2\nrunPolicy: {cleanPodPolicy: "None"}'),
+    target="pytorchjob",
 ).yaml()
 """A job with a field that the other kind cannot express."""
 CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
@@ -79,7 +84,9 @@ CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
     "lint": lambda: ptcompile.lint(UNFIT).diagnostics,
     "import": lambda: ptcompile.import_manifests(UNFIT).diagnostics,
     "convert": lambda: ptcompile.convert(UNFIT, target="job").diagnostics,
-    "convert, of what is read": lambda: ptcompile.convert(f"{KEPT}---\n" * 10, target="job").diagnostics,
+    "convert, of what is read": lambda: (
+        ptcompile.convert(f"{KEPT}---\n" * 10, target="job").diagnostics
+    ),
 }
 
 
@@ -102,7 +109,9 @@ def test_objects_that_are_not_simulated_are_named() -> None:
 
 
 def test_input_within_the_limits_has_no_finding() -> None:
-    assert not [one for one in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics if one.name == "too-large"]
+    assert not [
+        one for one in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics if one.name == "too-large"
+    ]
 
 
 def test_untrusted_input_has_lower_limits() -> None:
@@ -127,7 +136,12 @@ def test_comments_on_one_line_are_not_quadratic() -> None:
 def test_hints_are_computed_only_for_reported_findings() -> None:
     """Hints for 50,000 unknown fields took 10 s. The findings stay, because others may be ignored."""
     container = {"name": "a", "image": "a:1", **{f"{'_' * n}command": 1 for n in range(1, 63)}}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [container]},
+    }
     faults = structure_violations(pod, ("v1", "Pod"), versions()[-1])
     assert len(faults) == SMALL.findings + 2
     helps = [fault.help for fault in faults]

@@ -17,7 +17,9 @@ from ptcompile.source import emitter
 from tests.conftest import GOOD, Case, thinned
 from tests.making import smallest
 
-TEXTS = [f"{word}{number}" for word in ("on", "a: ", "1e", "0", "v", "- ") for number in range(1500)]
+TEXTS = [
+    f"{word}{number}" for word in ("on", "a: ", "1e", "0", "v", "- ") for number in range(1500)
+]
 """More strings than the emitter caches, half of which need quotes."""
 
 
@@ -76,7 +78,9 @@ def test_threads_that_fill_the_cache_write_the_same() -> None:
         barrier.wait()
         order = turned(seed)
         return (
-            emitter.emit(TEXTS) == alone == "".join(sorted(emitter.emit(order).splitlines(True), key=place.__getitem__))
+            emitter.emit(TEXTS)
+            == alone
+            == "".join(sorted(emitter.emit(order).splitlines(True), key=place.__getitem__))
         )
 
     place = {line: index for index, line in enumerate(alone.splitlines(True))}
@@ -108,15 +112,21 @@ def test_no_part_of_a_result_is_shared(case: Case) -> None:
     """Editing the worker's volumes must not change the master's, the next result's, or the source."""
     given = ptcompile.source.documents.read(case.spec).documents[0].data
     for target in thinned(TARGETS, 2, start=GOOD.index(case)):
-        first, second = (ptcompile.compile(given, target=target, cluster=case.cluster) for _ in range(2))
+        first, second = (
+            ptcompile.compile(given, target=target, cluster=case.cluster) for _ in range(2)
+        )
         assert bool(first.manifests) == (case.folder / f"{target}.yaml").exists()
-        everything = [box for part in (given, *first.manifests, *second.manifests) for box in boxes(part)]
+        everything = [
+            box for part in (given, *first.manifests, *second.manifests) for box in boxes(part)
+        ]
         assert len({id(box) for box in everything}) == len(everything)
 
 
 def test_the_length_limit_of_a_name_comes_from_its_own_pods() -> None:
     def refused(nodes: int, target: str) -> list[str]:
-        found = ptcompile.compile(smallest(f"nodes: {nodes}", name="n" * 61), target=target).diagnostics
+        found = ptcompile.compile(
+            smallest(f"nodes: {nodes}", name="n" * 61), target=target
+        ).diagnostics
         return [one.message for one in found if one.name == "name-too-long"]
 
     for _ in range(2):

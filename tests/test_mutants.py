@@ -24,7 +24,13 @@ def test_each_change_applies_once(mutant: Mutant) -> None:
 
 def test_the_changes_cover_what_is_judged_most() -> None:
     assert len(ALL) == 60
-    for part in ("apiserver/", "operators/", "operators/kueue/scheduler/", "simulator/", "hardware/tables.py"):
+    for part in (
+        "apiserver/",
+        "operators/",
+        "operators/kueue/scheduler/",
+        "simulator/",
+        "hardware/tables.py",
+    ):
         assert any(part in mutant.file for mutant in ALL), part
     assert len({mutant.breaks for mutant in ALL}) == len(ALL)
 
@@ -35,9 +41,15 @@ def test_the_changes_cover_what_is_judged_most() -> None:
     ids=["a test fails", "all tests pass", "a test cannot be imported", "a test is not there"],
 )
 def test_a_change_is_noticed_by_a_test_that_fails(
-    status: int, is_noticed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    status: int,
+    is_noticed: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    mutant = Mutant(file="a.py", before="== 1", after="!= 1", tests=["tests/test_a.py"], breaks="one is two")
+    mutant = Mutant(
+        file="a.py", before="== 1", after="!= 1", tests=["tests/test_a.py"], breaks="one is two"
+    )
     (tmp_path / "a.py").write_text("x == 1\n")
     seen: list[str] = []
 
@@ -49,13 +61,19 @@ def test_a_change_is_noticed_by_a_test_that_fails(
     assert mutants.is_noticed(tmp_path, mutant) is is_noticed
     assert seen == ["x != 1\n"]
     assert (tmp_path / "a.py").read_text() == "x == 1\n"
-    assert capsys.readouterr().out == f"{'noticed' if is_noticed else 'SURVIVED'}: a.py: one is two\n"
+    assert (
+        capsys.readouterr().out == f"{'noticed' if is_noticed else 'SURVIVED'}: a.py: one is two\n"
+    )
 
 
-def test_a_change_without_an_end_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_without_an_end_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def run(_root: Path, tests: list[str]) -> int:
         raise subprocess.TimeoutExpired(tests, 1)
 
     monkeypatch.setattr(mutants, "run", run)
     (tmp_path / "a.py").write_text("x == 1\n")
-    assert mutants.is_noticed(tmp_path, Mutant(file="a.py", before="1", after="2", tests=["t"], breaks="b"))
+    assert mutants.is_noticed(
+        tmp_path, Mutant(file="a.py", before="1", after="2", tests=["t"], breaks="b")
+    )

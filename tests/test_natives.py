@@ -66,7 +66,9 @@ def missing(request: pytest.FixtureRequest) -> str:
 
 def run(missing: str, *words: str | Path) -> Ran:
     command = [sys.executable, "-c", WITHOUT, missing, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False
+    )
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -86,7 +88,9 @@ def test_diff_tells_the_same(missing: str, tmp_path: Path) -> None:
 def test_a_user_s_schema_is_applied_or_its_absence_told(missing: str, tmp_path: Path) -> None:
     (tmp_path / "widget.json").write_text(SCHEMA, encoding="utf-8")
     path = tmp_path / "widget.yaml"
-    path.write_text("apiVersion: acme.io/v2\nkind: Widget\nmetadata: {name: a}\nspec: {}\n", encoding="utf-8")
+    path.write_text(
+        "apiVersion: acme.io/v2\nkind: Widget\nmetadata: {name: a}\nspec: {}\n", encoding="utf-8"
+    )
     ran = run(missing, "lint", "--isolated", "--schemas", tmp_path / "widget.json", path)
     if missing == "rpds":
         assert "warning[PTC591" in ran.out

@@ -55,7 +55,9 @@ def _as_text(pattern: str | bytes) -> str:
 def _compiled() -> Iterator[tuple[str, str, int, str]]:
     """Yield each pattern that a module of the package holds after import, at any depth of its constants."""
     for info in pkgutil.walk_packages([str(PACKAGE)], "ptcompile."):
-        if info.name in {"ptcompile.__main__", "ptcompile.mcp.protocol"} or info.name.startswith("ptcompile.adapters."):
+        if info.name in {"ptcompile.__main__", "ptcompile.mcp.protocol"} or info.name.startswith(
+            "ptcompile.adapters."
+        ):
             continue  # adapters and the MCP server import packages that may not be installed
         module = importlib.import_module(info.name)
         for name, value in vars(module).items():
@@ -100,15 +102,17 @@ def _all() -> dict[tuple[str, int, str], str]:
     found: dict[tuple[str, int, str], str] = {}
     for where, text, flags, method in (*_compiled(), *_calls(), *_messages(), *_schemas()):
         if text:
-            found.setdefault((text, flags & ~re.UNICODE, method if method in METHODS else "search"), where)
+            found.setdefault(
+                (text, flags & ~re.UNICODE, method if method in METHODS else "search"), where
+            )
     return found
 
 
 def _attacks(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield prefixes, repeated parts, and suffixes that prevent a match, made of the characters in a pattern."""
-    spoken = dict.fromkeys(c for c in text if c.isascii() and c.isprintable() and c not in "()?+^") | dict.fromkeys(
-        "a0 .-"
-    )
+    spoken = dict.fromkeys(
+        c for c in text if c.isascii() and c.isprintable() and c not in "()?+^"
+    ) | dict.fromkeys("a0 .-")
     letters = list(spoken)[:16]
     words = re.findall(r"[A-Za-z${#:\[]{2,}", text.replace("\\", ""))[:3]
     pairs = [a + b for a in letters[:5] for b in letters[:5] if a != b]
@@ -170,7 +174,9 @@ def test_a_pattern_is_compiled_on_first_use() -> None:
 def test_a_pattern_behaves_as_a_compiled_one(method: str, text: str) -> None:
     asked = Pattern(r"(?i)(a)b")
     ours, theirs = getattr(asked, method)(text), getattr(asked.compiled, method)(text)
-    shown = [list(map(str, one)) if method.startswith("find") else str(one) for one in (ours, theirs)]
+    shown = [
+        list(map(str, one)) if method.startswith("find") else str(one) for one in (ours, theirs)
+    ]
     assert shown[0] == shown[1]
     assert asked.sub("-", text) == asked.compiled.sub("-", text)
 

@@ -25,9 +25,13 @@ from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
-MAINTAINING = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "maintaining").iterdir())]
+MAINTAINING = [
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "maintaining").iterdir())
+]
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md", *MAINTAINING)
-PAGES = sorted({path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - {*DOCUMENTS})
+PAGES = sorted(
+    {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")} - {*DOCUMENTS}
+)
 WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
@@ -44,7 +48,11 @@ def _paths(text: str) -> set[str]:
     known = "|".join(re.escape(one.name) for one in ROOT.iterdir() if one.is_dir())
     quoted = re.findall(rf"(?<=[`\s(])((?:{known})/[\w./-]+)(?=[`\s)#,;:])", text)
     linked = [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target]
-    return {path.rstrip(".") for path in (*quoted, *linked) if not re.search(r"NAME|^ptcompile/v\d", path)}
+    return {
+        path.rstrip(".")
+        for path in (*quoted, *linked)
+        if not re.search(r"NAME|^ptcompile/v\d", path)
+    }
 
 
 def _anchors(text: str) -> set[str]:
@@ -55,7 +63,10 @@ def _anchors(text: str) -> set[str]:
 def _rows(name: str, marker: str) -> list[list[str]]:
     """Return the rows of the table between two comments, without its heading."""
     text = _text(name).split(f"<!-- {marker} -->")[1].split(f"<!-- /{marker} -->")[0]
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.strip().splitlines()[2:]]
+    return [
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in text.strip().splitlines()[2:]
+    ]
 
 
 def test_the_paths_are_recognized() -> None:
@@ -70,7 +81,9 @@ def test_every_path_named_exists(name: str) -> None:
     folder = (ROOT / name).parent
     paths = _paths(_text(name))
     assert paths
-    assert [path for path in sorted(paths) if not ((ROOT / path).exists() or (folder / path).exists())] == []
+    assert [
+        path for path in sorted(paths) if not ((ROOT / path).exists() or (folder / path).exists())
+    ] == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -111,26 +124,37 @@ def test_contributing_says_where_things_are() -> None:
 
 def test_a_wrong_answer_is_detected() -> None:
     text = "`ptcompile/cli/config.py`: `load`, `ptcompile/cli/config.py`: `Config.load`, `ptcompile/none.py`: `load`"
-    assert _unknown_names(text) == ["ptcompile/cli/config.py: Config.load", "ptcompile/none.py: load"]
+    assert _unknown_names(text) == [
+        "ptcompile/cli/config.py: Config.load",
+        "ptcompile/none.py: load",
+    ]
 
 
 def test_the_recommended_tests_exist() -> None:
     """A stale path would be an error for everyone who copies the command."""
-    (command,) = [line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith("python -m pytest")]
+    (command,) = [
+        line
+        for line in _text("CONTRIBUTING.md").splitlines()
+        if line.startswith("python -m pytest")
+    ]
     paths = [word for word in command.split() if word.startswith("tests/")]
     assert len(paths) > 1
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_every_script_of_ci_is_explained() -> None:
-    named = set(re.findall(r"^\| `(\.ci/\w+)` \|", _text("docs/maintaining/checks.md"), re.MULTILINE))
+    named = set(
+        re.findall(r"^\| `(\.ci/\w+)` \|", _text("docs/maintaining/checks.md"), re.MULTILINE)
+    )
     assert named == {f".ci/{path.name}" for path in (ROOT / ".ci").iterdir() if path.is_file()}
 
 
 def test_the_newest_entry_of_the_changelog_is_this_version_or_unreleased() -> None:
     entries = re.findall(r"^## \[([\d.]+)\] - (.+)$", _text("CHANGELOG.md"), re.MULTILINE)
     version, date = entries[0]
-    assert date == "unreleased" or (version == __version__ and re.fullmatch(r"\d{4}-\d\d-\d\d", date))
+    assert date == "unreleased" or (
+        version == __version__ and re.fullmatch(r"\d{4}-\d\d-\d\d", date)
+    )
     assert __version__ in dict(entries)
     numbers = [tuple(map(int, entry.split("."))) for entry, _ in entries]
     assert numbers == sorted(numbers, reverse=True)
@@ -150,7 +174,9 @@ def test_the_guide_installs_this_version() -> None:
 
 
 UNRELEASED = "no version has been released yet"
-INSTALLS = re.compile(r"pip install (?:-\S+ )*['\"]?ptcompile\b|(?:uvx|pipx|uv tool)\b.*\bptcompile\b|rev: v\d")
+INSTALLS = re.compile(
+    r"pip install (?:-\S+ )*['\"]?ptcompile\b|(?:uvx|pipx|uv tool)\b.*\bptcompile\b|rev: v\d"
+)
 """Commands that need a released version."""
 
 
@@ -163,7 +189,12 @@ def test_pages_are_true_before_and_after_a_release() -> None:
     texts = {name: _text(name) for name in (*names, "README.md", "editors/vscode/README.md")}
     noted = {name for name, text in texts.items() if UNRELEASED in " ".join(text.lower().split())}
     installing = {name for name, text in texts.items() if INSTALLS.search(text)}
-    assert {"README.md", "docs/index.md", "docs/guide/first-job.md", "docs/guide/ci.md"} <= noted or is_released
+    assert {
+        "README.md",
+        "docs/index.md",
+        "docs/guide/first-job.md",
+        "docs/guide/ci.md",
+    } <= noted or is_released
     assert installing <= noted or is_released
     assert not (noted and is_released)
 
@@ -180,7 +211,11 @@ SHEETS = r"(?<![\w/-])[a-z_]+\.md\b"
 
 def test_the_package_names_only_documents_that_readers_have() -> None:
     paths = [path for path in (ROOT / "ptcompile").rglob("*.py") if path.name != "about.py"]
-    named = {(path.name, word) for path in paths for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))}
+    named = {
+        (path.name, word)
+        for path in paths
+        for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))
+    }
     assert named == set()
     assert re.findall(SHEETS, "(Volcano 1.16, notes.md 3.1)") == ["notes.md"]
 
@@ -189,7 +224,9 @@ def test_every_named_page_of_facts_exists() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ptcompile").rglob("*.py"))
     named = set(re.findall(r"facts/([a-z-]+)", text))
     assert {"torchrun", "volcano"} & named
-    assert [name for name in sorted(named) if not (ROOT / "docs" / "facts" / f"{name}.md").exists()] == []
+    assert [
+        name for name in sorted(named) if not (ROOT / "docs" / "facts" / f"{name}.md").exists()
+    ] == []
 
 
 def test_security_states_the_limits_of_the_code() -> None:
@@ -198,10 +235,16 @@ def test_security_states_the_limits_of_the_code() -> None:
     lowered = {
         "a file": tuple(f"{one.characters >> 20} MiB" for one in (usual, strangers)),
         "lines of a file": tuple(f"{one.lines:,}" for one in (usual, strangers)),
-        "documents in a file, empty ones included": tuple(f"{one.documents:,}" for one in (usual, strangers)),
+        "documents in a file, empty ones included": tuple(
+            f"{one.documents:,}" for one in (usual, strangers)
+        ),
         "findings reported of a file": tuple(f"{one.findings:,}" for one in (usual, strangers)),
-        "names in ignore comments of a file": tuple(f"{one.comments:,}" for one in (usual, strangers)),
-        "roles of a spec, tasks of a Volcano Job with svc": tuple(str(one.roles) for one in (usual, strangers)),
+        "names in ignore comments of a file": tuple(
+            f"{one.comments:,}" for one in (usual, strangers)
+        ),
+        "roles of a spec, tasks of a Volcano Job with svc": tuple(
+            str(one.roles) for one in (usual, strangers)
+        ),
         "jobs of a spec with variants": tuple(str(one.variants) for one in (usual, strangers)),
         "values and lines of texts for `explain --html` and `watch`": tuple(
             f"{one.page:,}" for one in (usual, strangers)
@@ -220,7 +263,11 @@ def test_security_states_the_limits_of_the_code() -> None:
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=lambda release: str(release["title"]))
 def test_the_page_has_the_releases_of_the_table(release: Mapping[str, str]) -> None:
-    (row,) = [line for line in _text("docs/stability.md").splitlines() if line.startswith(f"| {release['title']} |")]
+    (row,) = [
+        line
+        for line in _text("docs/stability.md").splitlines()
+        if line.startswith(f"| {release['title']} |")
+    ]
     _, _, supported, compared, _ = [cell.strip() for cell in row.split("|")]
     assert supported.split()[-1] == release["modeled"]
     assert supported.split()[0] in (release.get("oldest"), release["modeled"], "up")
@@ -236,8 +283,12 @@ def test_the_oldest_python_is_that_of_the_project() -> None:
 
 @pytest.mark.parametrize("name", [*DOCUMENTS, "README.md", *PAGES])
 def test_the_documents_follow_the_style_guide(name: str) -> None:
-    text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
-    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # other tests cover the output
+    text = re.sub(
+        r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL
+    )
+    text = re.sub(
+        r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE
+    )  # other tests cover the output
     assert [found.group() for found in re.finditer(AVOIDED, text)] == []
     assert re.search(AVOIDED, "why, and how to mend it")
 
@@ -282,7 +333,9 @@ def test_workflows_are_read_only_and_without_secrets(workflow: Path) -> None:
         assert job.get("permissions") == permissions
         assert ref in job.get("if", "")
         assert job["timeout-minutes"] <= 60
-        checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+        checkouts = [
+            step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")
+        ]
         assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
@@ -316,12 +369,25 @@ def test_the_entry_of_the_mcp_registry_has_the_name_in_the_readme_and_its_length
     assert re.findall(r"mcp-name: (\S+) ", _text("README.md")) == [entry["name"]]
     assert len(entry["description"]) <= 100
     (package,) = entry["packages"]
-    words = [*package["runtimeArguments"], {"value": package["identifier"]}, *package["packageArguments"]]
-    assert [word["value"] for word in words] == [f"ptcompile[mcp]=={__version__}", "ptcompile", "mcp", "{root}"]
+    words = [
+        *package["runtimeArguments"],
+        {"value": package["identifier"]},
+        *package["packageArguments"],
+    ]
+    assert [word["value"] for word in words] == [
+        f"ptcompile[mcp]=={__version__}",
+        "ptcompile",
+        "mcp",
+        "{root}",
+    ]
 
 
 def test_workflows_call_executable_scripts() -> None:
-    called = {name for workflow in WORKFLOWS for name in re.findall(r"run: .*?(\.ci/\w+)", workflow.read_text("utf-8"))}
+    called = {
+        name
+        for workflow in WORKFLOWS
+        for name in re.findall(r"run: .*?(\.ci/\w+)", workflow.read_text("utf-8"))
+    }
     assert called == {
         ".ci/run",
         ".ci/flyte",

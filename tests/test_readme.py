@@ -44,7 +44,11 @@ def test_the_required_libraries_are_explained() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = {re.split(r"[<>=;\s]", one, maxsplit=1)[0] for one in project["dependencies"]}
     table = README.partition("## The libraries")[2].partition("\n## ")[0]
-    told = {name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")}
+    told = {
+        name
+        for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+        for name in row.split(", ")
+    }
     assert needed <= told
 
 

@@ -26,7 +26,10 @@ def name(path: object) -> str:
 
 
 def test_every_file_is_named_with_its_rows() -> None:
-    told = {row: int(count) for row, count in re.findall(r"^\| ([\w./-]+) \| (\d+) \|", README, re.MULTILINE)}
+    told = {
+        row: int(count)
+        for row, count in re.findall(r"^\| ([\w./-]+) \| (\d+) \|", README, re.MULTILINE)
+    }
     assert told == {name(path): sum(1 for _ in recorded.rows(name(path))) for path in FILES}
 
 
@@ -54,6 +57,10 @@ def test_a_recording_names_its_recorder_its_versions_and_its_date(path: Path) ->
 
 
 def test_every_recorder_is_described() -> None:
-    page = (recorded.HERE.parents[1] / "docs" / "maintaining" / "recording.md").read_text(encoding="utf-8")
-    recorders = {header(path)["recorder"] for path in [*FILES, *TORCHRUN]} - {"tests.recorded.torchrun.slow_end"}
+    page = (recorded.HERE.parents[1] / "docs" / "maintaining" / "recording.md").read_text(
+        encoding="utf-8"
+    )
+    recorders = {header(path)["recorder"] for path in [*FILES, *TORCHRUN]} - {
+        "tests.recorded.torchrun.slow_end"
+    }
     assert {recorder for recorder in recorders if f"python -m {recorder}" not in page} == set()

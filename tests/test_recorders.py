@@ -51,7 +51,9 @@ def as_answer(row: Json) -> Answer:
 
 
 @contextmanager
-def answering(answers: dict[str, Answer], manifests: Iterable[Json], version: str = "1.36") -> Iterator[Server]:
+def answering(
+    answers: dict[str, Answer], manifests: Iterable[Json], version: str = "1.36"
+) -> Iterator[Server]:
     """Yield a stand-in that answers dry runs by the text of their body."""
 
     def answer(question: Question) -> Answer | None:
@@ -64,7 +66,9 @@ def answering(answers: dict[str, Answer], manifests: Iterable[Json], version: st
 def keep_some(name: str, step: int, monkeypatch: pytest.MonkeyPatch) -> list[Json]:
     """Leave every `step`-th row of a set, and return them."""
     all_rows, rows = recorded.rows, thinned(recorded.rows(name), step)
-    monkeypatch.setattr(recorded, "rows", lambda asked: iter(rows) if asked == name else all_rows(asked))
+    monkeypatch.setattr(
+        recorded, "rows", lambda asked: iter(rows) if asked == name else all_rows(asked)
+    )
     return rows
 
 
@@ -72,7 +76,9 @@ def check_same(name: str, rows: Iterable[Json]) -> None:
     assert list(recording.differences(name, rows, apiserver.ANSWERS)) == []
 
 
-@pytest.mark.parametrize("name", ["apiserver/real", "apiserver/surface/real", "apiserver/policies/real"])
+@pytest.mark.parametrize(
+    "name", ["apiserver/real", "apiserver/surface/real", "apiserver/policies/real"]
+)
 def test_manifests(name: str) -> None:
     rows = list(recorded.rows(name))
     answers = {text(without_namespace(row["manifest"])): as_answer(row) for row in rows}
@@ -89,7 +95,9 @@ def test_pod_templates() -> None:
         check_same("apiserver/pods", apiserver.answers(server, "apiserver/pods"))
 
 
-@pytest.mark.parametrize("name", ["apiserver/mutants", "apiserver/policies/mutants", "apiserver/versions/1.32/mutants"])
+@pytest.mark.parametrize(
+    "name", ["apiserver/mutants", "apiserver/policies/mutants", "apiserver/versions/1.32/mutants"]
+)
 def test_changes_of_manifests(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bases = recorded.manifests(apiserver.bases_of(name))
     rows = keep_some(name, 20, monkeypatch)
@@ -98,9 +106,9 @@ def test_changes_of_manifests(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         manifest = recorded.changed(bases[row["base"]], row)
         answers[text(without_namespace(manifest))] = as_answer(row)
         if "pod" in row:
-            answers[text(apiserver.as_pod(apiserver.value_at(manifest, row["pod"]["template"])))] = as_answer(
-                row["pod"]
-            )
+            answers[
+                text(apiserver.as_pod(apiserver.value_at(manifest, row["pod"]["template"])))
+            ] = as_answer(row["pod"])
     with answering(answers, bases.values()) as server:
         check_same(name, apiserver.answers(server, name))
 
@@ -112,11 +120,17 @@ def test_updates(monkeypatch: pytest.MonkeyPatch) -> None:
     for row in keep_some(name, 20, monkeypatch):
         file = without_namespace(bases[row["base"]])
         metadata = {key: value for key, value in file["metadata"].items() if key != "generateName"}
-        changed = recorded.changed({**file, "metadata": {**metadata, "name": f"u-{row['base'].lower()}"}}, row)
+        changed = recorded.changed(
+            {**file, "metadata": {**metadata, "name": f"u-{row['base'].lower()}"}}, row
+        )
         answers[text([f"u-{row['base'].lower()}", changed])] = as_answer(row)
 
     def answer(question: Question) -> Answer | None:
-        return answers.get(text([question.path.rpartition("/")[2], question.body])) if question.is_dry_run else None
+        return (
+            answers.get(text([question.path.rpartition("/")[2], question.body]))
+            if question.is_dry_run
+            else None
+        )
 
     with serving(bases.values(), answer) as url, recording.connected(url) as server:
         check_same(name, apiserver.answers(server, name))
@@ -129,7 +143,11 @@ def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = keep_some(name, 3, monkeypatch)
     answers = {}
     for row in rows:
-        beside = sorted(text(apiserver.with_quota_status(one)) for one in row["beside"] if one["kind"] != "Namespace")
+        beside = sorted(
+            text(apiserver.with_quota_status(one))
+            for one in row["beside"]
+            if one["kind"] != "Namespace"
+        )
         answers[text([apiserver.space_of(row), beside, row["manifest"]])] = as_answer(row)
         if "pod" in row:
             pod = apiserver.as_pod(row["manifest"]["spec"]["template"], "x")
@@ -153,10 +171,15 @@ def test_warnings(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row for row in recorded.rows(name) if row["kubernetes"] in ("1.35", "1.36")][::5]
     asked = [row for row in rows if row["kubernetes"] == ("1.35" if version == "1.35" else "1.36")]
     monkeypatch.setattr(recorded, "rows", lambda _: rows)
-    answers = {text(without_namespace(row["manifest"])): as_answer({**row, "accepted": True}) for row in asked}
+    answers = {
+        text(without_namespace(row["manifest"])): as_answer({**row, "accepted": True})
+        for row in asked
+    }
     with answering(answers, [row["manifest"] for row in rows], version) as server:
         found = list(apiserver.answers(server, name))
-    expected = rows if version == "1.35" else [*rows, *({**row, "kubernetes": version} for row in asked)]
+    expected = (
+        rows if version == "1.35" else [*rows, *({**row, "kubernetes": version} for row in asked)]
+    )
     assert sorted(map(text, found)) == sorted(map(text, expected))
 
 
@@ -172,7 +195,10 @@ def test_a_second_apply() -> None:
         if live is None:
             return None
         annotations = live["metadata"].get("annotations", {})
-        assert kept not in annotations or question.body["metadata"]["annotations"][kept] == annotations[kept]
+        assert (
+            kept not in annotations
+            or question.body["metadata"]["annotations"][kept] == annotations[kept]
+        )
         return Answer(200, live)
 
     with serving([row["live"] for row in rows], answer) as url, recording.connected(url) as server:
@@ -203,7 +229,9 @@ def test_creations_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     rows = keep_some(name, 8, monkeypatch)
     manifests = [recorded.with_operations(bases[row["base"]], row["ops"]) for row in rows]
     answers = {text(manifest): of_kueue(row) for row, manifest in zip(rows, manifests, strict=True)}
-    with answering(answers, [*bases.values(), *manifests, *recorded.rows("kueue/foreign/beside")]) as server:
+    with answering(
+        answers, [*bases.values(), *manifests, *recorded.rows("kueue/foreign/beside")]
+    ) as server:
         found = kueue.of_release(name, list(kueue.creates(server, name)), "0.19.2")
         assert list(recording.differences(name, found, kueue.ANSWERS)) == []
 
@@ -214,7 +242,9 @@ def test_updates_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {}
     for row in keep_some(name, 8, monkeypatch):
         old = recorded.with_operations(bases[row["base"]], row["old_ops"])
-        answers[text([old, recorded.with_operations(old, row["ops"]), row["state"] == "created"])] = of_kueue(row)
+        answers[
+            text([old, recorded.with_operations(old, row["ops"]), row["state"] == "created"])
+        ] = of_kueue(row)
 
     def answer(question: Question) -> Answer | None:
         if not question.is_dry_run:
@@ -262,13 +292,18 @@ def as_workload(job: str, answer: Json, uids: dict[str, str]) -> Json | None:
     if answer["outcome"] == "no workload":
         return None
     is_admitted = answer["outcome"] == "admitted"
-    waits = [{"type": "QuotaReserved", "status": str(is_admitted), "message": answer.get("message", "")}]
+    waits = [
+        {"type": "QuotaReserved", "status": str(is_admitted), "message": answer.get("message", "")}
+    ]
     preempted = answer.get("preempted", {})
     reason = {how: words for words, how in kueue.HOW.items()}.get(preempted.get("how", ""))
     words = f"Preempted to accommodate a workload (UID: 1, JobUID: {uids.get(preempted.get('by', ''))}) due to {reason}"
     of_other = [{"type": "Preempted", "status": str(preempted.get("now")), "message": words}]
     renamed = {"topology": "topologyAssignment"}
-    sets = [{renamed.get(key, key): value for key, value in one.items()} for one in answer.get("podSets", ())]
+    sets = [
+        {renamed.get(key, key): value for key, value in one.items()}
+        for one in answer.get("podSets", ())
+    ]
     conditions = [
         *waits,
         {"type": "Admitted", "status": str(is_admitted)},
@@ -286,7 +321,9 @@ def test_answers_of_the_scheduler() -> None:
         for job, answer in row["answers"].items():
             workload = as_workload(job, answer, uids)
             told = {key: value for key, value in answer.items() if key != "alone"}
-            assert kueue.became(workload, {uid: name for name, uid in uids.items()}) == told, row["id"]
+            assert kueue.became(workload, {uid: name for name, uid in uids.items()}) == told, row[
+                "id"
+            ]
             total += 1
     assert total == 663
 
@@ -302,9 +339,13 @@ def test_jobs_in_queues(monkeypatch: pytest.MonkeyPatch) -> None:
         name = question.body["metadata"]["name"]
         if name not in row["answers"] or question.is_dry_run:
             return None
-        others = (row["answers"].keys() - {name}) & {key.rpartition("/")[2] for key in question.stored}
+        others = (row["answers"].keys() - {name}) & {
+            key.rpartition("/")[2] for key in question.stored
+        }
         told = {"outcome": "admitted" if row["answers"][name]["alone"] else "pending"}
-        workload = as_workload(name, row["answers"][name] if others or name == "j0" else told, {name: "", "j0": ""})
+        workload = as_workload(
+            name, row["answers"][name] if others or name == "j0" else told, {name: "", "j0": ""}
+        )
         question.stored[f"{kueue.WORKLOADS}/w-{name}"] = {**(workload or {}), "kind": "Workload"}
         return None
 
@@ -323,11 +364,18 @@ def as_pod(row: Json) -> Json:
     not at random.
     """
     spec = {key: row[key] for key in operators.POD_FIELDS if key in row}
-    containers = [{**one, "env": [as_variable(variable) for variable in one["env"]]} for one in row["containers"]]
+    containers = [
+        {**one, "env": [as_variable(variable) for variable in one["env"]]}
+        for one in row["containers"]
+    ]
     spec["initContainers"] = [one for one in containers if one["init"]]
     spec["containers"] = [one for one in containers if not one["init"]]
     start = row.get("generateName")
-    names = {"name": f"{start}{row['index']:05}", "generateName": start} if start else {"name": row["name"]}
+    names = (
+        {"name": f"{start}{row['index']:05}", "generateName": start}
+        if start
+        else {"name": row["name"]}
+    )
     return {
         "kind": "Pod",
         "metadata": {**names, "labels": row["labels"], "annotations": row.get("annotations")},
@@ -349,7 +397,9 @@ def compared(pod: Json) -> Json:
     template says.
     """
     unseen = ("mounts", "image", "command", "args")
-    containers = [{key: value for key, value in one.items() if key not in unseen} for one in pod["containers"]]
+    containers = [
+        {key: value for key, value in one.items() if key not in unseen} for one in pod["containers"]
+    ]
     return {
         **{key: value for key, value in pod.items() if key != "refused"},
         "containers": containers,
@@ -379,11 +429,15 @@ def test_pods_of_an_operator(operator: str, monkeypatch: pytest.MonkeyPatch) -> 
             words = {"mutate": "m", "webhook": "v"}.get(row["stage"], "v")
             return Answer(
                 422,
-                {"message": f'admission webhook "{words}" denied the request: {"; ".join(row["errors"])}'},
+                {
+                    "message": f'admission webhook "{words}" denied the request: {"; ".join(row["errors"])}'
+                },
             )
         for pod in row.get("pods", ()) if not question.is_dry_run else ():
             stored = as_pod(pod)
-            question.stored[f"/api/v1/namespaces/{operators.PODS}/pods/{stored['metadata']['name']}"] = stored
+            question.stored[
+                f"/api/v1/namespaces/{operators.PODS}/pods/{stored['metadata']['name']}"
+            ] = stored
         return Answer(201, question.body, tuple(row.get("warnings", ())))
 
     hooks = {
@@ -396,15 +450,24 @@ def test_pods_of_an_operator(operator: str, monkeypatch: pytest.MonkeyPatch) -> 
         recording.connected(url) as server,
     ):
         found = list(operators.answers(server, operator))
-    by_id = {row["id"]: row for row in recorded.rows(f"operators/{operator}") if "base" not in row and "id" in row}
+    by_id = {
+        row["id"]: row
+        for row in recorded.rows(f"operators/{operator}")
+        if "base" not in row and "id" in row
+    }
     for new, (old, _) in zip(found, rows, strict=True):
         assert new["accepted"] == old["accepted"]
         new = by_id[new["base"]] if "same_as_base" in new else new
-        by_name = [sorted(map(compared, row.get("pods", ())), key=itemgetter("name", "index")) for row in (new, old)]
+        by_name = [
+            sorted(map(compared, row.get("pods", ())), key=itemgetter("name", "index"))
+            for row in (new, old)
+        ]
         assert by_name[0] == by_name[1], old
 
 
-def test_a_set_keeps_its_order_and_new_cases_are_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_set_keeps_its_order_and_new_cases_are_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recorded, "HERE", tmp_path)
     first = recording.header("tests.recorded.apiserver.record", {"kubernetes": "1.36"})
     recording.write("some/set", first, [{"id": "b", "accepted": True}])

@@ -15,7 +15,9 @@ FOLDERS = sorted(path for name in ("differences", "effects", "near_misses", "ver
 MOST_BYTES = 50_000
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(ROOT / "tests").as_posix())
+@pytest.mark.parametrize(
+    "folder", FOLDERS, ids=lambda path: path.relative_to(ROOT / "tests").as_posix()
+)
 def test_each_record_has_a_line_for_each_case(folder: Path) -> None:
     for path in folder.iterdir():
         text = path.read_text(encoding="utf-8")

@@ -44,7 +44,16 @@ def test_every_report_is_valid(case: Case) -> None:
 
 def test_a_finding_has_the_fields_of_the_schema() -> None:
     for_text_alone = {
-        *("blocks_compile", "owner", "rule_severity", "namespace", "labels", "stable_path", "comparison", "field"),
+        *(
+            "blocks_compile",
+            "owner",
+            "rule_severity",
+            "namespace",
+            "labels",
+            "stable_path",
+            "comparison",
+            "field",
+        ),
         "variant",
         "page",
     }
@@ -61,20 +70,33 @@ def test_the_schemas_name_all_terms() -> None:
     assert report["properties"]["version"]["const"] == VERSION
     assert difference["properties"]["version"]["const"] == model.VERSION
     assert difference["$defs"]["diagnostic"] == report["$defs"]["diagnostic"]
-    assert difference["$defs"]["change"]["properties"]["kind"]["enum"] == list(get_args(model.ChangeKind))
-    assert difference["$defs"]["apply"]["properties"]["outcome"]["enum"] == list(get_args(model.ApplyOutcome))
+    assert difference["$defs"]["change"]["properties"]["kind"]["enum"] == list(
+        get_args(model.ChangeKind)
+    )
+    assert difference["$defs"]["apply"]["properties"]["outcome"]["enum"] == list(
+        get_args(model.ApplyOutcome)
+    )
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"severity": "fatal"}, {"code": "PTC1"}, {"more": 1}, {"span": {}}, {"stage": "later"}, {"help": 1}],
+    [
+        {"severity": "fatal"},
+        {"code": "PTC1"},
+        {"more": 1},
+        {"span": {}},
+        {"stage": "later"},
+        {"help": 1},
+    ],
     ids=str,
 )
 def test_an_invalid_report_is_rejected(wrong: dict[str, Any]) -> None:
     found = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
     validator = Draft202012Validator(schema("report"))
     assert validator.is_valid({"version": 1, "diagnostics": [found], "unchecked": []})
-    assert not validator.is_valid({"version": 1, "diagnostics": [{**found, **wrong}], "unchecked": []})
+    assert not validator.is_valid(
+        {"version": 1, "diagnostics": [{**found, **wrong}], "unchecked": []}
+    )
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
@@ -87,7 +109,9 @@ def test_every_difference_is_valid(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"differs": 1}, {"objects": [{}]}, {"version": 2}, {"from": None}, {"more": 1}], ids=str
+    "wrong",
+    [{"differs": 1}, {"objects": [{}]}, {"version": 2}, {"from": None}, {"more": 1}],
+    ids=str,
 )
 def test_an_invalid_difference_is_rejected(wrong: dict[str, Any]) -> None:
     given = ptcompile.diff("{kind: a}", "{kind: b}").to_dict()

@@ -23,9 +23,13 @@ def _holds(spec: dict[str, Any]) -> int:
     for target in TARGETS:
         result = compile(spec, target=target)
         if result.manifests:
-            worlds[target] = simulate({"apiVersion": "v1", "kind": "List", "items": list(result.manifests)})
+            worlds[target] = simulate(
+                {"apiVersion": "v1", "kind": "List", "items": list(result.manifests)}
+            )
         else:
-            assert any(one.severity == "error" and one.help is not None for one in result.diagnostics)
+            assert any(
+                one.severity == "error" and one.help is not None for one in result.diagnostics
+            )
     first = next(iter(worlds), None)
     for target, world in worlds.items():
         assert len(world.jobs) == 1
@@ -41,6 +45,17 @@ def test_law_5_generated(spec: dict[str, Any]) -> None:
 @pytest.mark.parametrize("args", [[""], ["--epochs", "3"], ["python", "train.py"]], ids=str)
 def test_roles_that_the_image_starts(args: list[str]) -> None:
     """The image decides how many processes it starts, so the GPUs that PET_NPROC_PER_NODE counts are not enough."""
-    body = {"image": "i", "resources": {"gpu": 8}, "args": args, "master": {}, "worker": {"replicas": 3, "args": []}}
-    spec = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": body}
+    body = {
+        "image": "i",
+        "resources": {"gpu": 8},
+        "args": args,
+        "master": {},
+        "worker": {"replicas": 3, "args": []},
+    }
+    spec = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": body,
+    }
     assert _holds(spec) >= 3

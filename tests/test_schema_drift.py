@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
-RECORDED = tomllib.loads((SCHEMAS / "SOURCES.toml").read_text(encoding="utf-8"))["kubernetes"]["core.json"]
+RECORDED = tomllib.loads((SCHEMAS / "SOURCES.toml").read_text(encoding="utf-8"))["kubernetes"][
+    "core.json"
+]
 
 
 KUBE_FEATURES = """
@@ -79,6 +81,9 @@ def test_the_file_matches_its_record() -> None:
 def test_the_source_still_generates_it() -> None:
     assert importlib.metadata.version("kubernetes-validate") == RECORDED["version"]
     done = subprocess.run(
-        [sys.executable, str(SCHEMAS / "update.py"), "--check"], capture_output=True, text=True, check=False
+        [sys.executable, str(SCHEMAS / "update.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -30,13 +30,19 @@ SCHEMAS = {
 def _document(kind: str, **parts: Any) -> dict[str, Any]:
     start = {"image": "i"} if kind == "TrainingJob" else {}
     body = {"apiVersion": "ptcompile/v1", "kind": kind, "metadata": {"name": "a"}, **parts}
-    return {**body, "spec": {**start, **parts.get("spec", {})}} if isinstance(parts.get("spec", {}), dict) else body
+    return (
+        {**body, "spec": {**start, **parts.get("spec", {})}}
+        if isinstance(parts.get("spec", {}), dict)
+        else body
+    )
 
 
 def _taken(document: dict[str, Any]) -> bool:
     """Return whether the models and the checks that need no profile accept a document."""
     try:
-        model = (Spec if document["kind"] == "TrainingJob" else ClusterProfile).model_validate(document)
+        model = (Spec if document["kind"] == "TrainingJob" else ClusterProfile).model_validate(
+            document
+        )
     except ValidationError:
         return False
     if isinstance(model, ClusterProfile):
@@ -44,7 +50,9 @@ def _taken(document: dict[str, Any]) -> bool:
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None, "spot": False}
     anything = model.replace(spec=model.spec.replace(**names_of_the_profile))
     parts = parts_of(anything, DEFAULT_CLUSTER)
-    asked = [ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields]  # not in the schema
+    asked = [
+        ask for ask in checks.CHECKS if ask is not checks.kubernetes_fields
+    ]  # not in the schema
     return not any(problem.severity == "error" for ask in asked for problem in ask(parts))
 
 
@@ -84,7 +92,9 @@ def test_goldens_are_valid_if_they_are_accepted(name: str) -> None:
     if name in UNSAYABLE_GOLDENS:
         assert (valid, taken) == (True, False)
     else:
-        assert valid == taken, [error.message for error in SCHEMAS[document["kind"]].iter_errors(document)]
+        assert valid == taken, [
+            error.message for error in SCHEMAS[document["kind"]].iter_errors(document)
+        ]
 
 
 SPECS: list[Any] = [
@@ -231,18 +241,40 @@ def test_the_base_of_the_wrong_documents_is_valid(kind: str) -> None:
 
 
 UNSAYABLE: list[tuple[str, Any, str]] = [
-    ("TrainingJob", {"script": "t.py", "elastic": {"nnodes": "4:2"}}, "a number in a text that is above another"),
+    (
+        "TrainingJob",
+        {"script": "t.py", "elastic": {"nnodes": "4:2"}},
+        "a number in a text that is above another",
+    ),
     ("TrainingJob", {"nodes": 4.0}, "to JSON Schema 4.0 is an integer"),
     ("TrainingJob", {"image": None}, "that something is missing depends on the roles"),
-    ("TrainingJob", {"resources": {"cpu": 8, "limits": {"cpu": "4000m"}}}, "amounts of which one is above the other"),
-    ("TrainingJob", {"script": "t.py", "nodes": 1, "elastic": {"nnodes": 1}}, "two places for one thing"),
-    ("TrainingJob", {"volcano": {"masterTask": "a", "workerTask": "a"}}, "two texts that must differ"),
-    ("TrainingJob", {"script": "t.py", "elastic": {"rdzvConfigs": {"a,b": 1}}}, "said of keys, for torchrun's sake"),
+    (
+        "TrainingJob",
+        {"resources": {"cpu": 8, "limits": {"cpu": "4000m"}}},
+        "amounts of which one is above the other",
+    ),
+    (
+        "TrainingJob",
+        {"script": "t.py", "nodes": 1, "elastic": {"nnodes": 1}},
+        "two places for one thing",
+    ),
+    (
+        "TrainingJob",
+        {"volcano": {"masterTask": "a", "workerTask": "a"}},
+        "two texts that must differ",
+    ),
+    (
+        "TrainingJob",
+        {"script": "t.py", "elastic": {"rdzvConfigs": {"a,b": 1}}},
+        "said of keys, for torchrun's sake",
+    ),
 ]
 """Mistakes that a schema cannot express, or only at the cost of readability, with the reason."""
 
 
-@pytest.mark.parametrize(("kind", "wrong", "reason"), UNSAYABLE, ids=[str(one[1]) for one in UNSAYABLE])
+@pytest.mark.parametrize(
+    ("kind", "wrong", "reason"), UNSAYABLE, ids=[str(one[1]) for one in UNSAYABLE]
+)
 def test_only_the_compiler_rejects(kind: str, wrong: dict[str, Any], reason: str) -> None:
     """Move a row to the other table once the schema can express it."""
     document = _document(kind, spec=wrong)
@@ -251,15 +283,28 @@ def test_only_the_compiler_rejects(kind: str, wrong: dict[str, Any], reason: str
 
 
 RIGHT: list[dict[str, Any]] = [
-    {"resources": {"cpu": amount}} for amount in (0, 1, 0.5, "2", "+2", "500m", ".5", "1.", "1e3", "64Gi", " 2 ", "Ki")
+    {"resources": {"cpu": amount}}
+    for amount in (0, 1, 0.5, "2", "+2", "500m", ".5", "1.", "1e3", "64Gi", " 2 ", "Ki")
 ] + [{"script": "t.py", "elastic": {"nnodes": nnodes}} for nnodes in (1, "1", "2:4", "02", "4:4")]
 RIGHT += [
-    {"env": {"A": None}, "podLabels": {"a": None}, "podAnnotations": {"a": None}, "nodeSelector": {"a": None}},
+    {
+        "env": {"A": None},
+        "podLabels": {"a": None},
+        "podAnnotations": {"a": None},
+        "nodeSelector": {"a": None},
+    },
     {"resources": {"cpu": None, "devices": {"rdma/hca": None}, "limits": {"cpu": None}}},
-    {"script": "t.py", "elastic": {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None}}},
+    {
+        "script": "t.py",
+        "elastic": {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None}},
+    },
     {"runPolicy": {"onPodFailure": "FailJob", "backoffLimit": 0}},
     {"runPolicy": {"onPodFailure": None, "backoffLimit": 2}, "restartPolicy": "OnFailure"},
-    {"runPolicy": {"onPodFailure": "RestartPod"}, "master": {"restartPolicy": "Never"}, "restartPolicy": None},
+    {
+        "runPolicy": {"onPodFailure": "RestartPod"},
+        "master": {"restartPolicy": "Never"},
+        "restartPolicy": None,
+    },
     {"runPolicy": {"onPodFailure": "RestartPod"}, "roles": {"ps": {"restartPolicy": "OnFailure"}}},
 ]
 

@@ -79,12 +79,20 @@ def _work(name: str, text: str, target: str | None) -> tuple[object, ...]:
     made = ptcompile.compile(text, target=target, filename=name)
     told = ptcompile.lint(text, filename=name)
     reports = [renderer(form)(told.diagnostics, {name: text}) for form in FORMATS]
-    return made.yaml(), made.diagnostics, told, reports, ptcompile.simulate(text, target=target).to_dict()
+    return (
+        made.yaml(),
+        made.diagnostics,
+        told,
+        reports,
+        ptcompile.simulate(text, target=target).to_dict(),
+    )
 
 
 def test_eight_threads_get_the_same_bytes() -> None:
     targets = [None, *TARGETS]
-    inputs = [(case.name, case.spec, targets[i % len(targets)]) for i, case in enumerate(thinned(GOOD, 5))]
+    inputs = [
+        (case.name, case.spec, targets[i % len(targets)]) for i, case in enumerate(thinned(GOOD, 5))
+    ]
     alone = [_work(*one) for one in inputs]
     barrier = Barrier(THREADS)
 

@@ -9,7 +9,12 @@ from ptcompile.simulator.launchers.torchrun import conf_of, option_name
 
 @pytest.mark.parametrize(
     ("word", "name"),
-    [("--nproc_per_node=8", "nproc-per-node"), ("--rdzv-id", "rdzv-id"), ("-m", "module"), ("-r=3", "redirects")],
+    [
+        ("--nproc_per_node=8", "nproc-per-node"),
+        ("--rdzv-id", "rdzv-id"),
+        ("-m", "module"),
+        ("-r=3", "redirects"),
+    ],
 )
 def test_option_names(word: str, name: str) -> None:
     assert option_name(word) == name

@@ -55,7 +55,9 @@ def test_law_7_torn_text(case: Case, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 40)))
     with_ = data.draw(
-        st.sampled_from(["", text[start:end] * 2, "\t", "\x00", "{", "*a", "&a [*a]", "'", "\n- ", ": ", "!!x "])
+        st.sampled_from(
+            ["", text[start:end] * 2, "\t", "\x00", "{", "*a", "&a [*a]", "'", "\n- ", ": ", "!!x "]
+        )
     )
     torn = text[:start] + with_ + text[end:]
     _check_result(compile(torn, filename="spec.yaml"))

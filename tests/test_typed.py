@@ -75,9 +75,18 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "default of the signature": lambda one: inspect.signature(one).parameters["third"].default,
     "bases": lambda one: issubclass(one, tuple) and isinstance(one(1), tuple) and type(one) is type,
     "values": lambda one: tuple(one(1, third={"a": 2})),
-    "by name": lambda one: (one(second=3, first=2).second, one(2).first, one(2).double, one(2).more()),
+    "by name": lambda one: (
+        one(second=3, first=2).second,
+        one(2).first,
+        one(2).double,
+        one(2).more(),
+    ),
     "repr": lambda one: repr(one(1, "x")).replace("Theirs", "Ours"),
-    "equal": lambda one: (one(1) == (1, (), None), one(1) < one(2), hash(one(1)) == hash((1, (), None))),
+    "equal": lambda one: (
+        one(1) == (1, (), None),
+        one(1) < one(2),
+        hash(one(1)) == hash((1, (), None)),
+    ),
     "make": lambda one: tuple(one._make([1, 2, 3])),
     "make too few": lambda one: one._make([]),
     "make too many": lambda one: one._make(range(4)),
@@ -85,7 +94,10 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "replace another": lambda one: one(1)._replace(fourth=5),
     "asdict": lambda one: one(1)._asdict(),
     "pickle": lambda one: pickle.loads(pickle.dumps(one(1, 2))) == one(1, 2),  # noqa: S301
-    "copies": lambda one: (type(copy.deepcopy(one(1, [2]))) is one, copy.copy(one(1, 2)) == one(1, 2)),
+    "copies": lambda one: (
+        type(copy.deepcopy(one(1, [2]))) is one,
+        copy.copy(one(1, 2)) == one(1, 2),
+    ),
     "nothing": lambda one: one(),
     "too many": lambda one: one(1, 2, 3, 4),
     "unknown": lambda one: one(1, fourth=4),
@@ -115,7 +127,9 @@ def test_classes_of_as_many_fields_keep_their_own_names() -> None:
 
     assert Other(a=1) == (1, 2, 3)
     assert Ours(first=1) == (1, (), None)
-    with pytest.raises(TypeError, match=r"Other\.__new__\(\) missing 1 required positional argument: 'a'"):
+    with pytest.raises(
+        TypeError, match=r"Other\.__new__\(\) missing 1 required positional argument: 'a'"
+    ):
         Other()  # type: ignore[call-arg]
 
 

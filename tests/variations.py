@@ -26,7 +26,10 @@ def variations(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             before, after = value[:index], value[index + 1 :]
             if len(value) > 1 or path:
                 yield f"{path}[{index}]", [*before, *after]
-            yield from ((name, [*before, new, *after]) for name, new in variations(inner, f"{path}[{index}]"))
+            yield from (
+                (name, [*before, new, *after])
+                for name, new in variations(inner, f"{path}[{index}]")
+            )
     else:
         yield from ((f"{path} = {json.dumps(new)}", new) for new in _others(value))
 

@@ -76,7 +76,14 @@ class Mismatch:
 def blocks(page: str) -> list[Block]:
     """The fenced blocks of a page, in order."""
     return [
-        Block(one["language"], one["title"], one["text"], one["note"] or "", one.start("text"), one.end("text"))
+        Block(
+            one["language"],
+            one["title"],
+            one["text"],
+            one["note"] or "",
+            one.start("text"),
+            one.end("text"),
+        )
         for one in _BLOCK.finditer(page)
     ]
 
@@ -100,7 +107,9 @@ def run(page: str, folder: Path) -> Iterator[Mismatch]:
             printed = results[-1][3]
             yield from _judged(block, results)
         elif block.note == "output" and not _matches(block.text, printed):
-            yield Mismatch(block, "the block above", block.text, printed, _updated(block.text, printed))
+            yield Mismatch(
+                block, "the block above", block.text, printed, _updated(block.text, printed)
+            )
 
 
 def _commands(block: Block) -> Iterator[tuple[str, str]]:
@@ -113,7 +122,11 @@ def _commands(block: Block) -> Iterator[tuple[str, str]]:
 
 def _execute(command: str, language: str, folder: Path) -> tuple[int, str]:
     """The exit status of a command, and what it printed."""
-    words = [sys.executable, "-c", command] if language == "python" else ["bash", "-c", _STAND_INS + command]
+    words = (
+        [sys.executable, "-c", command]
+        if language == "python"
+        else ["bash", "-c", _STAND_INS + command]
+    )
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -128,14 +141,17 @@ def _judged(block: Block, results: list[tuple[str, str, int, str]]) -> Iterator[
     for at, (command, shown, status, printed) in enumerate(results):
         wanted = expected if at == len(results) - 1 else 0
         if status != wanted:
-            yield Mismatch(block, command, f"exit status {wanted}", f"exit status {status}\n{printed}", shown)
+            yield Mismatch(
+                block, command, f"exit status {wanted}", f"exit status {status}\n{printed}", shown
+            )
         elif not _matches(shown, printed):
             yield Mismatch(block, command, shown, printed, _updated(shown, printed))
 
 
 def _matches(shown: str, printed: str) -> bool:
     pattern = "".join(
-        r"(?:.*\n)*" if line == f"{ANY}\n" else re.escape(line) for line in shown.splitlines(keepends=True)
+        r"(?:.*\n)*" if line == f"{ANY}\n" else re.escape(line)
+        for line in shown.splitlines(keepends=True)
     )
     return shown == ANY or re.fullmatch(pattern, printed) is not None
 

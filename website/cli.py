@@ -51,7 +51,9 @@ def _command(name: str, parser: argparse.ArgumentParser, text: str) -> str:
 def _row(action: argparse.Action) -> str:
     choices = "{" + ", ".join(map(str, action.choices)) + "}" if action.choices else None
     value = "" if action.nargs == 0 else str(action.metavar or choices or action.dest.upper())
-    names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
+    names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [
+        f"`{value}`"
+    ]
     meaning = (action.help or "").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
     return f"| {', '.join(names)} | {_first_upper(meaning)} |"
 

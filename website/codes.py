@@ -38,7 +38,11 @@ def pages() -> dict[str, str]:
     found = {"codes/index.md": _index(rules)}
     for before, (code, name), after in zip([None, *codes], codes, [*codes[1:], None], strict=False):
         rule = rules.get(name)
-        parts = [f"# {code} {name}", *(_of_answer(name) if rule is None else _of_rule(rule)), _ways(code, name)]
+        parts = [
+            f"# {code} {name}",
+            *(_of_answer(name) if rule is None else _of_rule(rule)),
+            _ways(code, name),
+        ]
         parts.append(_neighbors([neighbor for neighbor in (before, after) if neighbor]))
         found[f"codes/{code}.md"] = "\n\n".join(parts)
     return found
@@ -75,7 +79,9 @@ def _of_rule(rule: Rule) -> Iterator[str]:
 
 def _ways(code: str, name: str) -> str:
     offline = f"`ptcompile explain {code}` prints this page offline."
-    ignored = f"`# ptcompile: ignore[{code}]` or `ignore[{name}]` ignores a finding that is intended."
+    ignored = (
+        f"`# ptcompile: ignore[{code}]` or `ignore[{name}]` ignores a finding that is intended."
+    )
     return f"---\n\n{offline} {ignored}\n{{ data-search-exclude }}"
 
 
@@ -85,7 +91,9 @@ def _index(rules: dict[str, Rule]) -> str:
         "[Lint](../guide/lint.md) explains severity, stage and how to choose rules."
     ]
     for digit, title in FAMILIES.items():
-        named = sorted((code, name) for name, code in CODES.items() if code.startswith(f"PTC{digit}"))
+        named = sorted(
+            (code, name) for name, code in CODES.items() if code.startswith(f"PTC{digit}")
+        )
         rows = [_row(code, name, rules.get(name)) for code, name in named]
         head = "| Code | Name | What |\n|---|---|---|"
         parts.append(f"## PTC{digit}: {title}\n\n{head}\n" + "\n".join(rows))
@@ -93,7 +101,11 @@ def _index(rules: dict[str, Rule]) -> str:
 
 
 def _row(code: str, name: str, rule: Rule | None) -> str:
-    title = prose(rule_page(rule).title if rule else CODE_PAGES[name].title).replace("|", "\\|").replace("\n", " ")
+    title = (
+        prose(rule_page(rule).title if rule else CODE_PAGES[name].title)
+        .replace("|", "\\|")
+        .replace("\n", " ")
+    )
     verdict = f" ({rule.severity}, {rule.stage})" if rule else ""
     return f"| [{code}]({code}.md) | `{name}` | {title}{verdict} |"
 

@@ -44,7 +44,9 @@ def _target(link: str, name: str, page: str) -> str:
     """Where a link of the document `name`, shown as `page`, leads on the site."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
     path, mark, place = path.partition("#")
-    found = (_PAGES | _MADE).get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+    found = (_PAGES | _MADE).get(path) or (
+        path.removeprefix("docs/") if path.startswith("docs/") else None
+    )
     if found is None:
         return REPOSITORY + path + mark + place
     return posixpath.relpath(found, posixpath.dirname(page) or ".") + mark + place
@@ -63,4 +65,6 @@ def link_codes(markdown: str, page: str) -> str:
         return markdown
     folder = posixpath.relpath("codes", posixpath.dirname(page) or ".")
     known = set(CODES.values())
-    return _CODE.sub(lambda m: f"[{m[0]}]({folder}/{m[0]}.md)" if m["code"] in known else m[0], markdown)
+    return _CODE.sub(
+        lambda m: f"[{m[0]}]({folder}/{m[0]}.md)" if m["code"] in known else m[0], markdown
+    )

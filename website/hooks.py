@@ -41,5 +41,11 @@ def on_post_build(config: MkDocsConfig) -> None:
     def page(path: str) -> str:
         return made[path] if path in made else (docs / path).read_text(encoding="utf-8")
 
-    text = llms.text(config.site_name, config.site_description or "", config.site_url or "", config.nav or [], page)
+    text = llms.text(
+        config.site_name,
+        config.site_description or "",
+        config.site_url or "",
+        config.nav or [],
+        page,
+    )
     (Path(config.site_dir) / "llms.txt").write_text(text, encoding="utf-8")

@@ -26,7 +26,8 @@ def _page(message: Message) -> str:
         f"```text\n{examples}\n```",
         "## Causes\n\nThe likeliest first; `ptcompile explain --log` tests them against the manifest.\n\n"
         + "\n".join(causes),
-        f"## What to do\n\n{prose(message.do)}" + (f" Look next at {prose(message.next)}." if message.next else ""),
+        f"## What to do\n\n{prose(message.do)}"
+        + (f" Look next at {prose(message.next)}." if message.next else ""),
         f"## Source\n\n{prose(message.source)}.",
         f"---\n\n`ptcompile explain {message.id}` prints this page offline. [All messages](index.md)\n"
         "{ data-search-exclude }",
@@ -34,7 +35,9 @@ def _page(message: Message) -> str:
     return "\n\n".join(parts)
 
 
-ROLES_IN_SENTENCES = {role: text if text.startswith(("can", "says")) else f"is {text}" for role, text in ROLES.items()}
+ROLES_IN_SENTENCES = {
+    role: text if text.startswith(("can", "says")) else f"is {text}" for role, text in ROLES.items()
+}
 
 
 def _cause(cause: PossibleCause) -> str:
@@ -48,6 +51,10 @@ def _index() -> str:
     ]
     for group, rows in groupby(messages().values(), key=lambda message: message.group):
         head = "| Message | What |\n|---|---|"
-        lines = [f"| [{message.id}]({message.id}.md) | {prose(message.meaning)} |" for message in rows]
-        parts.append(f"## {group}\n\n{head}\n" + "\n".join(line.replace("\\|", "|") for line in lines))
+        lines = [
+            f"| [{message.id}]({message.id}.md) | {prose(message.meaning)} |" for message in rows
+        ]
+        parts.append(
+            f"## {group}\n\n{head}\n" + "\n".join(line.replace("\\|", "|") for line in lines)
+        )
     return "\n\n".join(parts) + "\n"

@@ -15,8 +15,14 @@ PICTURE = ROOT / "docs" / "assets" / "explain.png"
 
 def main() -> None:
     """The page of the README's job, with the pointer on its line `elastic`."""
-    spec = next(one for one in blocks((ROOT / "README.md").read_text(encoding="utf-8")) if one.title == "job.yaml").text
-    line = 1 + next(at for at, text in enumerate(spec.splitlines()) if text.startswith("  elastic:"))
+    spec = next(
+        one
+        for one in blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+        if one.title == "job.yaml"
+    ).text
+    line = 1 + next(
+        at for at, text in enumerate(spec.splitlines()) if text.startswith("  elastic:")
+    )
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "job.yaml").write_text(spec, encoding="utf-8")
         words = [sys.executable, "-m", "ptcompile", "explain", "job.yaml", "--html", "page.html"]

@@ -34,7 +34,10 @@ EXAMPLES: Final = {
     "golden/llm-4x8-efa/volcano.yaml": "Volcano Job: four nodes with eight GPUs and EFA",
 }
 """What the page offers, by file."""
-_PYODIDE: Final = ("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0")
+_PYODIDE: Final = (
+    "pyodide@314.0.7",
+    "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0",
+)
 _PYODIDE_FILES: Final = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -63,14 +66,21 @@ def main() -> None:
         work = Path(name)
         _unpack_pyodide(_fetch_pyodide(work), folder)
         (folder / "python.zip").write_bytes(_archive(_fetch_wheels(work)))
-    examples = [{"title": title, "text": (ROOT / path).read_text(encoding="utf-8")} for path, title in EXAMPLES.items()]
+    examples = [
+        {"title": title, "text": (ROOT / path).read_text(encoding="utf-8")}
+        for path, title in EXAMPLES.items()
+    ]
     (folder / "examples.json").write_text(json.dumps(examples), encoding="utf-8")
 
 
 def _fetch_pyodide(work: Path) -> bytes:
     """Return the package of npm. Exits if it is not the expected one."""
     package, expected = _PYODIDE
-    subprocess.run(["npm", "pack", package, "--silent", "--pack-destination", str(work)], check=True, stdout=sys.stderr)
+    subprocess.run(
+        ["npm", "pack", package, "--silent", "--pack-destination", str(work)],
+        check=True,
+        stdout=sys.stderr,
+    )
     content = next(work.glob("pyodide-*.tgz")).read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     if digest != expected:
@@ -92,8 +102,27 @@ def _fetch_wheels(work: Path) -> list[Path]:
     lines = (f"{requirement} --hash=sha256:{digest}\n" for requirement, digest in _WHEELS.items())
     requirements.write_text("".join(lines), encoding="utf-8")
     platforms = [word for platform in _PLATFORMS for word in ("--platform", platform)]
-    kind = ["--only-binary=:all:", "--implementation", "cp", "--python-version", "3.14", "--abi", "cp314", *platforms]
-    download = [*_PIP, "download", "--no-deps", "--require-hashes", "-r", str(requirements), "-d", str(work), *kind]
+    kind = [
+        "--only-binary=:all:",
+        "--implementation",
+        "cp",
+        "--python-version",
+        "3.14",
+        "--abi",
+        "cp314",
+        *platforms,
+    ]
+    download = [
+        *_PIP,
+        "download",
+        "--no-deps",
+        "--require-hashes",
+        "-r",
+        str(requirements),
+        "-d",
+        str(work),
+        *kind,
+    ]
     subprocess.run(download, check=True)
     build = [*_PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(work), str(ROOT)]
     subprocess.run(build, check=True)

@@ -15,7 +15,9 @@ def page() -> str:
 
     names = [name for name in ptcompile.__all__ if not name.startswith("_")]
     functions = [name for name in names if inspect.isfunction(getattr(ptcompile, name))]
-    models = [name for name in names if inspect.isclass(getattr(ptcompile, name)) and _is(name, BaseModel)]
+    models = [
+        name for name in names if inspect.isclass(getattr(ptcompile, name)) and _is(name, BaseModel)
+    ]
     results = [name for name in names if name not in {*functions, *models}]
     assert functions
     assert results

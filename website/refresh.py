@@ -23,7 +23,9 @@ def lists() -> None:
     text = path.read_text(encoding="utf-8")
     for marker, names in (("accelerators", ROWS), ("fabrics", FABRICS)):
         words = ", ".join(f"`{name}`" for name in sorted(names))
-        text = with_block(text, marker, "\n".join(textwrap.wrap(words, 128, break_on_hyphens=False)))
+        text = with_block(
+            text, marker, "\n".join(textwrap.wrap(words, 128, break_on_hyphens=False))
+        )
     path.write_text(text, encoding="utf-8")
 
 
@@ -42,8 +44,13 @@ def kind_tables() -> dict[str, str]:
             if has_field_rules((version, name)) == checked:
                 groups.setdefault(version.rpartition("/")[0], set()).add(name)
         if not checked:  # an older model of a kind that has rules
-            groups = {g: names - _with_rules(g) for g, names in groups.items() if names - _with_rules(g)}
-        rows = [f"| {group or 'core'} | {', '.join(sorted(names))} |" for group, names in sorted(groups.items())]
+            groups = {
+                g: names - _with_rules(g) for g, names in groups.items() if names - _with_rules(g)
+            }
+        rows = [
+            f"| {group or 'core'} | {', '.join(sorted(names))} |"
+            for group, names in sorted(groups.items())
+        ]
         tables[marker] = "\n".join(("| API group | Kinds |", "|---|---|", *rows))
     return tables
 
@@ -72,7 +79,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             for one in update(page, Path(folder)):
                 wrong = 1
-                sys.stderr.write(f"{page}: {one.command.strip()}: {one.shown}, but {one.happened}\n")
+                sys.stderr.write(
+                    f"{page}: {one.command.strip()}: {one.shown}, but {one.happened}\n"
+                )
     return wrong
 
 

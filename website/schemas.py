@@ -38,7 +38,10 @@ def _vocabulary(name: str) -> str:
         f"{_EXPLAINED if name == 'spec' else ''}"
     )
     order = sorted(found["$defs"], key=lambda one: (one not in ("JobSpec", "ProfileSpec"), one))
-    parts = [_object(_ROOTS[name], found, 2), *(_object(one, found["$defs"][one], 2) for one in order)]
+    parts = [
+        _object(_ROOTS[name], found, 2),
+        *(_object(one, found["$defs"][one], 2) for one in order),
+    ]
     return "\n\n".join([head, *parts]) + "\n"
 
 
@@ -51,7 +54,10 @@ def _forms() -> str:
         if name not in _OWN:
             found = schema(name)
             defined = found.get("$defs", {}).items()
-            parts += [_object(name, found, 2, name), *(_object(f"{name} {k}", v, 3, name) for k, v in defined)]
+            parts += [
+                _object(name, found, 2, name),
+                *(_object(f"{name} {k}", v, 3, name) for k, v in defined),
+            ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -130,7 +136,9 @@ def _text(text: str) -> str:
     """A description as a cell of a table."""
     parts = text.replace("\n", " ").split("`")
     plain = [
-        "".join(f"\\{c}" if c in "|*_[" else "&lt;" if c == "<" else c for c in part) if at % 2 == 0 else part
+        "".join(f"\\{c}" if c in "|*_[" else "&lt;" if c == "<" else c for c in part)
+        if at % 2 == 0
+        else part
         for at, part in enumerate(parts)
     ]
     return "`".join(plain)

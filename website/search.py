@@ -15,7 +15,10 @@ from typing import Any, Final
 from ptcompile.api.reference import schema
 from website.schemas import Schema, field_anchor
 
-_ROOTS: Final = {"spec": ("JobSpec", "reference/spec/", 3.2), "cluster": ("ProfileSpec", "reference/cluster/", 1.6)}
+_ROOTS: Final = {
+    "spec": ("JobSpec", "reference/spec/", 3.2),
+    "cluster": ("ProfileSpec", "reference/cluster/", 1.6),
+}
 """Each schema's root model, its page, and the boost of the fields of the root model."""
 _BOOSTS: Final = {
     "guide/slurm/": (1.3, 1.0),  # its commands name fields that have pages of their own
@@ -72,7 +75,9 @@ def field_entries(name: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _fields(defined: dict[str, Schema], owner: str, prefix: str, seen: set[str]) -> Iterator[tuple[str, str, Schema]]:
+def _fields(
+    defined: dict[str, Schema], owner: str, prefix: str, seen: set[str]
+) -> Iterator[tuple[str, str, Schema]]:
     """Yield each field's model, its path below `spec` and its schema. A model is followed where it is first used."""
     seen.add(owner)
     fields: dict[str, Any] = defined[owner].get("properties", {})

@@ -33,7 +33,9 @@ def train(epochs: int, optimizer: Optimizer = Optimizer()) -> float:  # noqa: B0
     dist.init_process_group("nccl" if on_gpu else "gloo")
     rank = dist.get_rank()
     torch.manual_seed(rank)
-    device = torch.device("cuda", rank % torch.cuda.device_count()) if on_gpu else torch.device("cpu")
+    device = (
+        torch.device("cuda", rank % torch.cuda.device_count()) if on_gpu else torch.device("cpu")
+    )
     images = torch.randn(512, 64, device=device)
     digits = images[:, :10].argmax(dim=1)
     model = DistributedDataParallel(torch.nn.Linear(64, 10).to(device))
@@ -45,7 +47,10 @@ def train(epochs: int, optimizer: Optimizer = Optimizer()) -> float:  # noqa: B0
         loss.backward()
         descent.step()
         if rank == 0:
-            print(f"epoch {epoch} of {epochs} on {dist.get_world_size()} ranks: loss {loss.item():.4f}", flush=True)
+            print(
+                f"epoch {epoch} of {epochs} on {dist.get_world_size()} ranks: loss {loss.item():.4f}",
+                flush=True,
+            )
     dist.destroy_process_group()
     return loss.item()
 

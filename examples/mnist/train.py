@@ -25,8 +25,12 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--batch-size", type=int, default=64, help="of one process")
     parser.add_argument("--samples", type=int, default=8192, help="of all processes together")
     parser.add_argument("--lr", type=float, default=0.05)
-    parser.add_argument("--workers", type=int, default=0, help="DataLoader processes, which use /dev/shm")
-    parser.add_argument("--backend", choices=("gloo", "nccl"), help="default: nccl where there is a GPU, else gloo")
+    parser.add_argument(
+        "--workers", type=int, default=0, help="DataLoader processes, which use /dev/shm"
+    )
+    parser.add_argument(
+        "--backend", choices=("gloo", "nccl"), help="default: nccl where there is a GPU, else gloo"
+    )
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
@@ -43,14 +47,24 @@ def draw_digits(samples: int, seed: int) -> TensorDataset:
 def train(args: argparse.Namespace, device: torch.device, *, distributed: bool) -> None:
     rank = dist.get_rank() if distributed else 0
     data = draw_digits(args.samples, args.seed)
-    sampler: DistributedSampler[tuple[torch.Tensor, ...]] | None = DistributedSampler(data) if distributed else None
+    sampler: DistributedSampler[tuple[torch.Tensor, ...]] | None = (
+        DistributedSampler(data) if distributed else None
+    )
     loader = DataLoader(
-        data, batch_size=args.batch_size, sampler=sampler, shuffle=sampler is None, num_workers=args.workers
+        data,
+        batch_size=args.batch_size,
+        sampler=sampler,
+        shuffle=sampler is None,
+        num_workers=args.workers,
     )
     torch.manual_seed(args.seed)
-    model: nn.Module = nn.Sequential(nn.Linear(PIXELS, 64), nn.ReLU(), nn.Linear(64, CLASSES)).to(device)
+    model: nn.Module = nn.Sequential(nn.Linear(PIXELS, 64), nn.ReLU(), nn.Linear(64, CLASSES)).to(
+        device
+    )
     if distributed:
-        model = DistributedDataParallel(model, device_ids=[device.index] if device.type == "cuda" else None)
+        model = DistributedDataParallel(
+            model, device_ids=[device.index] if device.type == "cuda" else None
+        )
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9)
     for epoch in range(1, args.epochs + 1):
         if sampler is not None:
@@ -66,7 +80,11 @@ def train(args: argparse.Namespace, device: torch.device, *, distributed: bool) 
             optimizer.step()
             right = (answers.argmax(1) == labels).sum()
             total += torch.stack(
-                [loss.detach() * len(labels), right.float(), torch.tensor(float(len(labels))).to(device)]
+                [
+                    loss.detach() * len(labels),
+                    right.float(),
+                    torch.tensor(float(len(labels))).to(device),
+                ]
             )
         if distributed:
             dist.all_reduce(total)
@@ -90,7 +108,8 @@ def main() -> None:
         dist.init_process_group(backend)
     rank, world = (dist.get_rank(), dist.get_world_size()) if distributed else (0, 1)
     print(
-        f"rank {rank} of {world}, local rank {local_rank}, {backend if distributed else 'alone'}, {device}", flush=True
+        f"rank {rank} of {world}, local rank {local_rank}, {backend if distributed else 'alone'}, {device}",
+        flush=True,
     )
     try:
         train(args, device, distributed=distributed)

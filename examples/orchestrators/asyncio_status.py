@@ -30,7 +30,10 @@ async def follow(api: client.ApiClient, handle: Handle, namespace: str) -> Async
     while True:
         live = await objects.get_namespaced_custom_object(*kind, handle.job.name)
         async with watch.Watch() as events:
-            selector, source = f"metadata.name={handle.job.name}", objects.list_namespaced_custom_object
+            selector, source = (
+                f"metadata.name={handle.job.name}",
+                objects.list_namespaced_custom_object,
+            )
             stream = events.stream(source, *kind, field_selector=selector, timeout_seconds=300)
             while live is not None:
                 status = ptcompile.status(live)
@@ -39,7 +42,9 @@ async def follow(api: client.ApiClient, handle: Handle, namespace: str) -> Async
                 if status.done:
                     return
                 last = status
-                event = await anext(stream, None)  # None: the watch has expired, and a new one follows
+                event = await anext(
+                    stream, None
+                )  # None: the watch has expired, and a new one follows
                 live = event["raw_object"] if event and event["type"] != "DELETED" else None
 
 

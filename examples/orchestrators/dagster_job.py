@@ -3,7 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from dagster import AssetExecutionContext, ConfigurableResource, Definitions, MaterializeResult, asset
+from dagster import (
+    AssetExecutionContext,
+    ConfigurableResource,
+    Definitions,
+    MaterializeResult,
+    asset,
+)
 
 import ptcompile
 from ptcompile.adapters import cluster

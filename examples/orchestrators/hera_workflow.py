@@ -18,7 +18,9 @@ def workflow(spec: str, target: str = "jobset") -> Workflow:
     """Companions first, then the job. `{{workflow.uid}}` cannot name the job: host names are derived from its name."""
     result = ptcompile.compile(spec, target=target)
     name = result.handle.job.name
-    with Workflow(generate_name=f"{name}-", entrypoint="train", namespace=result.handle.job.namespace) as made:
+    with Workflow(
+        generate_name=f"{name}-", entrypoint="train", namespace=result.handle.job.namespace
+    ) as made:
         steps = []
         for one in templates(result):
             said = one["resource"]

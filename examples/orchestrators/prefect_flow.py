@@ -47,6 +47,8 @@ def followed(result: ptcompile.Result, namespace: str, poll_interval: float) -> 
 
 
 @flow
-def train(spec: str, target: str = "jobset", namespace: str = "default", poll_interval: float = 10.0) -> str:
+def train(
+    spec: str, target: str = "jobset", namespace: str = "default", poll_interval: float = 10.0
+) -> str:
     """Run one spec."""
     return followed(compiled(spec, target), namespace, poll_interval)

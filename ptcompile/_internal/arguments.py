@@ -38,7 +38,9 @@ def source(value: Any, parameter: str) -> Any:
 
 def filename(value: Any, name: str | None) -> str | None:
     """Return the name of a source in findings: `name` if set, else the source's path, if it is one."""
-    return os.fsdecode(os.fspath(value)) if name is None and isinstance(value, os.PathLike) else name
+    return (
+        os.fsdecode(os.fspath(value)) if name is None and isinstance(value, os.PathLike) else name
+    )
 
 
 def check(**arguments: Any) -> None:
@@ -48,8 +50,14 @@ def check(**arguments: Any) -> None:
     for parameter, value in arguments.items():
         if parameter in _TEXTS:
             if value is not None and not isinstance(value, str):
-                hint = f": write {str(value)!r}" if parameter == "kubernetes" and isinstance(value, float) else ""
-                raise TypeError(f"{parameter} must be a string or None, not {_type_name(value)}{hint}")
+                hint = (
+                    f": write {str(value)!r}"
+                    if parameter == "kubernetes" and isinstance(value, float)
+                    else ""
+                )
+                raise TypeError(
+                    f"{parameter} must be a string or None, not {_type_name(value)}{hint}"
+                )
         elif parameter == "extensions":
             if value is not None and type(value).__name__ != "Extensions":
                 raise TypeError(
@@ -79,7 +87,9 @@ def _check_extensions(value: Any) -> None:
         if not isinstance(items, tuple) or not all(map(is_item, items)):
             raise TypeError(f"the {field} of Extensions must be {shape}, not {_type_name(items)}")
     if not isinstance(value.targets, Mapping):
-        raise TypeError(f"the targets of Extensions must be a mapping from names, not {_type_name(value.targets)}")
+        raise TypeError(
+            f"the targets of Extensions must be a mapping from names, not {_type_name(value.targets)}"
+        )
 
 
 def _is_not_list(value: object) -> bool:
@@ -109,7 +119,9 @@ def mappings(value: Any, parameter: str) -> list[Mapping[str, Any]]:
     items = list(value)
     for item in items:
         if not isinstance(item, Mapping):
-            raise TypeError(f"{parameter} must be a list of mappings, but contains {_type_name(item)}")
+            raise TypeError(
+                f"{parameter} must be a list of mappings, but contains {_type_name(item)}"
+            )
     return items
 
 
@@ -131,7 +143,9 @@ def strings(value: Any, parameter: str) -> list[str]:
     items = list(value)
     for item in items:
         if not isinstance(item, str):
-            raise TypeError(f"{parameter} must be a list of strings, but contains {_type_name(item)}")
+            raise TypeError(
+                f"{parameter} must be a list of strings, but contains {_type_name(item)}"
+            )
     return items
 
 

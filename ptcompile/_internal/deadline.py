@@ -71,7 +71,9 @@ def _timer(seconds: float) -> Iterator[None]:
     def end() -> None:
         with lock:
             if not is_over:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(NotFinishedError))
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    thread, ctypes.py_object(NotFinishedError)
+                )
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True

@@ -17,7 +17,12 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _DEVICES = "/dev/"
 _CHUNK = 1 << 20
 """Bytes per read of a file that is larger than its reported size."""
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 """O_NONBLOCK: opening a pipe without a writer would wait for one."""
 
 
@@ -53,7 +58,9 @@ def read_found(path: str, most: int | None = None) -> bytes:
     return read(path, most)
 
 
-def walk(top: str, on_error: Callable[[OSError], object] | None = None) -> Iterator[tuple[str, list[str], list[str]]]:
+def walk(
+    top: str, on_error: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder with the names of its folders and files, as os.walk does.
 
     A folder that cannot be read is passed over; `on_error` is called with the reason. Folders that are links are not

@@ -67,7 +67,9 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def __repr__(self) -> str:
-            fields = ", ".join([f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True)])
+            fields = ", ".join(
+                [f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True)]
+            )
             return f"{type(self).__name__}({fields})"
 
         def __getnewargs__(self) -> tuple[Any, ...]:
@@ -84,7 +86,9 @@ else:
             make = eval(f"lambda _cls, {words}: _new(_cls, ({words},))", {"_new": tuple.__new__})  # noqa: S307
             _makers[len(fields)] = make
         make = _makers[len(fields)]
-        code = make.__code__.replace(co_varnames=("_cls", *fields), co_name="__new__", co_qualname=f"{name}.__new__")
+        code = make.__code__.replace(
+            co_varnames=("_cls", *fields), co_name="__new__", co_qualname=f"{name}.__new__"
+        )
         return FunctionType(code, make.__globals__, "__new__", tuple(defaults.values()))
 
     class _Making(type):
@@ -96,7 +100,11 @@ else:
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body[field] for field in fields if field in body}
             body |= {field: _field(index, "") for index, field in enumerate(fields)}
-            body |= {"__new__": _maker(name, fields, defaults), "__slots__": (), "__match_args__": fields}
+            body |= {
+                "__new__": _maker(name, fields, defaults),
+                "__slots__": (),
+                "__match_args__": fields,
+            }
             return type(name, (_Named,), body | {"_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Making):
@@ -111,7 +119,9 @@ def with_field_texts(kind: type) -> str:
     import inspect
     from itertools import pairwise
 
-    texts = {name: field.description or "" for name, field in getattr(kind, "model_fields", {}).items()}
+    texts = {
+        name: field.description or "" for name, field in getattr(kind, "model_fields", {}).items()
+    }
     tuples = [base for base in reversed(kind.__mro__) if hasattr(base, "__match_args__")]
     for base in tuples:
         try:

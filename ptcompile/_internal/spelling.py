@@ -20,7 +20,9 @@ def nearest(name: str, names: Collection[str]) -> str | None:
         for candidate in names
         if abs(len(candidate) - len(name)) <= most and distance(candidate, name, most) <= most
     ]
-    return min(similar, key=lambda candidate: (distance(candidate, name, most), candidate), default=None)
+    return min(
+        similar, key=lambda candidate: (distance(candidate, name, most), candidate), default=None
+    )
 
 
 def distance(a: str, b: str, most: int) -> int:
@@ -86,5 +88,6 @@ def _has_similar_words(a: str, b: str) -> bool:
 
     pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))
     return all(
-        (x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _MIN_SIMILARITY for x, y in pairs
+        (x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _MIN_SIMILARITY
+        for x, y in pairs
     )

@@ -61,12 +61,16 @@ class PtcompileOperator(BaseOperator):
     def execute(self, context: Any) -> None:
         """Create the job, or find the one of this try, and wait for it."""
         result = self._compile(context)
-        self._job = job = result.handle.job._replace(namespace=result.handle.job.namespace or self.namespace)
+        self._job = job = result.handle.job._replace(
+            namespace=result.handle.job.namespace or self.namespace
+        )
         if cluster.find(self._api, job) is None:
             cluster.submit(self._api, result, job.namespace or self.namespace)
         context["ti"].xcom_push(key="job", value=job._asdict())
         if self.deferrable:
-            trigger = PtcompileTrigger(cluster.target_of(job), job.namespace or "", job.name, **self._trigger_options)
+            trigger = PtcompileTrigger(
+                cluster.target_of(job), job.namespace or "", job.name, **self._trigger_options
+            )
             self.defer(trigger=trigger, method_name="execute_complete")
         self._finish(job, cluster.wait(self._api, job, self.poll_interval).to_dict())
 
@@ -90,13 +94,23 @@ class PtcompileOperator(BaseOperator):
 
     def _compile(self, context: Any) -> ptcompile.Result:
         ti = context["ti"]
-        tries = {"dag_id": ti.dag_id, "task_id": ti.task_id, "run_id": ti.run_id, "try_number": str(ti.try_number)}
+        tries = {
+            "dag_id": ti.dag_id,
+            "task_id": ti.task_id,
+            "run_id": ti.run_id,
+            "try_number": str(ti.try_number),
+        }
         mapped = str(getattr(ti, "map_index", -1))
         digest = hashlib.sha256("\0".join([*tries.values(), mapped]).encode()).hexdigest()[:8]
         name = self.run_name or f"{cluster.label(ti.task_id)}-{digest}"
         labels = {key: cluster.label(value) for key, value in tries.items()}
-        overrides = [(("metadata", "labels", f"airflow.apache.org/{key}"), value) for key, value in labels.items()]
-        result = ptcompile.compile(self.spec, target=self.target, cluster=self.cluster, name=name, overrides=overrides)
+        overrides = [
+            (("metadata", "labels", f"airflow.apache.org/{key}"), value)
+            for key, value in labels.items()
+        ]
+        result = ptcompile.compile(
+            self.spec, target=self.target, cluster=self.cluster, name=name, overrides=overrides
+        )
         for diagnostic in result.diagnostics:
             self.log.warning("%s %s", diagnostic.code, diagnostic.message)
         if not result.ok:
@@ -110,7 +124,9 @@ class PtcompileOperator(BaseOperator):
                 self.log.info("[node 0] %s", line)
         if event["state"] != "succeeded":
             why = ": ".join(str(event[key]) for key in ("reason", "message") if event.get(key))
-            raise AirflowException(f"{job.kind} {job.namespace}/{job.name} failed" + (f": {why}" if why else ""))
+            raise AirflowException(
+                f"{job.kind} {job.namespace}/{job.name} failed" + (f": {why}" if why else "")
+            )
 
 
 class PtcompileTrigger(BaseTrigger):
@@ -127,7 +143,10 @@ class PtcompileTrigger(BaseTrigger):
 
     def serialize(self) -> tuple[str, JsonDict]:
         """Return the arguments as plain data for Airflow's database."""
-        options = {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
+        options = {
+            "kubernetes_conn_id": self.kubernetes_conn_id,
+            "poll_interval": self.poll_interval,
+        }
         return f"{type(self).__module__}.{type(self).__qualname__}", {**self.job, **options}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:

@@ -31,9 +31,16 @@ def templates(result: Result, *, owned: bool = True) -> list[JsonDict]:
             raise ValueError(
                 f"{reference.kind}/{reference.name} has '{{{{', which Argo would substitute as a template tag"
             )
-        resource: JsonDict = {"action": "create", **({"setOwnerReference": True} if owned else {}), "manifest": text}
+        resource: JsonDict = {
+            "action": "create",
+            **({"setOwnerReference": True} if owned else {}),
+            "manifest": text,
+        }
         if reference == handle.job:
-            resource |= {"successCondition": handle.succeeded.argo, "failureCondition": handle.failed.argo}
+            resource |= {
+                "successCondition": handle.succeeded.argo,
+                "failureCondition": handle.failed.argo,
+            }
         out.append({"name": f"{reference.kind.lower()}-{len(out)}", "resource": resource})
     return out
 
@@ -42,8 +49,13 @@ def workflow(result: Result, *, service_account: str | None = None) -> JsonDict:
     """Return a Workflow that runs these templates in sequence. Argo adds a suffix to its name, which is the job's."""
     object_templates = templates(result)
     job = result.handle.job
-    steps = [[{"name": template["name"], "template": template["name"]}] for template in object_templates]
-    spec: JsonDict = {"entrypoint": "train", "templates": [{"name": "train", "steps": steps}, *object_templates]}
+    steps = [
+        [{"name": template["name"], "template": template["name"]}] for template in object_templates
+    ]
+    spec: JsonDict = {
+        "entrypoint": "train",
+        "templates": [{"name": "train", "steps": steps}, *object_templates],
+    }
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",

@@ -75,17 +75,32 @@ def submit(api: Any, result: Result, namespace: str) -> JsonDict:
     """
     if why := why_not_dns_label(namespace):
         raise ValueError(f"no namespace can be named {namespace!r}: {why}")
-    others = {obj.namespace for obj in result.handle.objects if obj.namespaced and obj.namespace} - {namespace}
+    others = {
+        obj.namespace for obj in result.handle.objects if obj.namespaced and obj.namespace
+    } - {namespace}
     if result.ok and others:
-        raise ValueError(f"the manifests are for the namespace {others.pop()}, not {namespace}: compile them for it")
+        raise ValueError(
+            f"the manifests are for the namespace {others.pop()}, not {namespace}: compile them for it"
+        )
     created: list[tuple[Reference, JsonDict]] = []
     try:
         for manifest, obj in zip(result.unwrap(), result.handle.objects, strict=True):
             reference = obj if obj.namespace else obj._replace(namespace=namespace)
-            created.append((reference, _parse_json(_request(api, "POST", _path(reference, name=False), body=manifest))))
+            created.append(
+                (
+                    reference,
+                    _parse_json(_request(api, "POST", _path(reference, name=False), body=manifest)),
+                )
+            )
         *dependencies, (_, job) = created
         for obj, _ in dependencies:
-            _request(api, "PATCH", _path(obj), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
+            _request(
+                api,
+                "PATCH",
+                _path(obj),
+                body={"metadata": {"ownerReferences": [_owner(job)]}},
+                content=_MERGE,
+            )
     except Exception:  # any client error: a partial job is worse than none
         for obj, _ in reversed(created):
             delete(api, obj)
@@ -105,10 +120,16 @@ def find(api: Any, obj: Reference) -> JsonDict | None:
 
 def state(live: Json | None) -> Status:
     """Return the state of a job. A job that is gone before its end has failed."""
-    return Status("failed", "Deleted", "the job was deleted before its end") if live is None else status_of(live)
+    return (
+        Status("failed", "Deleted", "the job was deleted before its end")
+        if live is None
+        else status_of(live)
+    )
 
 
-def wait(api: Any, job: Reference, poll_interval: float = 10.0, timeout: float | None = None) -> Status:
+def wait(
+    api: Any, job: Reference, poll_interval: float = 10.0, timeout: float | None = None
+) -> Status:
     """Poll the job every `poll_interval` seconds until it is over, and return its last state.
 
     Raises TimeoutError if it is not over after `timeout` seconds; None waits for any time.
@@ -117,7 +138,9 @@ def wait(api: Any, job: Reference, poll_interval: float = 10.0, timeout: float |
     while not (status := state(find(api, job))).done:
         left = poll_interval if end is None else end - time.monotonic()
         if left <= 0:
-            raise TimeoutError(f"{job.kind}/{job.name} is not over after {timeout} seconds: {status.state}")
+            raise TimeoutError(
+                f"{job.kind}/{job.name} is not over after {timeout} seconds: {status.state}"
+            )
         time.sleep(min(poll_interval, left))
     return status
 
@@ -126,7 +149,9 @@ def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
     """Return the live objects of a kind with these labels in every namespace, or [] if the server lacks the kind."""
     path = _path(kind._replace(namespaced=False), name=False)
     try:
-        items: list[JsonDict] = _parse_json(_request(api, "GET", path, {"labelSelector": selector}))["items"]
+        items: list[JsonDict] = _parse_json(
+            _request(api, "GET", path, {"labelSelector": selector})
+        )["items"]
     except Exception as error:
         if _is_gone(error):
             return []
@@ -155,16 +180,24 @@ def replicas(api: Any, live: JsonDict) -> tuple[Replica, ...]:
     handle = handle_of(live)
     out: list[Replica] = []
     for role in handle.roles:
-        query = {"labelSelector": role.selector} if role.selector else {"fieldSelector": handle.field_selector}
+        query = (
+            {"labelSelector": role.selector}
+            if role.selector
+            else {"fieldSelector": handle.field_selector}
+        )
         path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
         newest: dict[int, JsonDict] = {}
-        for pod in sorted(_parse_json(_request(api, "GET", path, query))["items"], key=_creation_time):
+        for pod in sorted(
+            _parse_json(_request(api, "GET", path, query))["items"], key=_creation_time
+        ):
             newest[_index_of(pod, role)] = pod
         out += (_replica(role, index, newest[index]) for index in sorted(newest))
     return tuple(out)
 
 
-def log(api: Any, replica: Replica, *, follow: bool = False, since_seconds: int | None = None) -> Iterator[str]:
+def log(
+    api: Any, replica: Replica, *, follow: bool = False, since_seconds: int | None = None
+) -> Iterator[str]:
     """Yield the lines of a pod's log without line ends. Bytes that are not UTF-8 are replaced."""
     metadata = nested_map(replica.pod, "metadata")
     query: JsonDict = {"container": replica.container}
@@ -227,7 +260,9 @@ def _request(
         "auth_settings": ["BearerToken"],
     }
     if not hasattr(api, "param_serialize"):  # before 37
-        return api.call_api(target, method, **options, _return_http_data_only=True, _preload_content=False)
+        return api.call_api(
+            target, method, **options, _return_http_data_only=True, _preload_content=False
+        )
     reply = api.call_api(*api.param_serialize(method, target, **options))
     if not 200 <= reply.status < 300:
         from kubernetes.client.exceptions import ApiException

@@ -10,7 +10,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from torchx.schedulers.api import DescribeAppResponse, ListAppResponse, Scheduler, Stream, filter_regex
+from torchx.schedulers.api import (
+    DescribeAppResponse,
+    ListAppResponse,
+    Scheduler,
+    Stream,
+    filter_regex,
+)
 from torchx.schedulers.ids import make_unique
 from torchx.specs import AppDef, AppDryRunInfo, AppState, ReplicaStatus, Role, RoleStatus, runopts
 
@@ -68,7 +74,12 @@ class PtcompileScheduler(Scheduler[Json]):
 
     def _run_opts(self) -> runopts:
         opts = runopts()
-        opts.add("target", type_=str, default=None, help="the operator's API to write; default: what the job needs")
+        opts.add(
+            "target",
+            type_=str,
+            default=None,
+            help="the operator's API to write; default: what the job needs",
+        )
         opts.add("cluster", type_=str, default=None, help="file with the platform's ClusterProfile")
         opts.add("namespace", type_=str, default="default", help="namespace of the job")
         opts.add("queue", type_=str, default=None, help="queue that admits the job")
@@ -85,7 +96,9 @@ class PtcompileScheduler(Scheduler[Json]):
         profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
         result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
         result.unwrap()
-        return AppDryRunInfo(SubmitRequest(result, namespace), lambda request: request.result.yaml())
+        return AppDryRunInfo(
+            SubmitRequest(result, namespace), lambda request: request.result.yaml()
+        )
 
     def schedule(self, dryrun_info: AppDryRunInfo[SubmitRequest]) -> str:
         """Create the objects and return the app's id."""
@@ -108,7 +121,8 @@ class PtcompileScheduler(Scheduler[Json]):
             msg=status.why or "",
             roles=[Role(name=role.name, image="", num_replicas=role.replicas) for role in roles],
             roles_statuses=[
-                RoleStatus(role.name, [_replica(pod) for pod in pods if pod.role == role.name]) for role in roles
+                RoleStatus(role.name, [_replica(pod) for pod in pods if pod.role == role.name])
+                for role in roles
             ],
         )
 
@@ -154,10 +168,16 @@ class PtcompileScheduler(Scheduler[Json]):
         live = cluster.find(self._api, _reference(app_id))
         pods = cluster.replicas(self._api, live) if live is not None else ()
         pods_of_role = [p for p in pods if p.role == role_name and p.number == k]
-        chosen = pods_of_role or [p for p in pods if p.rank == k and role_name not in {p.role for p in pods}]
+        chosen = pods_of_role or [
+            p for p in pods if p.rank == k and role_name not in {p.role for p in pods}
+        ]
         if not chosen:
-            raise ValueError(f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs end")
-        seconds = int((datetime.now(UTC) - _with_timezone(since)).total_seconds()) if since else None
+            raise ValueError(
+                f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs end"
+            )
+        seconds = (
+            int((datetime.now(UTC) - _with_timezone(since)).total_seconds()) if since else None
+        )
         lines = cluster.log(self._api, chosen[0], follow=should_tail, since_seconds=seconds)
         ended = (f"{line}\n" for line in lines)
         return filter_regex(regex, ended) if regex else ended

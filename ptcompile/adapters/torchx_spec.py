@@ -23,7 +23,9 @@ _ELASTIC_FIELDS = {
     "rdzv-backend": "rdzvBackend",
 }
 """Spec fields for torchrun's options."""
-_HANDLED_OPTIONS = frozenset({"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"})
+_HANDLED_OPTIONS = frozenset(
+    {"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"}
+)
 """Options that the target or another spec field sets."""
 _UNSUPPORTED_MACRO = re.compile(r"\$\{(replica_id|rank0_env)\}")
 _RENDEZVOUS_HOST = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
@@ -36,11 +38,19 @@ def spec_of(app: Any, name: str) -> JsonDict:
     Raises ValueError for an AppDef that one training job cannot express: several roles, or the id of a replica.
     """
     if len(app.roles) != 1:
-        raise ValueError(f"{app.name}: an AppDef with {len(app.roles)} roles is not one training job")
+        raise ValueError(
+            f"{app.name}: an AppDef with {len(app.roles)} roles is not one training job"
+        )
     role = app.roles[0]
-    command = [_substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name) for arg in (role.entrypoint, *role.args)]
+    command = [
+        _substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name)
+        for arg in (role.entrypoint, *role.args)
+    ]
     launch = container_invocation(command, [], {})
-    fields: JsonDict = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
+    fields: JsonDict = {
+        "image": role.image,
+        **({"nodes": role.num_replicas} if role.num_replicas > 1 else {}),
+    }
     env = {key: _substitute(value, name) for key, value in role.env.items()}
     if launch.launcher == "torchrun" and launch.entry:
         fields |= {**_entry_fields(launch), "elastic": _elastic_fields(launch, role)}
@@ -55,8 +65,15 @@ def spec_of(app: Any, name: str) -> JsonDict:
     }
     for path, value in _iter_texts(fields):
         if match := _UNSUPPORTED_MACRO.search(value):
-            raise ValueError(f"{app.name}: {path} has {match[0]}, which no target of ptcompile fills in")
-    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": fields}
+            raise ValueError(
+                f"{app.name}: {path} has {match[0]}, which no target of ptcompile fills in"
+            )
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": name},
+        "spec": fields,
+    }
 
 
 def _substitute(text: str, name: str) -> str:
@@ -66,14 +83,21 @@ def _substitute(text: str, name: str) -> str:
 
 def _entry_fields(launch: Invocation) -> JsonDict:
     entry, *args = launch.entry
-    return {"module" if launch.options.get("module") else "script": entry, **({"args": args} if args else {})}
+    return {
+        "module" if launch.options.get("module") else "script": entry,
+        **({"args": args} if args else {}),
+    }
 
 
 def _elastic_fields(launch: Invocation, role: Any) -> JsonDict:
     """Return the spec fields for torchrun's options."""
     options = launch.options
     elastic: JsonDict = {"nprocPerNode": 1}  # torchrun's default; a spec's is one per accelerator
-    elastic |= {field: _int_or_text(options[option]) for option, field in _ELASTIC_FIELDS.items() if option in options}
+    elastic |= {
+        field: _int_or_text(options[option])
+        for option, field in _ELASTIC_FIELDS.items()
+        if option in options
+    }
     min_nodes = role.min_replicas or role.num_replicas
     if min_nodes < role.num_replicas:
         elastic["nnodes"] = f"{min_nodes}:{role.num_replicas}"
@@ -100,7 +124,9 @@ def _run_policy(role: Any) -> JsonDict:
     """
     if not role.max_retries:
         return {}
-    on_failure = "RestartPod" if getattr(role.retry_policy, "value", "") == "REPLICA" else "RestartJob"
+    on_failure = (
+        "RestartPod" if getattr(role.retry_policy, "value", "") == "REPLICA" else "RestartJob"
+    )
     return {"runPolicy": {"backoffLimit": role.max_retries, "onPodFailure": on_failure}}
 
 
@@ -112,9 +138,19 @@ def _resource_fields(resource: Any) -> JsonDict:
     """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes scheduler); -1 and 0 mean
     unset.
     """
-    quantities: JsonDict = {"cpu": resource.cpu, "memory": resource.memMB, "gpu": resource.gpu, **resource.devices}
-    requested = {name: quantity for name, quantity in quantities.items() if quantity and quantity > 0}
-    resources = {**requested, **({"memory": f"{requested['memory']}M"} if "memory" in requested else {})}
+    quantities: JsonDict = {
+        "cpu": resource.cpu,
+        "memory": resource.memMB,
+        "gpu": resource.gpu,
+        **resource.devices,
+    }
+    requested = {
+        name: quantity for name, quantity in quantities.items() if quantity and quantity > 0
+    }
+    resources = {
+        **requested,
+        **({"memory": f"{requested['memory']}M"} if "memory" in requested else {}),
+    }
     return {"resources": resources} if resources else {}
 
 
@@ -138,4 +174,8 @@ def _iter_texts(value: Any, path: str = "") -> list[tuple[str, str]]:
     """Return every string of plain data with its path."""
     if isinstance(value, str):
         return [(path, value)]
-    return [text for key, item in entries_of(value) for text in _iter_texts(item, f"{path}.{key}".lstrip("."))]
+    return [
+        text
+        for key, item in entries_of(value)
+        for text in _iter_texts(item, f"{path}.{key}".lstrip("."))
+    ]

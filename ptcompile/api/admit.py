@@ -69,7 +69,9 @@ class Admission(NamedTuple):
     def ok(self) -> bool:
         """Whether there are jobs, all are admitted, and there are no errors."""
         return (
-            bool(self.jobs) and not has_error(self.diagnostics) and all(job.outcome == "admitted" for job in self.jobs)
+            bool(self.jobs)
+            and not has_error(self.diagnostics)
+            and all(job.outcome == "admitted" for job in self.jobs)
         )
 
     def text(self) -> str:
@@ -88,7 +90,9 @@ class Admission(NamedTuple):
             "version": 1,
             "byQuotaAlone": self.by_quota_alone,
             "jobs": {
-                job.name if names.count(job.name) == 1 else f"{job.kind}/{job.namespace}/{job.name}": job.to_dict()
+                job.name
+                if names.count(job.name) == 1
+                else f"{job.kind}/{job.namespace}/{job.name}": job.to_dict()
                 for job in self.jobs
             },
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
@@ -152,17 +156,25 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
         frameworks=inputs.frameworks,
     )
     try:
-        answers = _without_queues(request, system) or (system.admit(request) if system.admit is not None else [])
+        answers = _without_queues(request, system) or (
+            system.admit(request) if system.admit is not None else []
+        )
     except OutOfEvaluationsError:
         too_much = streams.to_diagnostic(_too_much(), None, None)
         return Admission((), (*inputs.diagnostics, *diagnostics, too_much), by_quota_alone)
 
-    quotas = {object_name(o.manifest): o for o in (*existing, *items) if o.manifest.get("kind") == "ClusterQueue"}
+    quotas = {
+        object_name(o.manifest): o
+        for o in (*existing, *items)
+        if o.manifest.get("kind") == "ClusterQueue"
+    }
     of_jobs = [
         job.to_diagnostic(problem)
         for job, answer in zip(jobs, answers, strict=True)
         if answer is not None
-        for problem in _problems(job, answer, _quota_place(answer, quotas), authority, by_quota_alone=by_quota_alone)
+        for problem in _problems(
+            job, answer, _quota_place(answer, quotas), authority, by_quota_alone=by_quota_alone
+        )
     ]
     nodes = _Nodes(inputs, everything, jobs)
     for i, (job, answer) in enumerate(zip(jobs, answers, strict=True)):
@@ -172,15 +184,22 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
             answers[i] = answer._replace(outcome="waits", reason=problems[0].text)
 
     admitted = tuple([answer for answer in answers if answer is not None])
-    return Admission(admitted, inputs.limited(*state.diagnostics, *diagnostics, *of_jobs), by_quota_alone)
+    return Admission(
+        admitted, inputs.limited(*state.diagnostics, *diagnostics, *of_jobs), by_quota_alone
+    )
 
 
 def _without_queues(request: AdmissionRequest, system: QueueSystem) -> list[JobAdmission | None]:
     """Return that nothing keeps the jobs, if the state of a cluster has no queue."""
-    if not request.is_complete or any(each.get("kind") in (system.kind, "ClusterQueue") for each in request.objects):
+    if not request.is_complete or any(
+        each.get("kind") in (system.kind, "ClusterQueue") for each in request.objects
+    ):
         return []
 
-    return [JobAdmission(kind_of(job)[1], object_name(job), namespace_of(job), "admitted") for job in request.jobs]
+    return [
+        JobAdmission(kind_of(job)[1], object_name(job), namespace_of(job), "admitted")
+        for job in request.jobs
+    ]
 
 
 class _Nodes:
@@ -206,10 +225,14 @@ class _Nodes:
         flavors = _flavors_of(answer)
         for is_now in (False, True):
             stream = self._stream(flavors, is_now)
-            problems = [] if stream is None else [*run(job.manifest, stream=stream, only=NODE_RULES)]
+            problems = (
+                [] if stream is None else [*run(job.manifest, stream=stream, only=NODE_RULES)]
+            )
             if is_now:
                 problems = [] if answer.victims else [_not_now(problem) for problem in problems]
-            yield from (problem if path is None else problem._replace(path=path) for problem in problems)
+            yield from (
+                problem if path is None else problem._replace(path=path) for problem in problems
+            )
             if problems or self._listed is not None:
                 return
 
@@ -221,9 +244,13 @@ class _Nodes:
             pools = self._listed or pools_of_objects(self._objects, running)
             chosen = [each for each in self._objects if each.get("kind") == "ResourceFlavor"]
             if pools is not None and flavors is not None:
-                pools = pools._replace(flavors=[each for each in chosen if object_name(each) in flavors])
+                pools = pools._replace(
+                    flavors=[each for each in chosen if object_name(each) in flavors]
+                )
             others = [each for each in self._objects if each.get("kind") not in _NODE_KINDS]
-            self._streams[key] = None if pools is None else Stream(others, self._versions, pools=pools)
+            self._streams[key] = (
+                None if pools is None else Stream(others, self._versions, pools=pools)
+            )
         return self._streams[key]
 
 
@@ -240,7 +267,10 @@ def _owner_names(pod: Json) -> set[str]:
     """Return the names of a pod's owners, and the values of its labels, which name the owners of those."""
     metadata = nested_map(pod, "metadata")
     owners = as_mappings(metadata.get("ownerReferences"))
-    return {*string_map(metadata.get("labels")).values(), *(as_string(owner.get("name")) for owner in owners)}
+    return {
+        *string_map(metadata.get("labels")).values(),
+        *(as_string(owner.get("name")) for owner in owners),
+    }
 
 
 def _not_now(problem: Problem) -> Problem:
@@ -252,7 +282,13 @@ def _not_now(problem: Problem) -> Problem:
 def _too_much() -> Problem:
     """Return the problem of jobs and queues whose admission takes too many steps."""
     message = "the jobs, nodes and workloads are too many to tell which are admitted"
-    return Problem("too-large", (), message, "admit fewer jobs at once, or leave workloads out", authority="ptcompile")
+    return Problem(
+        "too-large",
+        (),
+        message,
+        "admit fewer jobs at once, or leave workloads out",
+        authority="ptcompile",
+    )
 
 
 def _is_job(manifest: Json, system: QueueSystem) -> bool:
@@ -279,7 +315,9 @@ def _problems(
         yield problem_at("not-admitted-now", path, message, help, "warning", "run", authority)
     elif answer.reason:
         help = "add its kind to integrations.frameworks of Kueue's configuration, or convert the job to another kind"
-        yield problem_at("kueue-framework-off", path, answer.reason, help, "warning", "run", authority)
+        yield problem_at(
+            "kueue-framework-off", path, answer.reason, help, "warning", "run", authority
+        )
     for note in answer.notes:
         yield problem_at("admission-not-modeled", path, note, None, "note", "style", "ptcompile")
 
@@ -297,6 +335,8 @@ def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:
                 if (item.get("name"), quota.get("name")) == (flavor, resource):
                     keys = ("spec", "resourceGroups", i, "flavors", j, "resources", k)
                     span = origin.document.span((*origin.path, *keys))
-                    place = f"{origin.file.name}:{span.line}" if span is not None else field_path(keys)
+                    place = (
+                        f"{origin.file.name}:{span.line}" if span is not None else field_path(keys)
+                    )
                     return f"; the quota is at {place}"
     return ""

@@ -41,7 +41,9 @@ class Checked(NamedTuple):
 
 
 def check(
-    wanted: Mapping[str, str], committed: Mapping[str, bytes | None], beside: Mapping[str, bytes] | None = None
+    wanted: Mapping[str, str],
+    committed: Mapping[str, bytes | None],
+    beside: Mapping[str, bytes] | None = None,
 ) -> Checked:
     """Compare committed files with the text that would be written to them; read no files.
 
@@ -89,7 +91,9 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
         old, new = (emit_all([hidden(manifest) for manifest in side or ()]) for side in manifests)
         texts = (old, new)
         note = (
-            "# secrets are hidden; layout and comments are omitted" + ("; nothing else differs" * (old == new)) + "\n"
+            "# secrets are hidden; layout and comments are omitted"
+            + ("; nothing else differs" * (old == new))
+            + "\n"
         )
     names = (_NO_FILE if before is None else path, _NO_FILE if after is None else path)
     return note + "".join(_diff_lines(texts, names))

@@ -28,7 +28,9 @@ class CompileError(Exception):
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics
-        super().__init__("\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error"))
+        super().__init__(
+            "\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error")
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle with the diagnostics: by default the exception is rebuilt from its message, which hangs a process
@@ -74,7 +76,9 @@ class Result(NamedTuple):
             return job_handles[0]
         if not self.ok:
             raise CompileError(self.diagnostics)
-        raise ValueError(f"handle: the result has {len(job_handles)} jobs; `handles` has one for each")
+        raise ValueError(
+            f"handle: the result has {len(job_handles)} jobs; `handles` has one for each"
+        )
 
     def unwrap(self) -> tuple[JsonDict, ...]:
         """Return the manifests. Raises `CompileError` if there is an error."""
@@ -131,14 +135,19 @@ def compile(
     return compile_inputs(inputs, target, selected)
 
 
-def compile_inputs(inputs: Inputs, target: str | None = None, selected: Selection | None = None) -> Result:
+def compile_inputs(
+    inputs: Inputs, target: str | None = None, selected: Selection | None = None
+) -> Result:
     """Compile every document of a file for `target`, else for its own target, with the findings of selected rules."""
     if inputs.has_wrong_settings:
         return Result((), (*inputs.settings_diagnostics, *inputs.text_diagnostics))
 
     seen: set[tuple[str, str]] = set()
     diagnostics = [*inputs.text_diagnostics, *inputs.variant_diagnostics]
-    compiled = [_compile_one(document, inputs, target, selected, seen, diagnostics) for document in inputs.documents]
+    compiled = [
+        _compile_one(document, inputs, target, selected, seen, diagnostics)
+        for document in inputs.documents
+    ]
     diagnostics += inputs.surplus_documents
     result = _to_result(compiled, diagnostics, inputs, selected)
     if not inputs.settings_diagnostics:
@@ -177,7 +186,9 @@ def _compile_one(
     from ptcompile.compiler.advice import findings_of_rules
 
     stamp = partial(document.to_diagnostic, filename=inputs.filename)
-    findings = findings_of_rules(compiled, document.data, inputs.profile, selected, stamp, inputs.extensions)
+    findings = findings_of_rules(
+        compiled, document.data, inputs.profile, selected, stamp, inputs.extensions
+    )
     diagnostics += findings.reported
     return _CompiledDocument(manifests, findings.reported, findings.suppressed)
 
@@ -190,17 +201,27 @@ def _to_result(
 ) -> Result:
     """Return the result after suppressions, without manifests that have a rule's error."""
     if selected is None and not diagnostics:
-        return Result(tuple([manifest for document in compiled for manifest in document.manifests]), ())
+        return Result(
+            tuple([manifest for document in compiled for manifest in document.manifests]), ()
+        )
 
     from ptcompile.compiler.advice import apply_suppressions
 
-    reported, suppressed = apply_suppressions(inputs.files[0].source, diagnostics, selected, inputs.filename)
+    reported, suppressed = apply_suppressions(
+        inputs.files[0].source, diagnostics, selected, inputs.filename
+    )
     suppressed_ids = {id(finding) for finding in suppressed}
     manifests = (
         manifest
         for document in compiled
-        if not any(finding.severity == "error" and id(finding) not in suppressed_ids for finding in document.advice)
+        if not any(
+            finding.severity == "error" and id(finding) not in suppressed_ids
+            for finding in document.advice
+        )
         for manifest in document.manifests
     )
-    all_suppressed = (*suppressed, *(finding for document in compiled for finding in document.ignored))
+    all_suppressed = (
+        *suppressed,
+        *(finding for document in compiled for finding in document.ignored),
+    )
     return Result(tuple(manifests), tuple(inputs.once_each(reported)), all_suppressed)

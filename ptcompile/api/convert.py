@@ -33,7 +33,12 @@ from ptcompile.converter.queueing import (
 )
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, Searched, rewrite_selectors
-from ptcompile.converter.settings import TIME_TO_LIVE, conversion_problem, lost_settings, own_settings
+from ptcompile.converter.settings import (
+    TIME_TO_LIVE,
+    conversion_problem,
+    lost_settings,
+    own_settings,
+)
 from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
@@ -106,7 +111,9 @@ def convert(
     return convert_inputs(inputs, target, lossy=lossy, chosen=chosen)
 
 
-def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False, chosen: Chosen = ALL) -> Result:
+def convert_inputs(
+    inputs: Inputs, target: str, *, lossy: bool = False, chosen: Chosen = ALL
+) -> Result:
     """Convert the manifests of a file."""
     if inputs.given_profile is None and not inputs.has_wrong_settings:
         inputs = _with_own_profile(inputs)
@@ -141,7 +148,9 @@ def _with_own_profile(inputs: Inputs) -> Inputs:
     return inputs.with_profile(read_profile(data))
 
 
-def _new_findings(output: list[JsonDict], imported: Imported, request: _Request) -> Iterator[Diagnostic]:
+def _new_findings(
+    output: list[JsonDict], imported: Imported, request: _Request
+) -> Iterator[Diagnostic]:
     """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning.
 
     A job is compared with itself in the source, since another job may have the same finding.
@@ -159,7 +168,9 @@ def _new_findings(output: list[JsonDict], imported: Imported, request: _Request)
     report = lint_inputs(options.inputs(File(from_data(output))), options)
     findings = [item for item in report.diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ():
+    for finding in (
+        lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ()
+    ):
         known[_name_in(finding)].add(finding.code)
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
@@ -184,7 +195,9 @@ def _used_objects(imported: Imported, request: _Request) -> Iterator[JsonDict]:
     for spec in imported.found if imported.kept else ():
         if spec.portable is not None and spec.target != request.target:
             job = request.compile(spec.document).manifests[-1:]
-            bases = [runtime_of(manifest, request.kept, request.inputs.versions) for manifest in job]
+            bases = [
+                runtime_of(manifest, request.kept, request.inputs.versions) for manifest in job
+            ]
             runtimes |= {id(base.source) for base in bases if base is not None}
     return (manifest for manifest in imported.kept if id(manifest) not in runtimes)
 
@@ -208,7 +221,11 @@ class _Request(NamedTuple):
         """Return what a spec compiles to, without the findings of rules."""
         inputs = self.inputs
         return compiling.compile(
-            spec, target=target, cluster=inputs.given_profile, lint=False, extensions=inputs.extensions
+            spec,
+            target=target,
+            cluster=inputs.given_profile,
+            lint=False,
+            extensions=inputs.extensions,
         )
 
     def world(self, result: Result) -> World:
@@ -233,14 +250,21 @@ def _convert_one(
     as_written = {stand_in: image for image, stand_in in stand_ins.items()}
     outcomes: list[list[Diagnostic]] = []
     is_moved = request.target != imported.target
-    for spec in portable.candidates(document, inlined, request.target, old_world) if is_moved else (document,):
+    for spec in (
+        portable.candidates(document, inlined, request.target, old_world)
+        if is_moved
+        else (document,)
+    ):
         result, new_world, diagnostics = _convert_spec(spec, imported, request, before, old_world)
         manifests = list(result.manifests)
         others = objects
         if is_moved and manifests and old_world.jobs and new_world.jobs:
             jobs = old_world.jobs[0], new_world.jobs[0]
             manifests, others, problems = _rewrite_references(manifests, objects, *jobs, request)
-            diagnostics += [_from_problem(item, imported, request.filename, lossy=request.lossy) for item in problems]
+            diagnostics += [
+                _from_problem(item, imported, request.filename, lossy=request.lossy)
+                for item in problems
+            ]
         if not has_error(diagnostics):
             return replace_images(manifests, as_written), others, diagnostics
         outcomes.append(diagnostics)
@@ -248,7 +272,11 @@ def _convert_one(
 
 
 def _rewrite_references(
-    manifests: list[JsonDict], objects: list[JsonDict], old_job: SimulatedJob, new_job: SimulatedJob, request: _Request
+    manifests: list[JsonDict],
+    objects: list[JsonDict],
+    old_job: SimulatedJob,
+    new_job: SimulatedJob,
+    request: _Request,
 ) -> tuple[list[JsonDict], list[JsonDict], list[Problem]]:
     """Return the converted manifests and the other objects with references to the new pods, and the findings."""
     pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
@@ -260,8 +288,12 @@ def _rewrite_references(
     problems += [*field_problems, *rewritten.problems, *host_problems]
     if request.beside:
         others = request.beside
-        problems += map(_in_other_file, rewrite_selectors(others, pairs, new_job, searched).problems)
-        problems += map(_in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1])
+        problems += map(
+            _in_other_file, rewrite_selectors(others, pairs, new_job, searched).problems
+        )
+        problems += map(
+            _in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1]
+        )
     return output[len(objects) :], output[: len(objects)], problems
 
 
@@ -280,7 +312,9 @@ def _convert_spec(
     spec, result, dropped = _compile_reduced(spec, request)
     result, new_world, renamings = _with_new_names(spec, result, old_world, request)
     problems += renamings
-    diagnostics = [_spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped]
+    diagnostics = [
+        _spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped
+    ]
     for diagnostic in result.diagnostics:
         if diagnostic.severity == "note" and diagnostic.name == "done-differently":
             continue  # reported below as one difference between the endings
@@ -298,7 +332,9 @@ def _convert_spec(
         facts = _changed_facts(before, result, request.inputs.versions)
         problems += _changed_settings(facts)
         if old_world.jobs and new_world.jobs:
-            diagnostics += _ending_finding(facts, old_world.jobs[0], new_world.jobs[0], imported, filename)
+            diagnostics += _ending_finding(
+                facts, old_world.jobs[0], new_world.jobs[0], imported, filename
+            )
     stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
     return result, new_world, list(dict.fromkeys((*diagnostics, *stamped)))
 
@@ -325,10 +361,15 @@ def _with_new_names(
         for name, now in hosts.items()
     ]
     notes += [
-        f"{name}, which the command reads, becomes {now}, which has the same value" for name, now in variables.items()
+        f"{name}, which the command reads, becomes {now}, which has the same value"
+        for name, now in variables.items()
     ]
     result = request.compile({**spec, "spec": job}, request.target)
-    return result, request.world(result), [conversion_problem(note, severity="note") for note in notes]
+    return (
+        result,
+        request.world(result),
+        [conversion_problem(note, severity="note") for note in notes],
+    )
 
 
 def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Problems:
@@ -340,7 +381,9 @@ def _setting_problems(imported: ImportedSpec, request: _Request, old_world: Worl
     yield from lost_settings(settings, imported.target, request.target)
     for job in old_world.jobs:
         is_inlined = imported.portable is not None
-        yield from runtime_problems(job.manifest, request.kept, request.inputs.versions, is_inlined=is_inlined)
+        yield from runtime_problems(
+            job.manifest, request.kept, request.inputs.versions, is_inlined=is_inlined
+        )
 
 
 def _in_other_file(problem: Problem) -> Problem:
@@ -349,7 +392,9 @@ def _in_other_file(problem: Problem) -> Problem:
     return problem._replace(text=text, help="change it when the job moves", severity="warning")
 
 
-def _compile_reduced(spec: JsonDict, request: _Request) -> tuple[JsonDict, Result, tuple[Diagnostic, ...]]:
+def _compile_reduced(
+    spec: JsonDict, request: _Request
+) -> tuple[JsonDict, Result, tuple[Diagnostic, ...]]:
     """Return the spec without the fields that the target cannot express, its compilation, and the findings for them.
 
     Only `lossy` drops fields that the job trains with.
@@ -362,7 +407,11 @@ def _compile_reduced(spec: JsonDict, request: _Request) -> tuple[JsonDict, Resul
             for diagnostic in result.diagnostics
             if diagnostic.severity == "error"
             and diagnostic.name == "unsupported-by-target"
-            and (request.lossy or diagnostic.path == TIME_TO_LIVE or portable.is_absence(spec, diagnostic.path))
+            and (
+                request.lossy
+                or diagnostic.path == TIME_TO_LIVE
+                or portable.is_absence(spec, diagnostic.path)
+            )
         ]
         reduced = spec
         for diagnostic in unsupported:
@@ -370,14 +419,18 @@ def _compile_reduced(spec: JsonDict, request: _Request) -> tuple[JsonDict, Resul
         if reduced == spec:
             break
         dropped += [
-            portable.with_dropped_fields(item, spec) for item in unsupported if not portable.is_absence(spec, item.path)
+            portable.with_dropped_fields(item, spec)
+            for item in unsupported
+            if not portable.is_absence(spec, item.path)
         ]
         spec = reduced
         result = request.compile(spec, request.target)
     return spec, result, tuple(dropped)
 
 
-def _from_problem(problem: Problem, imported: ImportedSpec, filename: str | None, *, lossy: bool) -> Diagnostic:
+def _from_problem(
+    problem: Problem, imported: ImportedSpec, filename: str | None, *, lossy: bool
+) -> Diagnostic:
     """Return the finding for a loss: an error, or with `lossy` a warning without the way to get one."""
     is_accepted = lossy and problem.severity == "error"
     severity, help = ("warning", None) if is_accepted else (problem.severity, problem.help)
@@ -404,11 +457,17 @@ def _changed_settings(facts: Sequence[Fact]) -> Problems:
         if fact.what != _ENDING:
             old = fact.before or "nothing"
             new = fact.after or "nothing"
-            yield conversion_problem(f"{fact.subject}: {fact.what} changes from {old} to {new}", severity="warning")
+            yield conversion_problem(
+                f"{fact.subject}: {fact.what} changes from {old} to {new}", severity="warning"
+            )
 
 
 def _ending_finding(
-    facts: Sequence[Fact], old_job: SimulatedJob, new_job: SimulatedJob, imported: ImportedSpec, filename: str | None
+    facts: Sequence[Fact],
+    old_job: SimulatedJob,
+    new_job: SimulatedJob,
+    imported: ImportedSpec,
+    filename: str | None,
 ) -> Iterator[Diagnostic]:
     """Yield a warning if the operators differ in what follows a failure or the end, with the sentences side by side."""
     before, after = differing_sentences(
@@ -420,23 +479,41 @@ def _ending_finding(
     if before or after:
         kinds = [kind_of(job.manifest) for job in (old_job, new_job)]
         # a Job may be Kubernetes' or Volcano's
-        old, new = (f"{kind} of {group}" if kinds[0][1] == kinds[1][1] else kind for group, kind in kinds)
+        old, new = (
+            f"{kind} of {group}" if kinds[0][1] == kinds[1][1] else kind for group, kind in kinds
+        )
         topics = " and ".join(", ".join(topics_of((*before, *after))).rsplit(", ", 1))
         message = f"spec: the {new} handles {topics} differently from the {old}"
         finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")
-        yield finding._replace(comparison=((f"before ({old})", f"after ({new})"), *rows_by_topic(before, after)))
+        yield finding._replace(
+            comparison=((f"before ({old})", f"after ({new})"), *rows_by_topic(before, after))
+        )
 
 
-def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
+def _spec_finding(
+    diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any
+) -> Diagnostic:
     """Return a finding of the intermediate spec as one of the object that the spec was imported from."""
-    message = diagnostic.message if diagnostic.field else message_at(diagnostic.path, diagnostic.message)
+    message = (
+        diagnostic.message if diagnostic.field else message_at(diagnostic.path, diagnostic.message)
+    )
     return _diagnostic(
-        diagnostic.name, f"in the spec that it imports to: {message}", diagnostic.help, imported, filename, severity
+        diagnostic.name,
+        f"in the spec that it imports to: {message}",
+        diagnostic.help,
+        imported,
+        filename,
+        severity,
     )
 
 
 def _diagnostic(
-    name: str, message: str, help: str | None, imported: ImportedSpec, filename: str | None, severity: Any
+    name: str,
+    message: str,
+    help: str | None,
+    imported: ImportedSpec,
+    filename: str | None,
+    severity: Any,
 ) -> Diagnostic:
     from ptcompile.diagnostics import code_of
 

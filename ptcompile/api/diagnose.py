@@ -52,7 +52,9 @@ def diagnose(
     return diagnose_inputs(named, inputs, LintOptions(inputs.given_profile, inputs.versions))
 
 
-def _named_logs(logs: LogSource | Sequence[os.PathLike[str]] | Mapping[str, LogSource]) -> dict[str, str | bytes]:
+def _named_logs(
+    logs: LogSource | Sequence[os.PathLike[str]] | Mapping[str, LogSource],
+) -> dict[str, str | bytes]:
     """Return the logs by their names, with files read."""
     if isinstance(logs, str | bytes):
         return {"<text>": logs}
@@ -114,8 +116,14 @@ _BEGINNING = 10_000
 
 def _beginning(logs: Mapping[str, str | bytes]) -> str:
     texts = (content[:_BEGINNING] for content in logs.values())
-    return "\n".join(text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts)
+    return "\n".join(
+        text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts
+    )
 
 
 def _mentions_tolerations(inputs: Inputs) -> bool:
-    return any("tolerations" in (document.texts or ()) for file in inputs.files for document in file.source.documents)
+    return any(
+        "tolerations" in (document.texts or ())
+        for file in inputs.files
+        for document in file.source.documents
+    )

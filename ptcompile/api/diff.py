@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 else:
     Definitions = object  # as text, NamedTuple would compile it
 
-_TARGET_OF_KIND = {operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name}
+_TARGET_OF_KIND = {
+    operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name
+}
 """The target that emits each kind."""
 
 
@@ -103,7 +105,9 @@ def diff_inputs(
     names = first.filename or "a", second.filename or "b"
     definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
-    new, new_problems = second.compile_specs(target, fallback=_target_of(first), judged=bool(second.overrides.values))
+    new, new_problems = second.compile_specs(
+        target, fallback=_target_of(first), judged=bool(second.overrides.values)
+    )
     mistakes = unique([*first.limited(*old_problems), *second.limited(*new_problems)])
     if has_error(mistakes):
         return Difference(names, (), mistakes, compared=False)
@@ -112,7 +116,10 @@ def diff_inputs(
     after = DiffSide([item.manifest for item in new], second.versions)
     application = _Application(mode, namespace, definitions)
     applied = _apply(before, after, new, second, application)
-    lost = [_to_diagnostic(problem, item) for problem, item in _lost_nodes(old, new, first, second, namespace)]
+    lost = [
+        _to_diagnostic(problem, item)
+        for problem, item in _lost_nodes(old, new, first, second, namespace)
+    ]
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
@@ -140,7 +147,10 @@ def _lost_nodes(
     for ours, theirs in same_objects(earlier, later, namespace):
         if not any(run(ours, stream=before, only=NODE_RULES)):
             for problem in run(theirs, stream=after, only=NODE_RULES):
-                yield problem._replace(text=f"no longer: {problem.text}", severity="warning"), by_id[id(theirs)]
+                yield (
+                    problem._replace(text=f"no longer: {problem.text}", severity="warning"),
+                    by_id[id(theirs)],
+                )
 
 
 def _definitions_of(first: Inputs, second: Inputs) -> Definitions | None:
@@ -171,7 +181,9 @@ class _Application(NamedTuple):
     definitions: Definitions | None
 
 
-def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inputs, how: _Application) -> _Applied:
+def _apply(
+    before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inputs, how: _Application
+) -> _Applied:
     """Return the outcome of applying each object of the second side, `items`, over the first."""
     admit = _admission(after, second, how.definitions)
     by_id = {id(item.manifest): item for item in items}
@@ -180,7 +192,9 @@ def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inp
     diagnostics: list[Diagnostic] = []
     for manifest in after.manifests:
         if is_created(manifest):
-            verdicts[id(manifest)] = Apply("created", "kubectl create makes a new object, and kubectl apply refuses it")
+            verdicts[id(manifest)] = Apply(
+                "created", "kubectl create makes a new object, and kubectl apply refuses it"
+            )
     for old, new in same_objects(before.manifests, after.manifests, how.namespace):
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
@@ -190,7 +204,9 @@ def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inp
         stamped = [_to_diagnostic(problem, by_id[id(new)]) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
-            reason = f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
+            reason = (
+                f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
+            )
             verdict = Apply("refused", reason)
         stored[id(new)] = outcome.stored if outcome.stored is not None else new
         verdicts[id(stored[id(new)])] = verdict
@@ -209,12 +225,16 @@ def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
 def _namespace_notes(old: Json, new: Json, namespace: str | None) -> Problems:
     """Yield a note about an object that is paired with one in another namespace than kubectl's default."""
     existing = namespace_of(old)
-    if namespace is None and "namespace" not in nested_map(new, "metadata") and existing != "default":
+    if (
+        namespace is None
+        and "namespace" not in nested_map(new, "metadata")
+        and existing != "default"
+    ):
         message = f"compared with the {new.get('kind')} of this name in the namespace {existing}"
-        help = (
-            f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the namespace of its context"
+        help = f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the namespace of its context"
+        yield Problem(
+            "guessed-namespace", ("metadata",), message, help, "note", "style", "ptcompile"
         )
-        yield Problem("guessed-namespace", ("metadata",), message, help, "note", "style", "ptcompile")
 
 
 _DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmissionPolicyBinding"})

@@ -65,7 +65,10 @@ def explain(
 
 
 def explain_inputs(
-    inputs: Inputs, target: str | None = None, selected: Selection | None = None, shared: SharedInputs | None = None
+    inputs: Inputs,
+    target: str | None = None,
+    selected: Selection | None = None,
+    shared: SharedInputs | None = None,
 ) -> Explanation:
     """Explain every document of a file; calls for the same inputs pass the same `shared`."""
     if inputs.has_wrong_settings:
@@ -78,7 +81,11 @@ def explain_inputs(
         shared or shared_inputs(inputs),
         target=target,
         settings_diagnostics=inputs.settings_diagnostics,
-        diagnostics=(*inputs.text_diagnostics, *inputs.variant_diagnostics, *inputs.surplus_documents),
+        diagnostics=(
+            *inputs.text_diagnostics,
+            *inputs.variant_diagnostics,
+            *inputs.surplus_documents,
+        ),
         selection=selected,
         extensions=inputs.extensions,
     )
@@ -93,7 +100,9 @@ def shared_inputs(inputs: Inputs) -> SharedInputs:
     return SharedInputs(file.source, profile if has_lines else None, file.name)
 
 
-def explain_page(inputs: Inputs, target: str | None = None, selected: Selection | None = None) -> ExplainPage:
+def explain_page(
+    inputs: Inputs, target: str | None = None, selected: Selection | None = None
+) -> ExplainPage:
     """Return the page of a spec for one target, or for all of them. A page is about the lines of a text.
 
     An invalid profile leaves no listings, and neither does a spec above the limit.
@@ -105,4 +114,6 @@ def explain_page(inputs: Inputs, target: str | None = None, selected: Selection 
         return page.too_large_page(shared)
 
     profile = None if inputs.has_wrong_settings else inputs.profile
-    return page.gather(shared, profile, lambda name: explain_inputs(inputs, name, selected, shared), target)
+    return page.gather(
+        shared, profile, lambda name: explain_inputs(inputs, name, selected, shared), target
+    )

@@ -77,7 +77,9 @@ def fix(
     def judge(content: bytes) -> Report:
         return lint_source(content, filename, options, beside=others, profile=profile)
 
-    return fix_findings_of(source.encode() if isinstance(source, str) else source, judge, unsafe=unsafe)
+    return fix_findings_of(
+        source.encode() if isinstance(source, str) else source, judge, unsafe=unsafe
+    )
 
 
 def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:

@@ -11,7 +11,14 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, pr
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators import table as operators
 from ptcompile.source import emitter, streams
 
@@ -32,7 +39,9 @@ _IMPORTABLE = operators.kinds_with(Kind.read)
 _Identity = tuple[str, ...]
 """The apiVersion, kind and name of an object."""
 
-_UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
+_UNSUPPORTED_JOBS = frozenset(
+    {"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"}
+)
 """Kinds that create training pods but that no target emits."""
 
 
@@ -106,7 +115,9 @@ class Imported(NamedTuple):
 
     def with_documents(self, documents: Iterator[JsonDict]) -> Imported:
         """Return a copy with other specs, taken from `documents` in order."""
-        return self._replace(found=tuple([imported._replace(document=next(documents)) for imported in self.found]))
+        return self._replace(
+            found=tuple([imported._replace(document=next(documents)) for imported in self.found])
+        )
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form."""
@@ -117,7 +128,9 @@ class Imported(NamedTuple):
                 "sameWorld": imported.same_world,
                 "sameManifest": imported.same_manifest,
                 "differences": list(imported.differences),
-                "comments": [{"path": list(path), "text": text} for path, text in imported.comments.items()],
+                "comments": [
+                    {"path": list(path), "text": text} for path, text in imported.comments.items()
+                ],
             }
             for imported in self.found
         ]
@@ -160,7 +173,9 @@ def import_manifests(
     partitions, accounts and QOS are on the cluster (`partition.gpu`). Mistakes in the manifests, the script or the
     profile never raise. Raises ValueError for a path in `schemas` that cannot be read or contains no definition.
     """
-    inputs = Inputs.read(source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions)
+    inputs = Inputs.read(
+        source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions
+    )
     return import_inputs(inputs, lossy=lossy, exact=exact, script_values=values or {})
 
 
@@ -182,10 +197,19 @@ def import_inputs(
 
     profile = inputs.given_profile or profiles.minimal_cluster()
     imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
-    fitted = [_fit_built_in(spec, profile) for spec in imported] if inputs.given_profile is None else imported
+    fitted = (
+        [_fit_built_in(spec, profile) for spec in imported]
+        if inputs.given_profile is None
+        else imported
+    )
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
-    return Imported(tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, emitted, chosen))
+    return Imported(
+        tuple(imported),
+        inputs.limited(*problems),
+        needed,
+        _kept_objects(inputs.items, emitted, chosen),
+    )
 
 
 def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
@@ -196,7 +220,9 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
     diagnostics = [*inputs.settings_diagnostics]
     for file in inputs.files:
         result = import_script(file.source, file.name, values)
-        diagnostics += [streams.to_diagnostic(problem, None, file.name) for problem in result.problems]
+        diagnostics += [
+            streams.to_diagnostic(problem, None, file.name) for problem in result.problems
+        ]
         if result.document is None:
             continue
         imported.append(
@@ -222,7 +248,9 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
     if document is imported.document:
         return imported
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
-    return imported._replace(document=document, comments={**imported.comments, ("spec", "podTemplate"): comment})
+    return imported._replace(
+        document=document, comments={**imported.comments, ("spec", "podTemplate"): comment}
+    )
 
 
 def _import_all(
@@ -235,7 +263,11 @@ def _import_all(
     imported: list[ImportedSpec] = []
     emitted: set[_Identity] = set()
     diagnostics: list[Diagnostic] = []
-    jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE and chosen.includes(item.manifest)]
+    jobs = [
+        item
+        for item in objects
+        if kind_of(item.manifest) in _IMPORTABLE and chosen.includes(item.manifest)
+    ]
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     stream = Objects(item.manifest for item in objects)
     accepted: list[JsonDict] = []
@@ -296,7 +328,9 @@ def _import_one(
         without_nulls,
     )
 
-    if rejections := _rejections(manifest, Objects((manifest,), related), profile, inputs.definitions):
+    if rejections := _rejections(
+        manifest, Objects((manifest,), related), profile, inputs.definitions
+    ):
         return None, (), rejections
     images = draft.placeholder_images(manifest)
     stand_ins = draft.substitute_images(images, manifest)
@@ -307,12 +341,17 @@ def _import_one(
     best = _prove_with_plugins(outcome.best, manifest, decoded, profile, inputs.extensions)
     if not best.proof.compiled:
         text = "a spec cannot express it"
-        return None, (), [_spec_problem("not-importable", f"{text}: {e.message}") for e in compile_errors(best)]
+        return (
+            None,
+            (),
+            [_spec_problem("not-importable", f"{text}: {e.message}") for e in compile_errors(best)],
+        )
     sentences = () if best.proof.same_manifest else tuple(differences(best))
     is_different = not best.proof.same_world
     severity = "error" if is_different and not lossy else "warning"
     problems = [
-        _spec_problem("import-differs", f"the spec does not express everything: {text}", severity) for text in sentences
+        _spec_problem("import-differs", f"the spec does not express everything: {text}", severity)
+        for text in sentences
     ]
     if is_different and not lossy:
         return None, (), problems
@@ -322,31 +361,45 @@ def _import_one(
     proof = best.proof
     spec = draft.replace_images(best.spec, as_written)
     imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
+    portable = draft.replace_images(
+        inline_runtime(best.spec, manifest, related, profile), as_written
+    )
     imported = imported._replace(comments=comments(best), differences=sentences, portable=portable)
     return imported, best.candidate.manifests or (), problems
 
 
 def _prove_with_plugins(
-    attempt: Attempt, manifest: Any, related: Objects, profile: ClusterProfile, extensions: Extensions | None
+    attempt: Attempt,
+    manifest: Any,
+    related: Objects,
+    profile: ClusterProfile,
+    extensions: Extensions | None,
 ) -> Attempt:
     """Return the attempt with the proof for the passes of plugins, which the search for it did not run."""
     if extensions is None:
         return attempt
     from ptcompile.importer.attempt import prove_spec
 
-    return attempt._replace(proof=prove_spec(attempt.spec, manifest, related, profile, extensions=extensions))
+    return attempt._replace(
+        proof=prove_spec(attempt.spec, manifest, related, profile, extensions=extensions)
+    )
 
 
 def _rejections(
     manifest: Json, related: Objects, profile: ClusterProfile, definitions: Definitions | None
 ) -> list[Problem]:
     """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
-    problems = validate(manifest, versions=profile.versions(), others=related, definitions=definitions)
-    return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
+    problems = validate(
+        manifest, versions=profile.versions(), others=related, definitions=definitions
+    )
+    return [
+        problem for problem in problems if problem.severity == "error" and problem.stage == "apply"
+    ]
 
 
-def _kept_objects(objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen) -> tuple[JsonDict, ...]:
+def _kept_objects(
+    objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen
+) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
     auxiliary = [
         item.manifest
@@ -376,22 +429,33 @@ def _unsupported_kind(manifest: Json) -> Problem:
     if kind == "MPIJob":
         workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
         launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"
-        message = f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
+        message = (
+            f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
+        )
         nodes = as_int(workers.get("replicas"), 1)
         help = f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the script on each node"
     return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
 def _no_job(manifest: Json) -> Problem:
-    misplaced_key = next((key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None)
+    misplaced_key = next(
+        (key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None
+    )
     if misplaced_key is not None and "apiVersion" not in manifest:
         message = "no job: apiVersion is missing"
         return problem_at(
-            "nothing-to-import", (misplaced_key,), message, "write apiVersion", authority="ptcompile", on_key=True
+            "nothing-to-import",
+            (misplaced_key,),
+            message,
+            "write apiVersion",
+            authority="ptcompile",
+            on_key=True,
         )
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _IMPORTABLE}))
     message = f"no job found: import reads {kinds}"
-    return Problem("nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile")
+    return Problem(
+        "nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile"
+    )
 
 
 def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:

@@ -14,7 +14,16 @@ from functools import partial
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Path,
+    Problem,
+    Problems,
+    blocking,
+    blocking_text,
+    has_error,
+    problem_at,
+)
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
@@ -156,7 +165,10 @@ class Inputs:
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
         parsed_overrides = read_overrides(
-            arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants"), default_target
+            arguments.pairs(overrides, "overrides"),
+            name,
+            arguments.strings(variants, "variants"),
+            default_target,
         )
         others = None if beside is None else read_beside(beside)
         profile_read = read_profile(cluster, filename=cluster_filename)
@@ -200,7 +212,11 @@ class Inputs:
     @property
     def frameworks(self) -> tuple[str, ...]:
         """The kinds that the profile's Kueue manages beyond its defaults."""
-        return tuple(self.given_profile.spec.queue_frameworks) if self.given_profile is not None else ()
+        return (
+            tuple(self.given_profile.spec.queue_frameworks)
+            if self.given_profile is not None
+            else ()
+        )
 
     @cached_property
     def pools(self) -> Pools | None:
@@ -265,11 +281,20 @@ class Inputs:
     def surplus_documents(self) -> list[Diagnostic]:
         """The error of each document after the first, if the run has a name: it names one job."""
         name = self.overrides.run_name
-        return [] if name is None else [document.second_job_error(name) for document in self._whole_documents[1:]]
+        return (
+            []
+            if name is None
+            else [document.second_job_error(name) for document in self._whole_documents[1:]]
+        )
 
     @cached_property
     def _whole_documents(self) -> list[OverriddenDocument]:
-        return [job for file in self.files for document in file.source.documents for job in self._jobs_of(document)]
+        return [
+            job
+            for file in self.files
+            for document in file.source.documents
+            for job in self._jobs_of(document)
+        ]
 
     def _jobs_of(self, document: Document) -> Sequence[OverriddenDocument]:
         """Return the jobs that a document stands for: itself, unless it has variants."""
@@ -290,7 +315,9 @@ class Inputs:
         """Return whether a document is a spec with variants, or one of whose variants an option speaks."""
         if "variants" not in data and not self._has_options:
             return False
-        return data.get("kind") == "TrainingJob" or (streams.is_ours(data) and data.get("kind") != "ClusterProfile")
+        return data.get("kind") == "TrainingJob" or (
+            streams.is_ours(data) and data.get("kind") != "ClusterProfile"
+        )
 
     @cached_property
     def families(self) -> list[Family]:
@@ -301,12 +328,20 @@ class Inputs:
             for document in file.source.documents
             if self._may_vary(document.data)
         ]
-        return [family for family in varying if family.jobs[0].member is not None or family.jobs[0].data is None]
+        return [
+            family
+            for family in varying
+            if family.jobs[0].member is not None or family.jobs[0].data is None
+        ]
 
     @cached_property
     def variant_diagnostics(self) -> list[Diagnostic]:
         """What is wrong with variants themselves."""
-        in_lists = [item for item in self._written_items if item.path and item.is_spec and "variants" in item.manifest]
+        in_lists = [
+            item
+            for item in self._written_items
+            if item.path and item.is_spec and "variants" in item.manifest
+        ]
         diagnostics = [item.to_diagnostic(_VARIANTS_IN_LIST) for item in in_lists]
         if not self.families:
             return diagnostics
@@ -317,7 +352,9 @@ class Inputs:
             diagnostics += [error for job in refused for error in job.to_diagnostics((), file.name)]
             members = [job.member for job in jobs if job.member is not None]
             notes = without_effect(members)
-            diagnostics += [streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes]
+            diagnostics += [
+                streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes
+            ]
             diagnostics += self._shared_folders(file, jobs)
         return diagnostics
 
@@ -327,7 +364,9 @@ class Inputs:
             return []
         from ptcompile.compiler.families import problems_between
 
-        problems = problems_between([(job.data, self.compile(job.data)) for job in jobs], self.versions)
+        problems = problems_between(
+            [(job.data, self.compile(job.data)) for job in jobs], self.versions
+        )
         return [jobs[number].to_diagnostic(problem, file.name) for number, problem in problems]
 
     def once_each(self, diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
@@ -346,7 +385,10 @@ class Inputs:
             return []
         from ptcompile.spec.variants import open_choice
 
-        return [streams.to_diagnostic(open_choice(jobs), jobs[0].document, file.name) for file, jobs in several]
+        return [
+            streams.to_diagnostic(open_choice(jobs), jobs[0].document, file.name)
+            for file, jobs in several
+        ]
 
     @property
     def related(self) -> Objects:
@@ -362,13 +404,21 @@ class Inputs:
             stamp = partial(streams.to_diagnostic, filename=file.name)
             diagnostics += [stamp(problem, None) for problem in problems]
             for document in file.source.documents:
-                diagnostics += [stamp(problem, document) for problem in streams.not_objects(document.data)]
+                diagnostics += [
+                    stamp(problem, document) for problem in streams.not_objects(document.data)
+                ]
             if is_empty(file.source):
-                diagnostics.append(stamp(streams.no_documents(blocks_compile=self.only_specs), None))
+                diagnostics.append(
+                    stamp(streams.no_documents(blocks_compile=self.only_specs), None)
+                )
         return diagnostics
 
     def _text_problems(self, source: Source) -> Iterable[Problem]:
-        return blocking_text(source.problems) if self.only_specs else text_problems(source, source.problems)
+        return (
+            blocking_text(source.problems)
+            if self.only_specs
+            else text_problems(source, source.problems)
+        )
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
@@ -376,10 +426,16 @@ class Inputs:
         profile, overrides, texts, profiles that are not read, specs that cannot have the overrides, and specs with the
         name of an earlier one.
         """
-        unread = [item.to_diagnostic(_UNREAD_PROFILE) for item in self.items if self._is_unread_profile(item)]
+        unread = [
+            item.to_diagnostic(_UNREAD_PROFILE)
+            for item in self.items
+            if self._is_unread_profile(item)
+        ]
         seen: set[tuple[str, str]] = set()
         repeated = [
-            item.to_diagnostic(problem) for item in self.specs for problem in streams.repeated_spec(item.manifest, seen)
+            item.to_diagnostic(problem)
+            for item in self.specs
+            for problem in streams.repeated_spec(item.manifest, seen)
         ]
         return [
             *self.settings_diagnostics,
@@ -424,7 +480,10 @@ class Inputs:
             compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
             diagnostics += self.refusals(item, compiled) if judged else ()
-            items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
+            items += [
+                item._replace(manifest=manifest, is_compiled=True)
+                for manifest in compiled.manifests
+            ]
         return ItemsFound(tuple(items), tuple(diagnostics))
 
     def refusals(self, spec: Item, compiled: Compiled) -> Sequence[Diagnostic]:
@@ -433,15 +492,21 @@ class Inputs:
         from ptcompile.source.suppression import suppress
 
         findings = rule_findings(compiled, spec.manifest, self.profile, self.extensions)
-        errors = [spec.to_diagnostic(finding) for finding in findings if finding.severity == "error"]
+        errors = [
+            spec.to_diagnostic(finding) for finding in findings if finding.severity == "error"
+        ]
         return suppress(spec.file.source, errors, Selection()).left if errors else ()
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
         """Return the mistakes in what was given and the other findings, up to the limit for one file."""
-        return tuple(streams.limit_findings(self.once_each((*self.diagnostics, *more)), self.filename))
+        return tuple(
+            streams.limit_findings(self.once_each((*self.diagnostics, *more)), self.filename)
+        )
 
     def _is_unread_profile(self, item: Item) -> bool:
-        is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(item.manifest)
+        is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(
+            item.manifest
+        )
         return is_profile and self.given_profile is None and not self.settings_diagnostics
 
     @cached_property
@@ -458,7 +523,9 @@ class Inputs:
     def _overridden(self) -> ItemsFound:
         """Return the objects with the overrides, and the errors of the specs that cannot have them."""
         items = self._written_items
-        if self.overrides == NO_OVERRIDES and not any("variants" in item.manifest for item in items):
+        if self.overrides == NO_OVERRIDES and not any(
+            "variants" in item.manifest for item in items
+        ):
             return ItemsFound(items, ())
 
         kept: list[Item] = []
@@ -496,7 +563,8 @@ _OVERRIDE_IN_LIST = Problem(
     authority="ptcompile",
 )
 _VARIANTS_IN_LIST = _OVERRIDE_IN_LIST._replace(
-    text="variants are of a TrainingJob that is a document, and this one is an item of a List", blocks_compile=True
+    text="variants are of a TrainingJob that is a document, and this one is an item of a List",
+    blocks_compile=True,
 )
 _UNREAD_PROFILE = problem_at(
     "unknown-kind",
@@ -550,7 +618,9 @@ class ProfileRead(NamedTuple):
 NO_PROFILE = ProfileRead(None)
 
 
-def read_profile(cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None) -> ProfileRead:
+def read_profile(
+    cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
+) -> ProfileRead:
     """Return the profile from any form, with its problems."""
     if cluster is None:
         return NO_PROFILE
@@ -581,14 +651,21 @@ def read_beside(sources: Iterable[StreamSource]) -> Objects:
         return sources
     arguments.check(beside=sources)
     return Objects(
-        manifest for source in sources for manifest in streams.objects_of(streams.read(source, None, "beside"))
+        manifest
+        for source in sources
+        for manifest in streams.objects_of(streams.read(source, None, "beside"))
     )
 
 
 def _definitions(
     sources: Sequence[Source], beside: Objects | None, schemas: Sequence[str | os.PathLike[str]]
 ) -> Definitions | None:
-    crds = [manifest for source in sources if _may_define(source) for manifest in streams.objects_of(source)]
+    crds = [
+        manifest
+        for source in sources
+        if _may_define(source)
+        for manifest in streams.objects_of(source)
+    ]
     crds += beside.of_kind(_CRD) if beside is not None else ()
     if not schemas and not crds:
         return None
@@ -603,9 +680,16 @@ def _may_define(source: Source) -> bool:
     """Return whether a stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
     if source.text:
         return "CustomResourceDefinition" in source.text
-    return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in streams.objects_of(source))
+    return any(
+        manifest.get("kind") == "CustomResourceDefinition"
+        for manifest in streams.objects_of(source)
+    )
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return the diagnostics without those that both sides have, as sides of one file do."""
-    return tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics}.values())
+    return tuple(
+        {
+            (d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics
+        }.values()
+    )

@@ -149,7 +149,9 @@ def lint_source(
     """Return the report of one source; if it has no document, that is a mistake."""
     parsed = streams.read(source, filename, kubectl=options.versions.kubernetes)
     file = File(parsed, arguments.filename(source, filename))
-    report = lint_inputs(options.inputs(file, beside, profile=profile), options, pause=pause, earlier=earlier)
+    report = lint_inputs(
+        options.inputs(file, beside, profile=profile), options, pause=pause, earlier=earlier
+    )
     parsed.documents = ()  # breaks the reference cycle between documents and source
     return report
 
@@ -184,7 +186,9 @@ def lint_inputs(
     of_text += inputs.variant_diagnostics
     successors = _successors(file, options)
     # lazy, so that a file with more findings than are reported is not looked at to its end
-    everything: Iterable[Diagnostic] = chain(inputs.settings_diagnostics, of_text, of_objects, successors)
+    everything: Iterable[Diagnostic] = chain(
+        inputs.settings_diagnostics, of_text, of_objects, successors
+    )
     if options.kustomizations:
         everything = [*everything]
         lacks_value = any(diagnostic.name == "required-value" for diagnostic in everything)
@@ -217,7 +221,9 @@ class _Coverage:
 
 
 def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
-    if not options.names_successors or not options.selection.includes("operator-with-successor", "style"):
+    if not options.names_successors or not options.selection.includes(
+        "operator-with-successor", "style"
+    ):
         return ()
     from ptcompile.linter.successors import successor_notes
 
@@ -239,7 +245,9 @@ def _digests(inputs: Inputs) -> tuple[tuple[ObjectIdentity, str], ...]:
 def _template_report(file: File, index: int, problem: Problem, selected: Selection) -> Report:
     """Return the report of a file that is entirely a template: one note, whatever its content."""
     documents = file.source.documents
-    document = next((candidate for candidate in documents if candidate.index == index and problem.path), None)
+    document = next(
+        (candidate for candidate in documents if candidate.index == index and problem.path), None
+    )
     note = streams.to_diagnostic(problem, document, file.name)
     reported, ignored = streams.select([note], selected, file.name)
     return Report(tuple(reported), len(documents), (), tuple(ignored))
@@ -254,7 +262,11 @@ def _problems_of_text(source: Source, unchecked: list[str]) -> Problems:
     is_foreign = bool(source.text and source.documents) and all(
         foreign_kind(document.data) for document in source.documents
     )
-    problems = [problem for problem in source.problems if not (is_foreign and problem.name in _KUBERNETES_RULES)]
+    problems = [
+        problem
+        for problem in source.problems
+        if not (is_foreign and problem.name in _KUBERNETES_RULES)
+    ]
     if not source.documents:
         unchecked += ["a list" for problem in problems if _is_list(problem)]
         problems = [problem for problem in problems if not _is_list(problem)]
@@ -281,7 +293,10 @@ def _without_suppressed(
     from ptcompile.source.suppression import suppress
 
     reported, suppressed, problems = suppress(file.source, diagnostics, selected)
-    of_comments = (selected.with_severity(streams.to_diagnostic(problem, None, file.name)) for problem in problems)
+    of_comments = (
+        selected.with_severity(streams.to_diagnostic(problem, None, file.name))
+        for problem in problems
+    )
     return (*reported, *of_comments), suppressed
 
 
@@ -325,16 +340,25 @@ def _object_diagnostics(
         coverage.unchecked += unknown
         # the objects inside it come after itself
         coverage.checked += unknown[:1] != [streams.unchecked_name(manifest)]
-        stamped = map(item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked))
+        stamped = map(
+            item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked)
+        )
         yield from _once_per_template(stamped)
     stream.release()
 
 
 def _stream(
-    inputs: Inputs, objects: Sequence[Json], texts: Mapping[int, frozenset[str] | None] | None = None
+    inputs: Inputs,
+    objects: Sequence[Json],
+    texts: Mapping[int, frozenset[str] | None] | None = None,
 ) -> Stream:
     return Stream(
-        objects, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
+        objects,
+        inputs.versions,
+        texts,
+        related=inputs.beside,
+        frameworks=inputs.frameworks,
+        pools=inputs.pools,
     )
 
 
@@ -342,7 +366,9 @@ class _RenderedAnyhow:
     """The objects of a template without their placeholders: a finding that they do not have as well rests on one."""
 
     def __init__(self, inputs: Inputs, options: LintOptions) -> None:
-        self._objects = {id(item.manifest): without_placeholders(item.manifest) for item in inputs.items}
+        self._objects = {
+            id(item.manifest): without_placeholders(item.manifest) for item in inputs.items
+        }
         created = [object for manifest in self._objects.values() for object in unwrapped(manifest)]
         self._linter = ObjectLinter(inputs, options, _stream(inputs, created))
 
@@ -350,7 +376,9 @@ class _RenderedAnyhow:
         """Return the problems that the object has whatever its placeholders stand for."""
         others = self._linter.problems(self._objects[id(item.manifest)], [], is_template=False)
         kept = {(problem.name, problem.path, problem.text) for problem in others}
-        return [problem for problem in problems if (problem.name, problem.path, problem.text) in kept]
+        return [
+            problem for problem in problems if (problem.name, problem.path, problem.text) in kept
+        ]
 
 
 def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Iterator[Diagnostic]:

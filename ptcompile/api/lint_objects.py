@@ -38,7 +38,9 @@ _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
 """Fields that admission rejects without another object."""
 _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
 """Rejections after which rules can only guess what the value and its parts mean."""
-_POD_COUNT_FIELDS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
+_POD_COUNT_FIELDS = frozenset(
+    {"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"}
+)
 """Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
 _FABRIC_RULES = frozenset({"partial-fabric", "fabric-of-another-cloud", "fabric-without-machine"})
 
@@ -78,7 +80,11 @@ class ObjectLinter:
             *self._problems_of_templates(manifest),
             *self._problems_in_texts(manifest),
         ]
-        return [*findings, *self._structure_only_notes(manifest), *self._server_warnings(manifest, findings)]
+        return [
+            *findings,
+            *self._structure_only_notes(manifest),
+            *self._server_warnings(manifest, findings),
+        ]
 
     def _own_problems(self, manifest: Json) -> Iterable[Problem] | None:
         """Return the problems of one object itself, or None if its kind is unknown."""
@@ -116,9 +122,13 @@ class ObjectLinter:
         profile = self._inputs.given_profile
         level = profile.spec.pod_security if profile is not None else None
         existing = profile.spec.objects if profile is not None else ()
-        return ClusterState(stream.objects, self._inputs.versions, level, self._inputs.definitions, existing)
+        return ClusterState(
+            stream.objects, self._inputs.versions, level, self._inputs.definitions, existing
+        )
 
-    def _admission_problems(self, manifest: Json, rejections: Sequence[Problem]) -> Iterable[Problem]:
+    def _admission_problems(
+        self, manifest: Json, rejections: Sequence[Problem]
+    ) -> Iterable[Problem]:
         """Return the rejections of admission plugins, by the objects of the stream and the profile."""
         if not self._has_cluster_state and _ADMISSION_KINDS.isdisjoint(self._stream.kinds):
             texts = self._stream.texts.get(id(manifest))
@@ -136,9 +146,13 @@ class ObjectLinter:
         """
         rejected_paths = {problem.path for problem in rejections}
         mistyped_paths = {problem.path for problem in rejections if problem.name in _TYPE_RULES}
-        is_count_unknown = any(path[-1:] and path[-1] in _POD_COUNT_FIELDS for path in mistyped_paths)
+        is_count_unknown = any(
+            path[-1:] and path[-1] in _POD_COUNT_FIELDS for path in mistyped_paths
+        )
         for problem in run(manifest, versions=self._inputs.versions, stream=self._stream):
-            is_below_mistyped = any(problem.path[:end] in mistyped_paths for end in range(len(problem.path)))
+            is_below_mistyped = any(
+                problem.path[:end] in mistyped_paths for end in range(len(problem.path))
+            )
             is_guess = is_below_mistyped or (is_count_unknown and problem.authority == "torchrun")
             is_of_webhook = problem.stage == "apply" and not self._options.webhooks
             if problem.path not in rejected_paths and not is_guess and not is_of_webhook:
@@ -164,7 +178,9 @@ class ObjectLinter:
         """Return what webhooks reject of an object without a schema, and its unknown kind if that is an error."""
         problems = [_unknown_kind(manifest)] if self._options.unknown_kinds == "error" else []
         if self._options.webhooks and is_seen_by_webhooks(manifest):
-            problems += validate(manifest, versions=self._inputs.versions, others=self._stream.objects)
+            problems += validate(
+                manifest, versions=self._inputs.versions, others=self._stream.objects
+            )
         return [*problems, *self._rule_findings(manifest, problems)]
 
     def _structure_only_notes(self, manifest: Json) -> Problems:
@@ -181,9 +197,13 @@ class ObjectLinter:
             return ()
         from ptcompile.apiserver.warnings import unreported_warnings
 
-        return unreported_warnings(manifest, findings, self._inputs.versions, self._inputs.definitions)
+        return unreported_warnings(
+            manifest, findings, self._inputs.versions, self._inputs.definitions
+        )
 
-    def _problems_inside(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> Problems:
+    def _problems_inside(
+        self, manifest: Json, unchecked: list[str], *, is_template: bool
+    ) -> Problems:
         """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
         for item in wrapped_objects(manifest):
             if item.moves and not _starts_launcher(item.manifest):
@@ -201,15 +221,24 @@ class ObjectLinter:
         record = kind_named(kind_of(manifest))
         if not record.rules or POD_RULES[0] in record.rules:
             return
-        templates = [(template.path, as_mapping(template.template)) for template in record.templates(manifest)]
+        templates = [
+            (template.path, as_mapping(template.template))
+            for template in record.templates(manifest)
+        ]
         has_devices = [_has_accelerators(template) for _, template in templates]
         for (path, template), uses_fabric in zip(templates, has_devices, strict=True):
             # pods without devices pass the fabric's settings on
-            rules = ANY_POD_RULES if uses_fabric or not any(has_devices) else ANY_POD_RULES - _FABRIC_RULES
+            rules = (
+                ANY_POD_RULES
+                if uses_fabric or not any(has_devices)
+                else ANY_POD_RULES - _FABRIC_RULES
+            )
             pod = pod_of_template(manifest, template)
             if pod is not None:
                 problems = run(pod, versions=self._inputs.versions, stream=self._stream, only=rules)
-                yield from (_at_outer_path(problem, WrappedObject(path, pod)) for problem in problems)
+                yield from (
+                    _at_outer_path(problem, WrappedObject(path, pod)) for problem in problems
+                )
 
     def _problems_in_texts(self, manifest: Json) -> Problems:
         """Yield the problems of manifests inside the texts of an object."""
@@ -222,14 +251,26 @@ class ObjectLinter:
         inputs = self._inputs
         # the objects of the stream are there when the text is applied
         related = [*self._stream.objects] if self._stream.has_context else None
-        stream = Stream(objects, inputs.versions, related=related, frameworks=inputs.frameworks, pools=inputs.pools)
+        stream = Stream(
+            objects,
+            inputs.versions,
+            related=related,
+            frameworks=inputs.frameworks,
+            pools=inputs.pools,
+        )
         inner_linter = ObjectLinter(inputs, self._options, stream)
         for manifest in objects:
-            problems = inner_linter._own_problems(manifest) if is_supported(manifest, inputs.definitions) else None
+            problems = (
+                inner_linter._own_problems(manifest)
+                if is_supported(manifest, inputs.definitions)
+                else None
+            )
             for problem in problems or ():
                 if is_about_written_text(problem, manifest):
                     text = f"in {streams.resource_name(manifest)}: {problem.message}"
-                    yield problem._replace(path=path, text=text, field=None, fix=None, on_key=False, span=None)
+                    yield problem._replace(
+                        path=path, text=text, field=None, fix=None, on_key=False, span=None
+                    )
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
@@ -239,7 +280,10 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
     """
     is_checked = is_supported(outer)
     for problem in problems:
-        is_of_server = problem.authority in ("kube-apiserver", "ptcompile") and problem.name not in _ADMISSION_RULES
+        is_of_server = (
+            problem.authority in ("kube-apiserver", "ptcompile")
+            and problem.name not in _ADMISSION_RULES
+        )
         if problem.stage != "apply":
             yield problem
         elif not (is_checked and is_of_server):
@@ -248,7 +292,9 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
 
 def _has_accelerators(template: Json) -> bool:
     containers = as_mappings(nested_map(template, "spec").get("containers"))
-    return any(count_accelerators(nested_map(container, "resources", "limits")) for container in containers)
+    return any(
+        count_accelerators(nested_map(container, "resources", "limits")) for container in containers
+    )
 
 
 def _starts_launcher(pod: Json) -> bool:
@@ -267,11 +313,19 @@ def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
     # a part that stands elsewhere has no other name than its path
     name = None if item.moves else f"{field_path(item.path)}.{problem.field}"
     edits = problem.fix.edits if problem.fix is not None else ()
-    fix = problem.fix and problem.fix._replace(edits=tuple(edit._replace(path=outer(edit.path)) for edit in edits))
+    fix = problem.fix and problem.fix._replace(
+        edits=tuple(edit._replace(path=outer(edit.path)) for edit in edits)
+    )
     return problem._replace(path=outer(problem.path), field=problem.field and name, fix=fix)
 
 
 def _unknown_kind(manifest: Json) -> Problem:
     """Return the problem of an object of an unknown kind, for callers that treat it as an error."""
     kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
-    return Problem("unknown-kind", ("kind",), f"{kind} is not checked: unknown kind", None, authority="ptcompile")
+    return Problem(
+        "unknown-kind",
+        ("kind",),
+        f"{kind} is not checked: unknown kind",
+        None,
+        authority="ptcompile",
+    )

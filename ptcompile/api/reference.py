@@ -179,7 +179,9 @@ class Targets(NamedTuple):
         """Return the targets, the table of their capabilities, and the newest releases known, as text."""
         head = [f"{name:<12} {title}" for name, title in self.titles.items()]
         rows = [("", *self.titles), *((row.name, *row.cells.values()) for row in self.capabilities)]
-        known = [(row["title"], row["modeled"], row.get("recorded", "")) for row in RELEASES.values()]
+        known = [
+            (row["title"], row["modeled"], row.get("recorded", "")) for row in RELEASES.values()
+        ]
         releases = table([("", "newest modeled", "recorded against"), *known], "")
         return "\n".join([*head, "", *table(rows, ""), "", *releases, ""])
 

@@ -89,8 +89,12 @@ def rehearse(
     seconds = rehearsal.default_limit(injected, scale) if limit is None else limit
     logs = None if keep_logs is None else os.fspath(keep_logs)
     folders = {claim: os.fspath(folder) for claim, folder in (mounts or {}).items()}
-    settings = rehearsal.RehearsalSettings(python, script, own_command, scale, seconds, image, logs, folders, restarts)
-    return rehearsal.rehearse(job, injected, settings=settings, max_processes=max_processes, progress=progress)
+    settings = rehearsal.RehearsalSettings(
+        python, script, own_command, scale, seconds, image, logs, folders, restarts
+    )
+    return rehearsal.rehearse(
+        job, injected, settings=settings, max_processes=max_processes, progress=progress
+    )
 
 
 def only_job(world: World) -> SimulatedJob:
@@ -104,7 +108,9 @@ def only_job(world: World) -> SimulatedJob:
     jobs = world.jobs
     if len(jobs) != 1:
         names = ", ".join(job.title for job in jobs)
-        raise RehearsalError(f"one job at a time: found {names}" if jobs else "no object here creates pods")
+        raise RehearsalError(
+            f"one job at a time: found {names}" if jobs else "no object here creates pods"
+        )
     if rejections := jobs[0].expansion.refused:
         raise RehearsalError(f"its operator creates no pods from it: {rejections[0]}")
     return jobs[0]

@@ -98,7 +98,9 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
     """
     objects = inputs.created
     has_spec = any(map(streams.is_ours, objects))
-    is_known = any(kind_of(manifest) in JOB_KINDS or kind_of(manifest) in NODE_KINDS for manifest in objects)
+    is_known = any(
+        kind_of(manifest) in JOB_KINDS or kind_of(manifest) in NODE_KINDS for manifest in objects
+    )
     if is_known and not has_spec:
         manifests = () if inputs.has_error else objects
         return StreamJobs((), manifests, Result((), inputs.limited()))
@@ -113,19 +115,29 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
     return StreamJobs([spec for spec in decoded if spec is not None], result.manifests, result)
 
 
-def requirements_of(jobs: Iterable[StreamJobs], inputs: Inputs, target: str | None) -> tuple[Requirement, ...]:
+def requirements_of(
+    jobs: Iterable[StreamJobs], inputs: Inputs, target: str | None
+) -> tuple[Requirement, ...]:
     """Return what jobs need, each requirement once; `inputs` have the profile and the plugins."""
     from ptcompile.requirements.nodes import requires_of_nodes
 
     streams_of_jobs = [*jobs]
-    needed = [item for stream in streams_of_jobs for item in _requirements_of_stream(stream, inputs, target)]
-    pools = inputs.pools_among(Objects(manifest for stream in streams_of_jobs for manifest in stream.manifests))
+    needed = [
+        item
+        for stream in streams_of_jobs
+        for item in _requirements_of_stream(stream, inputs, target)
+    ]
+    pools = inputs.pools_among(
+        Objects(manifest for stream in streams_of_jobs for manifest in stream.manifests)
+    )
     for stream in streams_of_jobs:
         needed += requires_of_nodes(stream.manifests, inputs.versions, pools)
     return tuple(dict.fromkeys(needed))
 
 
-def _requirements_of_stream(jobs: StreamJobs, inputs: Inputs, target: str | None) -> Iterator[Requirement]:
+def _requirements_of_stream(
+    jobs: StreamJobs, inputs: Inputs, target: str | None
+) -> Iterator[Requirement]:
     """Yield what the jobs of a stream need. What plugins add to specs is seen in the manifests."""
     from ptcompile.requirements.jobs import requires_manifests
 
@@ -169,14 +181,24 @@ def platform(
         arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants")
     )
     profile = read_profile(cluster, filename=filename)
-    settings = Inputs((), profile.profile, overrides=parsed_overrides, profile_diagnostics=profile.diagnostics)
+    settings = Inputs(
+        (), profile.profile, overrides=parsed_overrides, profile_diagnostics=profile.diagnostics
+    )
     if settings.has_wrong_settings:
         return Setup((), {}, (), settings.settings_diagnostics)
 
-    files = [File(streams.read(spec, None, "specs"), arguments.filename(spec, None)) for spec in specs]
-    inputs = [Inputs([file], profile.profile, overrides=parsed_overrides, extensions=extensions) for file in files]
+    files = [
+        File(streams.read(spec, None, "specs"), arguments.filename(spec, None)) for spec in specs
+    ]
+    inputs = [
+        Inputs([file], profile.profile, overrides=parsed_overrides, extensions=extensions)
+        for file in files
+    ]
     jobs = [jobs_of(of_file, None) for of_file in inputs]
-    diagnostics = (*profile.diagnostics, *(item for stream in jobs for item in stream.result.diagnostics))
+    diagnostics = (
+        *profile.diagnostics,
+        *(item for stream in jobs for item in stream.result.diagnostics),
+    )
     if has_error(diagnostics):
         return Setup((), {}, (), diagnostics)
     setup = plan_setup(settings.profile, [spec for stream in jobs for spec in stream.specs])

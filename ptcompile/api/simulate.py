@@ -72,9 +72,15 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
 
     objects = inputs.objects
     manifests = [item.manifest for item in objects]
-    problems = [item.to_diagnostic(problem) for item in objects for problem in _object_problems(item.manifest)]
+    problems = [
+        item.to_diagnostic(problem)
+        for item in objects
+        for problem in _object_problems(item.manifest)
+    ]
     worlds = [
-        simulated(manifests, versions=inputs.versions, others=inputs.related, frameworks=inputs.frameworks),
+        simulated(
+            manifests, versions=inputs.versions, others=inputs.related, frameworks=inputs.frameworks
+        ),
     ]
     around = Objects(manifests, inputs.related)
     worlds += [_simulate_spec(spec, target, inputs, around) for spec in inputs.specs]
@@ -136,7 +142,9 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     if not worlds:
         return World(diagnostics=tuple(map(spec.to_diagnostic, of_target.problems)))
     refused = inputs.refusals(spec, of_target)
-    return merge_worlds([World(diagnostics=(*map(spec.to_diagnostic, problems.values()), *refused)), *worlds])
+    return merge_worlds(
+        [World(diagnostics=(*map(spec.to_diagnostic, problems.values()), *refused)), *worlds]
+    )
 
 
 def status(live: Json) -> Status:

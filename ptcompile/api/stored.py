@@ -104,7 +104,9 @@ def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
     manifests = [item.manifest for item in items]
     everything = Objects(manifests, inputs.related)
     kept = [
-        stored_object(manifest, versions=inputs.versions, others=everything, definitions=inputs.definitions)
+        stored_object(
+            manifest, versions=inputs.versions, others=everything, definitions=inputs.definitions
+        )
         for manifest in manifests
     ]
     notes = _unknown_kinds(manifests, inputs.definitions, inputs.filename)
@@ -150,5 +152,7 @@ def _to_dict(item: StoredObject) -> JsonDict:
         "kind": kind,
         "name": object_name(item.manifest),
         "stored": item.manifest,
-        "written": [{"path": [*path], "value": value, "by": by} for path, value, by in item.written],
+        "written": [
+            {"path": [*path], "value": value, "by": by} for path, value, by in item.written
+        ],
     }

@@ -67,7 +67,9 @@ class Upgrade(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no mistakes, and nothing changes for the worse or in the world."""
-        return not has_error(self.diagnostics) and all(row.effect == "resolved" for row in self.effects)
+        return not has_error(self.diagnostics) and all(
+            row.effect == "resolved" for row in self.effects
+        )
 
     def __add__(self, other: object) -> Upgrade:
         """Return what an upgrade means for the objects of both."""
@@ -109,7 +111,12 @@ class Upgrade(NamedTuple):
         from ptcompile.report.ci import html_code, table
 
         rows = [
-            [html_code(row.filename or "-"), html_code(row.object), row.effect, html_code(_with_code(row))]
+            [
+                html_code(row.filename or "-"),
+                html_code(row.object),
+                row.effect,
+                html_code(_with_code(row)),
+            ]
             for row in self.effects
         ]
         head = f"{self.summary()}\n"
@@ -179,11 +186,23 @@ def upgrade_inputs(before: Inputs, after: Inputs) -> Upgrade:
     new, _ = after.compile_specs()
     earlier = _findings(before)
     later = _findings(after)
-    rows = [_of_finding(later[key], _effect_of(later[key])) for key in later.keys() - earlier.keys()]
+    rows = [
+        _of_finding(later[key], _effect_of(later[key])) for key in later.keys() - earlier.keys()
+    ]
     rows += [_of_finding(earlier[key], "resolved") for key in earlier.keys() - later.keys()]
     rows += _differences(before, after, old, new)
-    order = {title: number for number, title in enumerate(resource_name(item.manifest) for item in after.items)}
-    rows.sort(key=lambda row: (order.get(row.object, len(order)), row.object, EFFECTS.index(row.effect), row.text))
+    order = {
+        title: number
+        for number, title in enumerate(resource_name(item.manifest) for item in after.items)
+    }
+    rows.sort(
+        key=lambda row: (
+            order.get(row.object, len(order)),
+            row.object,
+            EFFECTS.index(row.effect),
+            row.text,
+        )
+    )
     return Upgrade(tuple(rows), mistakes, len(after.items))
 
 
@@ -218,13 +237,17 @@ def _of_finding(finding: Diagnostic, effect: str) -> UpgradeEffect:
     )
 
 
-def _differences(before: Inputs, after: Inputs, old: Iterable[Item], new: Iterable[Item]) -> Iterator[UpgradeEffect]:
+def _differences(
+    before: Inputs, after: Inputs, old: Iterable[Item], new: Iterable[Item]
+) -> Iterator[UpgradeEffect]:
     """Yield what differs in the pods, and in the manifests that a spec compiles to."""
     earlier = DiffSide([item.manifest for item in old], before.versions, before.related)
     later = DiffSide([item.manifest for item in new], after.versions, after.related)
     for difference in compare(earlier, later) if earlier.manifests and later.manifests else ():
         title = object_title(difference, ("the old releases", "the new ones"))
-        yield from (UpgradeEffect(after.filename, title, "differs", text) for text in _sentences(difference))
+        yield from (
+            UpgradeEffect(after.filename, title, "differs", text) for text in _sentences(difference)
+        )
 
 
 def _sentences(difference: ObjectDifference) -> Iterator[str]:

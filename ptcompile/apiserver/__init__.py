@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
-from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
+from ptcompile.apiserver.structure import (
+    is_complete,
+    is_outside,
+    rejected_paths,
+    structure_violations,
+)
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
@@ -53,13 +58,23 @@ def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem 
 
     if has_field_rules(kind):
         return None
-    message = f"field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
+    message = (
+        f"field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
+    )
     return problem_at(
-        "structure-only", ("kind",), message, ASK_SERVER, severity="note", stage="style", authority="ptcompile"
+        "structure-only",
+        ("kind",),
+        message,
+        ASK_SERVER,
+        severity="note",
+        stage="style",
+        authority="ptcompile",
     )
 
 
-def _find_definition(kind: GroupVersionKind, definitions: Definitions | None) -> Definition | JsonSchema | None:
+def _find_definition(
+    kind: GroupVersionKind, definitions: Definitions | None
+) -> Definition | JsonSchema | None:
     from ptcompile.apiserver.crds import NO_DEFINITIONS
 
     return (definitions or NO_DEFINITIONS).find(kind)
@@ -88,10 +103,14 @@ def validate(
     releases = versions or Versions()
     context = ApiServer(releases.kubernetes, gates=releases.gates_of("kubernetes"))
     related = objects(others)
-    problems = _server_problems(manifest, kind, context, releases, related, definitions, webhooks=webhooks)
+    problems = _server_problems(
+        manifest, kind, context, releases, related, definitions, webhooks=webhooks
+    )
     if not webhooks or not foreign:
         return problems
-    return _first_per_path([problems, _foreign_problems(manifest, kind, KindContext(releases, related))])
+    return _first_per_path(
+        [problems, _foreign_problems(manifest, kind, KindContext(releases, related))]
+    )
 
 
 def _server_problems(
@@ -107,10 +126,17 @@ def _server_problems(
     """Return the problems of the API server and, with `webhooks`, of the kind's operator."""
     if kind not in BUILT_IN and kind not in CUSTOM:
         request = KindContext(releases, related)
-        return _other_kind_problems(manifest, kind, context, definitions, request if webhooks else None)
+        return _other_kind_problems(
+            manifest, kind, context, definitions, request if webhooks else None
+        )
     if kind in CUSTOM:
-        problems = _operator_kind_problems(manifest, kind, context, releases, related, webhooks=webhooks)
-        return [*problems, *_user_definition_problems(manifest, kind, context, definitions, problems)]
+        problems = _operator_kind_problems(
+            manifest, kind, context, releases, related, webhooks=webhooks
+        )
+        return [
+            *problems,
+            *_user_definition_problems(manifest, kind, context, definitions, problems),
+        ]
     from ptcompile.apiserver.validation import built_in_problems
 
     return _merge_problems(
@@ -133,7 +159,9 @@ def _user_definition_problems(
     from ptcompile.apiserver.crds import definition_problems
 
     paths = {problem.path for problem in problems}
-    for problem in definition_problems(manifest, definition, context.kubernetes, definitions.evaluations):
+    for problem in definition_problems(
+        manifest, definition, context.kubernetes, definitions.evaluations
+    ):
         if is_outside(problem, paths):
             yield problem
 
@@ -154,7 +182,9 @@ def _foreign_problems(manifest: Json, kind: GroupVersionKind, request: KindConte
             yield from operator.validate_foreign(manifest, request)
 
 
-_FOREIGN_WEBHOOKS = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
+_FOREIGN_WEBHOOKS = tuple(
+    (operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None
+)
 
 
 def _has_key(manifest: Json, mark: str) -> bool:
@@ -167,7 +197,9 @@ def _has_key(manifest: Json, mark: str) -> bool:
         if isinstance(node, Mapping):
             if any(mark in key for key in node if type(key) is str):
                 return True
-            stack += [value for value in node.values() if type(value) is dict or type(value) is list]
+            stack += [
+                value for value in node.values() if type(value) is dict or type(value) is list
+            ]
         else:
             stack += [item for item in node if type(item) is dict or type(item) is list]
     return False
@@ -237,10 +269,16 @@ def _operator_kind_problems(
     exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates, installed)
     if checks_webhooks and not exact:
         defaulted = operator_kind.default(current)
-    violations = [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
-    violations = [violation for violation in violations if not _is_default_of_newer(violation, current)]
+    violations = (
+        [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
+    )
+    violations = [
+        violation for violation in violations if not _is_default_of_newer(violation, current)
+    ]
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
-    layers: list[Iterable[Problem]] = [metadata_problems(defaulted, namespaced=operator_kind.namespaced)]
+    layers: list[Iterable[Problem]] = [
+        metadata_problems(defaulted, namespaced=operator_kind.namespaced)
+    ]
     layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:
@@ -249,14 +287,22 @@ def _operator_kind_problems(
                 violation.stage = "apply"
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
-        established = Established(exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server)
+        established = Established(
+            exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server
+        )
         request = KindContext(releases, related, established)
-        layers += [operator_kind.validate(defaulted, request), operator_kind.controller_errors(defaulted, request)]
+        layers += [
+            operator_kind.validate(defaulted, request),
+            operator_kind.controller_errors(defaulted, request),
+        ]
     layers.append(pods)
     problems = _merge_problems(violations, _first_per_path(layers))
     if current is manifest:
         return problems
-    return [_at_written_path(problem, operator_kind.written_path(problem.path, release)) for problem in problems]
+    return [
+        _at_written_path(problem, operator_kind.written_path(problem.path, release))
+        for problem in problems
+    ]
 
 
 def _is_default_of_newer(violation: SchemaViolation, written: Json) -> bool:

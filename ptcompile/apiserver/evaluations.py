@@ -21,7 +21,9 @@ def unchecked_problem(path: Path, message: str, help: str = ASK_SERVER) -> Probl
     """Return the warning that a definition was not applied, so a missing finding does not imply that the object is
     valid.
     """
-    return Problem("unread-rule", path, message, help, severity="warning", stage="style", authority="ptcompile")
+    return Problem(
+        "unread-rule", path, message, help, severity="warning", stage="style", authority="ptcompile"
+    )
 
 
 class OutOfEvaluationsError(Exception):

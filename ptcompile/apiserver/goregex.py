@@ -83,7 +83,9 @@ def _search_in_python(pattern: str) -> Match | None:
 
 def to_python_syntax(pattern: str) -> str:
     r"""Convert a pattern from Go's syntax to Python's: `$` and `\z` become `\Z`, and flags come first."""
-    text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
+    text = (
+        pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
+    )
     return re.sub(r"\A\^(\(\?[ims]+\))", r"\1^", text.replace("\\z", "\\Z"))
 
 
@@ -104,7 +106,11 @@ def unmatchable_patterns(schema: Any) -> list[str]:
         if isinstance(node, Mapping):
             patterns = [node.get("pattern"), *_keys_of(node.get("patternProperties"))]
             unmatchable.update(
-                {pattern: None for pattern in patterns if isinstance(pattern, str) and compile_search(pattern) is None}
+                {
+                    pattern: None
+                    for pattern in patterns
+                    if isinstance(pattern, str) and compile_search(pattern) is None
+                }
             )
             pending += node.values()
         elif isinstance(node, list | tuple):

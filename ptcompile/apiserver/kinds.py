@@ -114,7 +114,11 @@ def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """Return the problem of a kind that the server does not serve under this apiVersion."""
     api_versions = _api_versions(kind[1], kubernetes)
     message = f'no matches for kind "{kind[1]}" in version "{kind[0]}"'
-    help = f"write apiVersion: {' or '.join(api_versions)}" if api_versions else "check apiVersion and kind"
+    help = (
+        f"write apiVersion: {' or '.join(api_versions)}"
+        if api_versions
+        else "check apiVersion and kind"
+    )
     return problem_at("no-such-kind", ("apiVersion",), message, help)
 
 
@@ -124,9 +128,13 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
     group = kind[0].rpartition("/")[0]
     if kind[0] in _OLDER_API_VERSIONS or kind[0].startswith("/"):  # "/v1" is v1
         return None
-    if group in _built_in_groups() or (_cannot_exist(kind[0]) and _api_versions(kind[1], kubernetes)):
+    if group in _built_in_groups() or (
+        _cannot_exist(kind[0]) and _api_versions(kind[1], kubernetes)
+    ):
         return [not_served(kind, kubernetes)]
-    is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(kind[1] == name for _, name in _custom_kinds())
+    is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(
+        kind[1] == name for _, name in _custom_kinds()
+    )
     return [not_served(kind, kubernetes)] if is_operator_kind else None
 
 
@@ -148,15 +156,23 @@ _OLDER_API_VERSIONS = frozenset(
 )
 """apiVersions of older operator releases, whose kinds are not checked."""
 
-_AMBIGUOUS_KINDS = frozenset({"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"})
+_AMBIGUOUS_KINDS = frozenset(
+    {"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"}
+)
 """Kinds of operators whose names other projects use too."""
 
 
 def _api_versions(name: str, kubernetes: Version) -> list[str]:
     """Return the apiVersions that serve a kind, for built-in kinds on this server version."""
     index = load(_KIND_INDEX)
-    candidates = {version: other_kind((version, name)) for version, kinds in index.items() if name in kinds}
-    served = [version for version, kind in candidates.items() if kind is not None and kind.served(kubernetes)]
+    candidates = {
+        version: other_kind((version, name)) for version, kinds in index.items() if name in kinds
+    }
+    served = [
+        version
+        for version, kind in candidates.items()
+        if kind is not None and kind.served(kubernetes)
+    ]
     stable = [version for version in served if "alpha" not in version and "beta" not in version]
     return (stable or served) + [version for version, kind in _custom_kinds() if kind == name]
 
@@ -179,7 +195,9 @@ def known_kinds() -> Iterator[tuple[str, str]]:
 def _custom_kinds() -> tuple[tuple[str, str], ...]:
     """Return the operators' kinds and those of shipped CRDs."""
     documents = [load(f"crds/{group}.json")["kinds"] for group in SHIPPED_GROUPS]
-    shipped = ((version, kind) for kinds in documents for version, names in kinds.items() for kind in names)
+    shipped = (
+        (version, kind) for kinds in documents for version, names in kinds.items() for kind in names
+    )
     return (*CUSTOM, *shipped)
 
 

@@ -71,13 +71,17 @@ def merge(live: Json, file: Json) -> JsonDict:
     others = united([entry.fields for entry in entries if not entry.is_own])
     applied = as_stored(file)
     kept = without_removed(live, own, others, applied)
-    return with_server_fields(live, overlay(kept, applied, united([own, others]) or keyed_fields(live)))
+    return with_server_fields(
+        live, overlay(kept, applied, united([own, others]) or keyed_fields(live))
+    )
 
 
 def as_stored(file: Json) -> JsonDict:
     """Return a file without nulls, and a Secret's stringData as data: the server does not keep either."""
     stored: JsonDict = {**without_nulls(file)}
-    texts = string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
+    texts = (
+        string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
+    )
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
         stored["data"] = {**nested_map(stored, "data"), **encoded}
@@ -93,16 +97,27 @@ def as_patched(file: Json) -> JsonDict:
 def _without_any_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _without_any_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_any_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
+    return (
+        [_without_any_nulls(item) for item in value if item is not None]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def fields_of(value: Any, fields: Fields) -> JsonDict:
     """Return the tree of the fields that a file has; `fields` tell which lists are merged, and by which keys."""
     if isinstance(value, Mapping):
-        parts = {f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}"))) for key, inner in value.items()}
+        parts = {
+            f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}")))
+            for key, inner in value.items()
+        }
         return {".": {}, **parts}
     if isinstance(value, list) and _has_items(fields):
-        return {key: fields_of(item, nested_map(fields, key)) for item in value for key in [_item_key(item, fields)]}
+        return {
+            key: fields_of(item, nested_map(fields, key))
+            for item in value
+            for key in [_item_key(item, fields)]
+        }
     return {}
 
 
@@ -121,7 +136,11 @@ def keyed_fields(value: Any, field: str = "") -> JsonDict:
     if isinstance(value, Mapping):
         return {".": {}, **{f"f:{key}": keyed_fields(inner, key) for key, inner in value.items()}}
     key = MERGE_KEYS.get(field)
-    if isinstance(value, list) and key is not None and all(isinstance(item, Mapping) and key in item for item in value):
+    if (
+        isinstance(value, list)
+        and key is not None
+        and all(isinstance(item, Mapping) and key in item for item in value)
+    ):
         return {".": {}, **{_key_of("k", {key: item[key]}): keyed_fields(item) for item in value}}
     return {}
 
@@ -132,7 +151,14 @@ def _has_items(fields: Fields) -> bool:
 
 def with_server_fields(live: Json, merged: Json) -> JsonDict:
     """Return the merged object with the metadata that only the server writes."""
-    names = ("creationTimestamp", "generation", "managedFields", "namespace", "resourceVersion", "uid")
+    names = (
+        "creationTimestamp",
+        "generation",
+        "managedFields",
+        "namespace",
+        "resourceVersion",
+        "uid",
+    )
     metadata = nested_map(live, "metadata")
     written = {name: metadata[name] for name in names if name in metadata}
     return {**merged, "metadata": {**nested_map(merged, "metadata"), **written}}
@@ -152,7 +178,9 @@ def without_removed(value: Any, own: Fields, others: Fields, file: Any) -> Any:
     them too.
     """
     if isinstance(value, Mapping):
-        in_file = {f"f:{key}": inner for key, inner in file.items()} if isinstance(file, Mapping) else {}
+        in_file = (
+            {f"f:{key}": inner for key, inner in file.items()} if isinstance(file, Mapping) else {}
+        )
         parts = [(f"f:{key}", key, inner) for key, inner in value.items()]
         return dict(_kept_parts(parts, own, others, in_file))
     if isinstance(value, list) and _has_items(own):
@@ -186,7 +214,10 @@ def overlay(live: Any, file: Any, fields: Fields | None) -> Any:
         if fields is not None and not fields and live and file:
             return file
         inner_fields = fields or _NO_FIELDS
-        merged = {key: overlay(live.get(key), value, inner_fields.get(f"f:{key}")) for key, value in file.items()}
+        merged = {
+            key: overlay(live.get(key), value, inner_fields.get(f"f:{key}"))
+            for key, value in file.items()
+        }
         return {**live, **merged}
     if isinstance(live, list) and isinstance(file, list) and fields and _has_items(fields):
         in_file = {_item_key(item, fields): item for item in file}
@@ -242,6 +273,8 @@ def _changed_paths(live: Any, file: Any, fields: Fields, path: Path) -> Iterator
         for index, item in enumerate(file):
             key = _item_key(item, fields)
             if key in fields and key in by_key:
-                yield from _changed_paths(by_key[key], item, as_mapping(fields[key]), (*path, index))
+                yield from _changed_paths(
+                    by_key[key], item, as_mapping(fields[key]), (*path, index)
+                )
     elif live != file:
         yield path

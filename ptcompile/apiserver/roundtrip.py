@@ -47,7 +47,11 @@ def as_go_writes(value: Any, shape: Any) -> Any:
     if isinstance(shape, list):
         return _items_as_go_writes(value, shape[0])
     if shape == STRINGS:
-        return [v if v is not None else "" for v in value] if isinstance(value, list) and None in value else value
+        return (
+            [v if v is not None else "" for v in value]
+            if isinstance(value, list) and None in value
+            else value
+        )
     if not isinstance(value, dict):
         return value
     changed: JsonDict | None = None
@@ -63,7 +67,9 @@ def as_go_writes(value: Any, shape: Any) -> Any:
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
             changed = {**value} if changed is None else changed
-            changed[key] = as_go_writes(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
+            changed[key] = (
+                as_go_writes(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
+            )
     return value if changed is None else changed
 
 
@@ -82,7 +88,9 @@ def _items_as_go_writes(value: Any, shape: Any) -> Any:
 def _resolved(shape: Any, known: Mapping[str, FieldShapes]) -> Any:
     """Return a shape with the named ones in it, such as `<container>`, in place of their names."""
     if isinstance(shape, dict):
-        return {key: inner if key == ZERO else _resolved(inner, known) for key, inner in shape.items()}
+        return {
+            key: inner if key == ZERO else _resolved(inner, known) for key, inner in shape.items()
+        }
     if isinstance(shape, list):
         return [_resolved(inner, known) for inner in shape]
     return known.get(shape, shape)

@@ -43,10 +43,16 @@ def merge_by_schema(
         has_keys = schema.get("x-kubernetes-list-type") == "map"
         if has_keys and not new and old:
             return REMOVED
-        before = {_item_key(schema, item): item for item in old} if has_keys and isinstance(old, list) else {}
+        before = (
+            {_item_key(schema, item): item for item in old}
+            if has_keys and isinstance(old, list)
+            else {}
+        )
         items = schema.get("items", {})
         return [
-            merge_by_schema(items, document, before.get(_item_key(schema, item)), item, (*path, index), nulls)
+            merge_by_schema(
+                items, document, before.get(_item_key(schema, item)), item, (*path, index), nulls
+            )
             for index, item in enumerate(new)
         ]
     if new is not None or default or nullable:
@@ -59,7 +65,12 @@ def merge_by_schema(
 
 
 def _merge_mapping(
-    schema: Schema, document: str, old: Any, new: Json, path: tuple[str | int, ...], nulls: NullPaths
+    schema: Schema,
+    document: str,
+    old: Any,
+    new: Json,
+    path: tuple[str | int, ...],
+    nulls: NullPaths,
 ) -> Any:
     properties = schema.get("properties", {})
     additional = schema.get("additionalProperties")
@@ -80,5 +91,8 @@ def _item_key(schema: Schema, item: Any) -> str:
     if not isinstance(item, Mapping):
         return ""
     properties = schema.get("items", {}).get("properties", {})
-    defaults = {key: properties.get(key, {}).get("default") for key in schema.get("x-kubernetes-list-map-keys", ())}
+    defaults = {
+        key: properties.get(key, {}).get("default")
+        for key in schema.get("x-kubernetes-list-map-keys", ())
+    }
     return repr([item.get(key, default) for key, default in defaults.items()])

@@ -63,12 +63,19 @@ def as_created(manifest: Json) -> JsonDict:
 def as_updated(old: Json, merged: Json) -> JsonDict:
     """Return an object of a built-in kind after an update; `merged` is the old one with a file laid over it."""
     current = with_defaults(merged)
-    if kind_of(merged) != ("v1", "Pod") or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old:
+    if (
+        kind_of(merged) != ("v1", "Pod")
+        or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old
+    ):
         return current
-    return set_node_tolerations(current, ClusterState())  # a file with tolerations replaces the list
+    return set_node_tolerations(
+        current, ClusterState()
+    )  # a file with tolerations replaces the list
 
 
-def _creation_stages(kind: tuple[str, str], others: Sequence[Json], releases: Versions) -> Iterator[WritingStage]:
+def _creation_stages(
+    kind: tuple[str, str], others: Sequence[Json], releases: Versions
+) -> Iterator[WritingStage]:
     """Yield what the server writes into a new object of a built-in kind, after its defaults."""
     if not is_built_in(kind):
         return
@@ -102,7 +109,9 @@ def stored_object(
     `webhooks=False` leaves out what the operators write. Accepts any data; never raises.
     """
     releases = versions or Versions()
-    before = as_encoded(manifest) if is_built_in(kind_of(manifest)) else copy_without_nulls(manifest)
+    before = (
+        as_encoded(manifest) if is_built_in(kind_of(manifest)) else copy_without_nulls(manifest)
+    )
     before.pop("status", None)
     current = before
     writers: dict[Path, str] = {}
@@ -112,12 +121,18 @@ def stored_object(
         after = copy_without_nulls(stage(copy_without_nulls(current)))
         writers.update(dict.fromkeys(_new_paths(current, after, ()), name))
         current = after
-    written = [WrittenValue(path, get(current, path), _writer(path, writers)) for path in new_values(before, current)]
+    written = [
+        WrittenValue(path, get(current, path), _writer(path, writers))
+        for path in new_values(before, current)
+    ]
     return StoredObject(current, tuple(written))
 
 
 def _stages(
-    kind: tuple[str, str], releases: Versions, others: Sequence[Json], definitions: Definitions | None
+    kind: tuple[str, str],
+    releases: Versions,
+    others: Sequence[Json],
+    definitions: Definitions | None,
 ) -> Iterator[WritingStage]:
     """Yield the writers in the order of a request: decoding, admission plugins, webhooks, decoding again."""
     decoding: WritingStage = (API_SERVER, with_built_in_defaults)
@@ -128,10 +143,16 @@ def _stages(
     yield from _creation_stages(kind, others, releases)
     if kind in KINDS:
         operator = KINDS[kind][0]
-        yield f"{operator.authority} webhook", partial(_after_webhook, release=operator.release_in(releases))
+        yield (
+            f"{operator.authority} webhook",
+            partial(_after_webhook, release=operator.release_in(releases)),
+        )
     for operator in OPERATORS:
         if operator.foreign is not None and kind in operator.foreign.kinds:
-            yield f"{operator.authority} webhook", partial(operator.default_foreign, related=others, versions=releases)
+            yield (
+                f"{operator.authority} webhook",
+                partial(operator.default_foreign, related=others, versions=releases),
+            )
     yield decoding
 
 

@@ -135,7 +135,11 @@ def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Problems:
 
 def _amount_problems(amounts: JsonDict, say: ProblemFactory, path: Path) -> Problems:
     for name, amount in amounts.items():
-        if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.is_quantity(amount):
+        if (
+            isinstance(amount, str)
+            and _may_match_pattern(amount)
+            and not quantity.is_quantity(amount)
+        ):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
             yield say((*path, name), text, "write a number such as 15 or 1500m")
 

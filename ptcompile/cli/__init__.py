@@ -59,7 +59,9 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
             )
             return 2
         if words and (near := _suggest_command(words[0])):
-            files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?")
+            files.print_error(
+                f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?"
+            )
             return 2
         words.insert(0, "compile")
     options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))
@@ -124,7 +126,10 @@ def _without_separator(words: list[str]) -> list[str]:
     if "--" not in words:
         return words
     index = words.index("--")
-    return [*words[:index], *(f"./{word}" if word.startswith("-") else word for word in words[index + 1 :])]
+    return [
+        *words[:index],
+        *(f"./{word}" if word.startswith("-") else word for word in words[index + 1 :]),
+    ]
 
 
 def _help(words: Sequence[str]) -> int:
@@ -135,7 +140,9 @@ def _help(words: Sequence[str]) -> int:
         return presentation.write_painted(overview(), presentation.HELP)
     if words[0] not in COMMANDS:
         near = _suggest_command(words[0])
-        raise files.UsageError(f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else ""))
+        raise files.UsageError(
+            f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else "")
+        )
     build_parser(words[0]).print_help()
     return 0
 
@@ -148,7 +155,11 @@ def overview() -> str:
         "Compile PyTorch training specs into Kubernetes manifests, and check manifests, offline.",
     ]
     for group in dict.fromkeys(command.group for command in COMMANDS.values()):
-        rows = (f"  {name:<11} {command.summary}" for name, command in COMMANDS.items() if command.group == group)
+        rows = (
+            f"  {name:<11} {command.summary}"
+            for name, command in COMMANDS.items()
+            if command.group == group
+        )
         lines += ["", f"{group}:", *rows]
     from ptcompile.cli.options import fit, terminal_width
 
@@ -193,7 +204,9 @@ def run() -> None:
     try:
         status = main(own_process=True)
     except MemoryError:
-        files.print_error("ptcompile: not finished: out of memory", "  = help: give it fewer or smaller files")
+        files.print_error(
+            "ptcompile: not finished: out of memory", "  = help: give it fewer or smaller files"
+        )
         status = 2
     except KeyboardInterrupt:
         status = 130  # shells use 128 plus the signal number

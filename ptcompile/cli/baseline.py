@@ -55,26 +55,36 @@ class Baseline(NamedTuple):
     text: str
     entries: tuple[KnownFinding, ...]
 
-    def apply(self, diagnostics: Sequence[Diagnostic], names: Iterable[str], codes: Collection[str]) -> Applied:
+    def apply(
+        self, diagnostics: Sequence[Diagnostic], names: Iterable[str], codes: Collection[str]
+    ) -> Applied:
         """Split findings into new and known ones. `names` are the files of the run, and `codes` those of its rules."""
         folder = os.path.dirname(self.filename)
         ordered = sort_by_location(diagnostics)
         places = {_place(name, folder) for name in names}
-        matched = _match(self.entries, [_entry_of(diagnostic, folder) for diagnostic in ordered], folder)
+        matched = _match(
+            self.entries, [_entry_of(diagnostic, folder) for diagnostic in ordered], folder
+        )
         date = today()
-        known = {index for index, entry in matched.items() if not entry.expires or date <= entry.expires}
+        known = {
+            index for index, entry in matched.items() if not entry.expires or date <= entry.expires
+        }
         used = {entry.line for entry in matched.values()}
         expired = [entry for index, entry in matched.items() if index not in known]
         stale = [
             entry
             for entry in self.entries
-            if entry.line not in used and entry.code in codes and (entry.file in places or _is_gone(entry.file, folder))
+            if entry.line not in used
+            and entry.code in codes
+            and (entry.file in places or _is_gone(entry.file, folder))
         ]
         problems = [*map(_expired, expired), *map(_stale, stale)]
         return Applied(
             [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
             len(known),
-            limit_findings((to_diagnostic(problem, None, self.filename) for problem in problems), self.filename),
+            limit_findings(
+                (to_diagnostic(problem, None, self.filename) for problem in problems), self.filename
+            ),
         )
 
 
@@ -88,14 +98,28 @@ class Applied(NamedTuple):
 
 
 def _expired(entry: KnownFinding) -> Problem:
-    message = f"the entry for {entry.code} applied until {entry.expires}: the finding is reported again"
-    return _problem("expired-baseline", entry, message, "fix the finding and remove the entry, or set a later date")
+    message = (
+        f"the entry for {entry.code} applied until {entry.expires}: the finding is reported again"
+    )
+    return _problem(
+        "expired-baseline",
+        entry,
+        message,
+        "fix the finding and remove the entry, or set a later date",
+    )
 
 
 def _stale(entry: KnownFinding) -> Problem:
     resource = "/".join(filter(None, (entry.kind, entry.name))) or entry.file
-    message = f"no finding for this entry: {entry.code} of {resource}" + (f" at {entry.path}" if entry.path else "")
-    return _problem("stale-baseline", entry, message, "remove it, or write the baseline again with --write-baseline")
+    message = f"no finding for this entry: {entry.code} of {resource}" + (
+        f" at {entry.path}" if entry.path else ""
+    )
+    return _problem(
+        "stale-baseline",
+        entry,
+        message,
+        "remove it, or write the baseline again with --write-baseline",
+    )
 
 
 def _problem(name: str, entry: KnownFinding, message: str, help: str) -> Problem:
@@ -111,7 +135,9 @@ def _entry_of(diagnostic: Diagnostic, folder: str) -> KnownFinding:
     """Return the entry that covers a finding."""
     kind, _, name = mask_formats(diagnostic.resource or "").partition("/")
     place = _place(diagnostic.filename or _STDIN, folder)
-    return KnownFinding(diagnostic.code, place, kind, diagnostic.namespace or "", name, diagnostic.stable_path)
+    return KnownFinding(
+        diagnostic.code, place, kind, diagnostic.namespace or "", name, diagnostic.stable_path
+    )
 
 
 def _place(filename: str, folder: str) -> str:
@@ -122,14 +148,20 @@ def _place(filename: str, folder: str) -> str:
     return mask_formats(relative.encode(errors="replace").decode())
 
 
-def _match(entries: Iterable[KnownFinding], findings: Sequence[KnownFinding], folder: str) -> dict[int, KnownFinding]:
+def _match(
+    entries: Iterable[KnownFinding], findings: Sequence[KnownFinding], folder: str
+) -> dict[int, KnownFinding]:
     """Return the entry of each finding that has one, by the finding's index.
 
     An entry for the very place comes first, then one for a file that was renamed or is rendered now, then one for
     another index of the same list.
     """
     unused = [*entries]
-    gone = {file for file in {entry.file for entry in unused} if file == _STDIN or _is_gone(file, folder)}
+    gone = {
+        file
+        for file in {entry.file for entry in unused}
+        if file == _STDIN or _is_gone(file, folder)
+    }
     matched: dict[int, KnownFinding] = {}
     for any_index, any_file in ((False, False), (False, True), (True, False), (True, True)):
         candidates: dict[tuple[object, ...], list[KnownFinding]] = {}
@@ -140,7 +172,9 @@ def _match(entries: Iterable[KnownFinding], findings: Sequence[KnownFinding], fo
             if index in matched or (any_file and not finding.kind):
                 continue
             key = _key(finding, any_index, any_file)
-            same = candidates.get((True, *key)) or (finding.file == _STDIN and candidates.get((False, *key)))
+            same = candidates.get((True, *key)) or (
+                finding.file == _STDIN and candidates.get((False, *key))
+            )
             if same:
                 matched[index] = same.pop()
         used = {entry.line for entry in matched.values()}
@@ -165,12 +199,16 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     text = content.decode()
     lines = [number for number, line in enumerate(text.split("\n"), 1) if _is_header(line)]
     tables = table.get("finding", [])
-    mistakes = [f"{key}: unknown key; entries begin with [[finding]]" for key in table if key != "finding"]
+    mistakes = [
+        f"{key}: unknown key; entries begin with [[finding]]" for key in table if key != "finding"
+    ]
     if not isinstance(tables, list) or len(tables) != len(lines):
         mistakes.append("write each entry as a table that begins with a line [[finding]]")
         lines = tables = []
     known = {*codes.values()}
-    entries = [_read_entry(item, line, known, mistakes) for item, line in zip(tables, lines, strict=True)]
+    entries = [
+        _read_entry(item, line, known, mistakes) for item, line in zip(tables, lines, strict=True)
+    ]
     if mistakes:
         raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))
     return Baseline(filename, text, tuple(entries))
@@ -214,7 +252,12 @@ def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[st
     return KnownFinding(**{"code": "", "file": "", **values}, line=line)
 
 
-def write(filename: str, diagnostics: Sequence[Diagnostic], read_files: Iterable[str], codes: Mapping[str, str]) -> str:
+def write(
+    filename: str,
+    diagnostics: Sequence[Diagnostic],
+    read_files: Iterable[str],
+    codes: Mapping[str, str],
+) -> str:
     """Write all findings to a baseline and return a summary of that.
 
     Entries of an existing baseline that still cover a finding keep their reason, owner and date, and those of files
@@ -226,11 +269,17 @@ def write(filename: str, diagnostics: Sequence[Diagnostic], read_files: Iterable
     matched = _match(old, findings, folder)
     used = {entry.line for entry in matched.values()}
     places = {_place(name, folder) for name in read_files}
-    untouched = [e for e in old if e.line not in used and e.file not in places and not _is_gone(e.file, folder)]
+    untouched = [
+        e
+        for e in old
+        if e.line not in used and e.file not in places and not _is_gone(e.file, folder)
+    ]
     entries = [*untouched]
     for index, finding in enumerate(findings):
         notes = matched.get(index, finding)
-        entries.append(finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires))
+        entries.append(
+            finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires)
+        )
     files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, sorted(entries, key=_order))])})
     new = len(findings) - len(matched)
     removed = len(old) - len(used) - len(untouched)
@@ -258,4 +307,8 @@ def _to_toml(entry: KnownFinding) -> str:
 def _quote(text: str) -> str:
     """Return a text as a basic string of TOML."""
     escapes = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(escapes.get(c) or (c if c.isprintable() else f"\\U{ord(c):08X}") for c in text) + '"'
+    return (
+        '"'
+        + "".join(escapes.get(c) or (c if c.isprintable() else f"\\U{ord(c):08X}") for c in text)
+        + '"'
+    )

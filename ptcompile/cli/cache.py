@@ -178,7 +178,9 @@ class ResultCache:
                 _limit_size(self._folder)
 
     def _path(self, folder: str) -> str:
-        digest = sha256(f"{self._settings}\0{os.path.abspath(folder)}".encode(errors="surrogatepass")).hexdigest()
+        digest = sha256(
+            f"{self._settings}\0{os.path.abspath(folder)}".encode(errors="surrogatepass")
+        ).hexdigest()
         return os.path.join(self._folder, digest[:32] + _SUFFIX)
 
 
@@ -268,7 +270,9 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,
         "cluster": config.cluster and sha256(files.read(config.cluster)).hexdigest(),
-        "schemas": [(path, _digest(path)) for schemas in config.schemas for path in _schema_files(schemas)],
+        "schemas": [
+            (path, _digest(path)) for schemas in config.schemas for path in _schema_files(schemas)
+        ],
         "rule": config.rule,
     }
     return sha256(json.dumps(settings, sort_keys=True, default=repr).encode()).hexdigest()
@@ -278,18 +282,24 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
     """Return a function that returns the digest of a file and of its related objects in other files."""
     from ptcompile.source.templates import chart_role
 
-    related_digest = sha256(b"".join(sha256(file.content).digest() for file in related.files.values())).digest()
+    related_digest = sha256(
+        b"".join(sha256(file.content).digest() for file in related.files.values())
+    ).digest()
 
     def key(file: InputFile) -> str:
         decisive = [
-            os.path.abspath(file.name),  # a run over the folder and one over the file share the result
+            os.path.abspath(
+                file.name
+            ),  # a run over the folder and one over the file share the result
             chart_role(file.name),
             config.ignored_in(file.name),
             config.severities(file.name),
             today() if b"until" in file.content else None,  # comments may have a last day
             related.is_complete,
         ]
-        return sha256(b"\0".join([json.dumps(decisive).encode(), related_digest, file.content])).hexdigest()
+        return sha256(
+            b"\0".join([json.dumps(decisive).encode(), related_digest, file.content])
+        ).hexdigest()
 
     return key
 
@@ -318,7 +328,9 @@ def _library_versions() -> Iterator[str]:
             names: Sequence[str] = os.listdir(folder)
         except OSError:
             continue
-        yield from (name for name in names if name.endswith("-info") and name.lower().startswith(_LIBRARIES))
+        yield from (
+            name for name in names if name.endswith("-info") and name.lower().startswith(_LIBRARIES)
+        )
 
 
 def _schema_files(path: str) -> Iterator[str]:

@@ -19,7 +19,13 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import NO_CODES, Selection, selected_names, selection, severities
+from ptcompile.diagnostics.selection import (
+    NO_CODES,
+    Selection,
+    selected_names,
+    selection,
+    severities,
+)
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import parse_version
 
@@ -93,14 +99,22 @@ class Config(NamedTuple):
 
     def ignored_in(self, path: str) -> list[str]:
         """Return the selectors that `per-file-ignores` has for one file."""
-        return [selector for selectors in self._matching(self.per_file_ignores, path) for selector in selectors]
+        return [
+            selector
+            for selectors in self._matching(self.per_file_ignores, path)
+            for selector in selectors
+        ]
 
     def severities(self, path: str) -> dict[str, Severity]:
         """Return the configured severities of rules in one file by rule name; `per-file-severity` overrides `severity`,
         and later patterns override earlier ones.
         """
         tables = [self.severity, *self._matching(self.per_file_severity, path)]
-        return {name: level for table in tables for name, level in severities(dict(table), self.codes).items()}
+        return {
+            name: level
+            for table in tables
+            for name, level in severities(dict(table), self.codes).items()
+        }
 
     def selection(self, path: str) -> Selection:
         """Return which rules are reported in one file, and with what severities."""
@@ -167,7 +181,9 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
 
 def _kustomizations_beside(path: str) -> Iterator[str]:
     """Yield the texts of the kustomizations that may complete or patch a file."""
-    for kustomization in files.kustomizations_near(os.path.dirname(path)) if os.path.basename(path) else ():
+    for kustomization in (
+        files.kustomizations_near(os.path.dirname(path)) if os.path.basename(path) else ()
+    ):
         try:
             yield read_found(kustomization).decode(errors="replace")
         except OSError:  # such as a link out of the repository
@@ -184,7 +200,9 @@ def of_run(options: Namespace) -> Config:
     """Return the configuration of a run, as its options say. Raises `UsageError` that lists every mistake in it."""
     if "configuration" not in options:
         chosen = (
-            partial(load, options.config, isolated=options.isolated) if "isolated" in options else partial(load, None)
+            partial(load, options.config, isolated=options.isolated)
+            if "isolated" in options
+            else partial(load, None)
         )
         options.configuration = _Loaded(chosen)
     loaded: _Loaded = options.configuration
@@ -230,7 +248,9 @@ def _configures(path: str) -> bool:
     if tree := leads_out(path):
         if os.path.basename(path) != FILES[0]:
             return False  # most such files do not configure ptcompile
-        raise UsageError(f"{path}: a link that leads out of {tree}; name it with --config to use it")
+        raise UsageError(
+            f"{path}: a link that leads out of {tree}; name it with --config to use it"
+        )
     return os.path.basename(path) == FILES[0] or b"[tool.ptcompile" in files.read(path)
 
 
@@ -257,7 +277,9 @@ def parse_toml(path: str, content: bytes, max_bytes: int) -> Json:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError:  # int() limits the number of digits
-        raise UsageError(f"{path}: a number has more than {sys.get_int_max_str_digits()} digits") from None
+        raise UsageError(
+            f"{path}: a number has more than {sys.get_int_max_str_digits()} digits"
+        ) from None
     except RecursionError:
         raise UsageError(f"{path}: arrays or inline tables are nested too deeply") from None
 
@@ -297,9 +319,13 @@ def _parse_config(table: Json, path: str) -> Config:
             if "\0" in name:
                 mistakes.append(f"{key}: must not contain null characters")
             elif not is_inside(os.path.join(values["folder"], name), root):
-                mistakes.append(f"{key}: {name} leads out of {root}; name such a file on the command line")
+                mistakes.append(
+                    f"{key}: {name} leads out of {root}; name such a file on the command line"
+                )
     if mistakes:
-        raise UsageError(f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes))
+        raise UsageError(
+            f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes)
+        )
     config = Config(**values)
     return config._replace(
         cluster=config.cluster and profile_in(config.folder, config.cluster),
@@ -323,8 +349,13 @@ def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensi
     from ptcompile.extending.plugins import ExtensionError
 
     try:
-        loaded = extensions(_parse_plugins(table.get("plugins", [])), _parse_rules(table.get("rule", [])))
-        owned = (rule if rule.owner else rule._replace(owner=f"rule of {filename}") for rule in loaded.rules)
+        loaded = extensions(
+            _parse_plugins(table.get("plugins", [])), _parse_rules(table.get("rule", []))
+        )
+        owned = (
+            rule if rule.owner else rule._replace(owner=f"rule of {filename}")
+            for rule in loaded.rules
+        )
         return loaded._replace(rules=tuple(owned))
     except ExtensionError as error:
         mistakes += [line.strip() for line in str(error).splitlines()]
@@ -335,7 +366,9 @@ def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensi
 
 def _parse_rules(value: object) -> tuple[Json, ...]:
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
-        raise ValueError('must be tables, each written as [[tool.ptcompile.rule]] with code = "ACME101"')
+        raise ValueError(
+            'must be tables, each written as [[tool.ptcompile.rule]] with code = "ACME101"'
+        )
     return tuple(value)
 
 
@@ -346,7 +379,10 @@ def _parse_selectors(value: object, codes: Mapping[str, str] = NO_CODES) -> tupl
 
 
 def _parse_per_file(
-    parse: Callable[[object, Mapping[str, str]], T], example: str, value: object, codes: Mapping[str, str] = NO_CODES
+    parse: Callable[[object, Mapping[str, str]], T],
+    example: str,
+    value: object,
+    codes: Mapping[str, str] = NO_CODES,
 ) -> tuple[tuple[str, T], ...]:
     """Return the values of a table by pattern of files."""
     if not isinstance(value, Mapping):
@@ -354,7 +390,9 @@ def _parse_per_file(
     return tuple((str(glob), parse(item, codes)) for glob, item in value.items())
 
 
-def _parse_severities(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[tuple[str, str], ...]:
+def _parse_severities(
+    value: object, codes: Mapping[str, str] = NO_CODES
+) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {PTC801 = "note", missing-shm = "error"}')
     table = {str(selector): str(level) for selector, level in value.items()}
@@ -379,7 +417,9 @@ def _parse_texts(of_what: str, value: object) -> tuple[str, ...]:
 
 
 _parse_paths = partial(_parse_texts, 'files and folders, such as ["crds"]')
-_parse_patterns = partial(_parse_texts, 'patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]')
+_parse_patterns = partial(
+    _parse_texts, 'patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]'
+)
 _parse_plugins = partial(_parse_texts, 'installed packages, such as ["acme-ptcompile"]')
 
 
@@ -395,7 +435,9 @@ def _parse_timeout(value: object) -> float:
     return float(value)
 
 
-_SELECTOR_KEYS = frozenset({"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"})
+_SELECTOR_KEYS = frozenset(
+    {"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"}
+)
 """Keys whose values name codes, including those of plugins."""
 _PARSERS: JsonDict = {
     "select": _parse_selectors,

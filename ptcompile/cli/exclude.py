@@ -33,8 +33,12 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
     kustomize patch is only part of an object; lint it in the output of `kustomize build`.
     """
     tops = frozenset(os.path.abspath(_without_glob(path)) for path in searched)
-    patterns = tuple(os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude))
-    config_patterns = _Patterns(os.path.abspath(config.folder), matcher(patterns)) if patterns else None
+    patterns = tuple(
+        os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude)
+    )
+    config_patterns = (
+        _Patterns(os.path.abspath(config.folder), matcher(patterns)) if patterns else None
+    )
     folders: dict[str, _Folder] = {}
     patches = cache(_patch_files)
 
@@ -44,12 +48,15 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
             chain.append(path)
             parent = os.path.dirname(path)
             if parent == path or (
-                _is_root(path) and (config_patterns is None or not path.startswith(config_patterns.base))
+                _is_root(path)
+                and (config_patterns is None or not path.startswith(config_patterns.base))
             ):
                 break
             path = parent
         for path in reversed(chain):
-            folders[path] = _describe_folder(path, folders.get(os.path.dirname(path)), config_patterns, tops)
+            folders[path] = _describe_folder(
+                path, folders.get(os.path.dirname(path)), config_patterns, tops
+            )
         return folders[path]
 
     def excluded(path: str) -> bool:
@@ -66,7 +73,9 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
     return excluded
 
 
-def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[str]) -> Iterator[str]:
+def unmatched_patterns(
+    config: Config, inputs: Iterable[str], visited: Iterable[str]
+) -> Iterator[str]:
     """Yield a sentence for each pattern of the configuration that matches none of the files and folders of a run.
 
     `inputs` are the files that are read, `visited` all files and folders that were found, including excluded ones.
@@ -75,12 +84,19 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
         ("per-file-ignores", config.per_file_ignores),
         ("per-file-severity", config.per_file_severity),
     )
-    if not (config.per_file_ignores or config.per_file_severity or config.exclude or config.extend_exclude):
+    if not (
+        config.per_file_ignores
+        or config.per_file_severity
+        or config.exclude
+        or config.extend_exclude
+    ):
         return
     outside = os.path.join(os.pardir, "")
 
     def inside(paths: Iterable[str]) -> list[str]:
-        relative = (os.path.relpath(path, config.folder) + os.sep * path.endswith(os.sep) for path in paths)
+        relative = (
+            os.path.relpath(path, config.folder) + os.sep * path.endswith(os.sep) for path in paths
+        )
         return [path for path in relative if not path.startswith(outside)]
 
     files_read = inside(inputs)
@@ -89,12 +105,17 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
         for pattern, _ in table:
             if not any(matches(pattern, path) for path in files_read):
                 yield f"{key}: {pattern!r} matches no file; correct or remove it"
-    for key, patterns in (("exclude", config.exclude or ()), ("extend-exclude", config.extend_exclude)):
+    for key, patterns in (
+        ("exclude", config.exclude or ()),
+        ("extend-exclude", config.extend_exclude),
+    ):
         for pattern in patterns:
             name = pattern.removeprefix("!").strip("/")
             # the content of excluded and of hidden folders is not visited
             is_unvisited = (
-                name.startswith(("#", ".")) or "/." in name or os.path.lexists(os.path.join(config.folder, name))
+                name.startswith(("#", "."))
+                or "/." in name
+                or os.path.lexists(os.path.join(config.folder, name))
             )
             if not is_unvisited and not any(matches(pattern, path) for path in paths_visited):
                 yield f"{key}: {pattern!r} matches no file; correct or remove it"
@@ -138,7 +159,9 @@ def _describe_folder(
     inside = config_patterns is not None and (
         path == config_patterns.base or (parent is not None and parent.config_patterns is not None)
     )
-    reads_gitignore = (parent is not None and parent.reads_gitignore) or path in tops or _is_root(path)
+    reads_gitignore = (
+        (parent is not None and parent.reads_gitignore) or path in tops or _is_root(path)
+    )
     ignores = _read_gitignore(path) if reads_gitignore else ()
     excluded = ignored = False
     if parent is not None:
@@ -146,9 +169,12 @@ def _describe_folder(
             ignores = (*ignores, *parent.ignores)
             ignored = parent.ignored or _is_ignored(parent.ignores, parent.path, name, True)
         excluded = parent.excluded or (
-            parent.config_patterns is not None and _is_ignored((parent.config_patterns,), parent.path, name, True)
+            parent.config_patterns is not None
+            and _is_ignored((parent.config_patterns,), parent.path, name, True)
         )
-    return _Folder(path, config_patterns if inside else None, ignores, excluded, ignored, reads_gitignore)
+    return _Folder(
+        path, config_patterns if inside else None, ignores, excluded, ignored, reads_gitignore
+    )
 
 
 def _is_root(folder: str) -> bool:
@@ -157,7 +183,9 @@ def _is_root(folder: str) -> bool:
 
 def _matches_patterns(folder: _Folder, name: str, is_folder: bool) -> bool:
     """Return whether the configuration's patterns or git's match a file or folder in `folder`."""
-    if folder.config_patterns is not None and _is_ignored((folder.config_patterns,), folder.path, name, is_folder):
+    if folder.config_patterns is not None and _is_ignored(
+        (folder.config_patterns,), folder.path, name, is_folder
+    ):
         return True
     return _is_ignored(folder.ignores, folder.path, name, is_folder)
 

@@ -88,7 +88,10 @@ class InputFile(NamedTuple):
 
 
 def read_all(
-    paths: Sequence[str], exclude: Callable[[str], bool] | None = None, *, require_match: bool = False
+    paths: Sequence[str],
+    exclude: Callable[[str], bool] | None = None,
+    *,
+    require_match: bool = False,
 ) -> tuple[list[InputFile], list[str]]:
     """Return the files that the paths name or contain, and a sentence for each path that cannot be read.
 
@@ -136,7 +139,14 @@ def read(path: str) -> bytes:
 
 BUILT_IN = "built-in:"
 """What the name of a starter profile begins with, in place of a file's."""
-_CLOUDS_BY_VENDOR = {"aws": "eks", "gcp": "gke", "google": "gke", "azure": "aks", "oci": "oke", "oracle": "oke"}
+_CLOUDS_BY_VENDOR = {
+    "aws": "eks",
+    "gcp": "gke",
+    "google": "gke",
+    "azure": "aks",
+    "oci": "oke",
+    "oracle": "oke",
+}
 
 
 def starter_named(text: str) -> str | None:
@@ -173,14 +183,18 @@ def _expand_all(
             unreadable.append(f"{path}: {_reason_for_no_match(path)}; --allow-empty accepts that")
 
 
-def _expand(path: str, exclude: Callable[[str], bool], unreadable: list[str]) -> Iterator[tuple[str, bool]]:
+def _expand(
+    path: str, exclude: Callable[[str], bool], unreadable: list[str]
+) -> Iterator[tuple[str, bool]]:
     """Yield a file itself, or the manifests of a directory or glob in order; True for a path that was named."""
 
     is_folder = os.path.isdir(path)
     globbed = not is_folder and "*" in path and not os.path.exists(path)
 
     def report(error: OSError) -> None:
-        if error.errno not in _NOT_A_FOLDER and not (globbed and exclude(os.path.join(error.filename, ""))):
+        if error.errno not in _NOT_A_FOLDER and not (
+            globbed and exclude(os.path.join(error.filename, ""))
+        ):
             unreadable.append(f"{error.filename}: {reason(error)}")
 
     if is_folder:
@@ -197,7 +211,9 @@ def _reason_for_no_match(path: str) -> str:
     excluded = any(_expand(path, lambda _: False, []))
     if not os.path.isdir(path):
         return "all matching files are excluded" if excluded else "no file matches"
-    return "all its YAML and JSON files are excluded" if excluded else "contains no YAML or JSON file"
+    return (
+        "all its YAML and JSON files are excluded" if excluded else "contains no YAML or JSON file"
+    )
 
 
 def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
@@ -212,10 +228,14 @@ def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
                 subfolders[:] = [entry for entry in subfolders if not entry.startswith(".")]
                 matched = place if folder else place[2:]  # drop `./`
                 yield matched
-                yield from (os.path.join(matched, entry) for entry in names if not entry.startswith("."))
+                yield from (
+                    os.path.join(matched, entry) for entry in names if not entry.startswith(".")
+                )
         elif has_magic(name):
             names = _list_folder(folder or os.curdir, on_error)
-            visible = (entry for entry in names if not entry.startswith(".") or name.startswith("."))
+            visible = (
+                entry for entry in names if not entry.startswith(".") or name.startswith(".")
+            )
             yield from (os.path.join(folder, entry) for entry in matching(visible, name))
         elif os.path.lexists(os.path.join(folder, name)):
             yield os.path.join(folder, name)
@@ -438,7 +458,11 @@ def report_error(error: BaseException) -> int:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
+    where = (
+        f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        if trace
+        else ""
+    )
     print_error(
         f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}",
         "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output",
@@ -449,7 +473,9 @@ def report_error(error: BaseException) -> int:
 def exit_process(status: int) -> None:
     """End the process after flushing output, without the interpreter's cleanup."""
     try:
-        if sys.stdout is not None and not sys.stdout.closed:  # the language server closes it at its end
+        if (
+            sys.stdout is not None and not sys.stdout.closed
+        ):  # the language server closes it at its end
             sys.stdout.flush()
     except OSError:
         status = 2

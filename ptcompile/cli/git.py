@@ -37,7 +37,11 @@ def changed_since(revision: str, inputs: Sequence[InputFile]) -> list[InputFile]
 
 def _common_commit(revision: str) -> str:
     try:
-        commit = _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+        commit = (
+            _git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+            .decode()
+            .strip()
+        )
     except UsageError:
         help = "fetch it first, such as with fetch-depth: 0 of actions/checkout"
         raise UsageError(f"--since {revision}: the repository has no such commit; {help}") from None
@@ -45,7 +49,11 @@ def _common_commit(revision: str) -> str:
         return _git("merge-base", commit, "HEAD").decode().strip()
     except UsageError:
         is_shallow = _git("rev-parse", "--is-shallow-repository").strip() == b"true"
-        why = "the clone is shallow; run git fetch --unshallow" if is_shallow else "their histories are unrelated"
+        why = (
+            "the clone is shallow; run git fetch --unshallow"
+            if is_shallow
+            else "their histories are unrelated"
+        )
         raise UsageError(f"--since {revision}: no common commit with HEAD: {why}") from None
 
 

@@ -73,7 +73,9 @@ def matches(pattern: str, path: str) -> bool:
     verdict = _cached_matcher(pattern.removeprefix("!"))
     parts = os.fsencode(path.replace(os.sep, "/")).removesuffix(b"/").split(b"/")
     folders = len(parts) if path.endswith(os.sep) else len(parts) - 1
-    return any(verdict(b"/".join(parts[:count]), count <= folders) for count in range(1, len(parts) + 1))
+    return any(
+        verdict(b"/".join(parts[:count]), count <= folders) for count in range(1, len(parts) + 1)
+    )
 
 
 @cache
@@ -100,7 +102,9 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
         else:
             numbers.append(number)
     numbers.reverse()  # alternatives are tried in order
-    regex = re.compile(b"|".join(map(_to_alternative, (lines[number] for number in numbers))), re.DOTALL)
+    regex = re.compile(
+        b"|".join(map(_to_alternative, (lines[number] for number in numbers))), re.DOTALL
+    )
 
     def last(candidate: bytes) -> int:
         match = regex.match(candidate) if numbers else None
@@ -219,7 +223,10 @@ def _segment_regexes(parts: list[bytes]) -> Iterator[bytes]:
     for index, part in enumerate([*parts, b"/"]):
         if part not in (_STAR, b"/"):
             continue
-        piece = b"".join(rb"[^\0]*" if segment_part == _REST else segment_part for segment_part in parts[begin:index])
+        piece = b"".join(
+            rb"[^\0]*" if segment_part == _REST else segment_part
+            for segment_part in parts[begin:index]
+        )
         if not stars:
             yield piece
         elif part == _STAR:
@@ -272,7 +279,9 @@ def _read_member(text: bytes, pos: int, before: int, members: set[int]) -> tuple
             chosen = _CLASSES.get(text[pos + 2 : end - 1])
             if chosen is None:
                 return None
-            members.update(byte for byte in range(256) if re.match(b"[" + chosen + b"]", bytes([byte])))
+            members.update(
+                byte for byte in range(256) if re.match(b"[" + chosen + b"]", bytes([byte]))
+            )
             return end + 1, 0
     begin = text[pos]
     is_range = begin == ord("-") and before and pos + 1 < len(text) and text[pos + 1] != ord("]")

@@ -47,7 +47,9 @@ def inputs_of(
     )
 
 
-def page_inputs(spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace) -> Inputs:
+def page_inputs(
+    spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace
+) -> Inputs:
     """Return the spec and the profile that a command explains, with the changes that its options name."""
     config = of_run(options)
     return Inputs.read(
@@ -77,12 +79,19 @@ class Dumps(NamedTuple):
 
 def read_dumps(paths: Sequence[str], parameter: str) -> Dumps:
     """Read dumps by kubectl, which may be larger than other inputs. Raises `UsageError` if one cannot be read."""
-    inputs = [InputFile("<stdin>" if path == "-" else path, files.read(path), True) for path in paths]
-    return Dumps(inputs, [File(streams.read_dump(dump.content, dump.name, parameter), dump.name) for dump in inputs])
+    inputs = [
+        InputFile("<stdin>" if path == "-" else path, files.read(path), True) for path in paths
+    ]
+    return Dumps(
+        inputs,
+        [File(streams.read_dump(dump.content, dump.name, parameter), dump.name) for dump in inputs],
+    )
 
 
 def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
     """Raise `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
-    if (options.set or options.name is not None) and not any(b"TrainingJob" in file.content for file in inputs):
+    if (options.set or options.name is not None) and not any(
+        b"TrainingJob" in file.content for file in inputs
+    ):
         option = "--set" if options.set else "--name"
         raise UsageError(f"{option} changes a TrainingJob, and no file here has one")

@@ -69,7 +69,9 @@ def profile_name(text: str) -> str:
     if os.path.exists(text) or not text.isalpha():
         return text
     name = cloud_name(text)
-    files.print_error(f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes it")
+    files.print_error(
+        f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes it"
+    )
     return files.BUILT_IN + name
 
 
@@ -81,7 +83,9 @@ def cloud_name(text: str) -> str:
     if starter is not None:
         return starter.removeprefix(files.BUILT_IN)
     starters = f"the starters are {', '.join(CLOUDS)}"
-    raise argparse.ArgumentTypeError(f"no file and no cloud {text!r}; {starters}; ptcompile init --profile writes one")
+    raise argparse.ArgumentTypeError(
+        f"no file and no cloud {text!r}; {starters}; ptcompile init --profile writes one"
+    )
 
 
 def _report_format(text: str) -> ReportFormat:
@@ -159,7 +163,9 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 """What parses the values of options, by its name in the table of commands."""
 
 
-def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
+def check_target(
+    name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None
+) -> None:
     """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None or name in extra:
         return
@@ -171,7 +177,9 @@ def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: E
         from ptcompile.compiler.frontend.aliases import find_value
 
         near = find_value("target", name) or closest_match(name, [*targets, *extra])
-        help = f"did you mean {near}?" if near else f"the targets are {', '.join([*targets, *extra])}"
+        help = (
+            f"did you mean {near}?" if near else f"the targets are {', '.join([*targets, *extra])}"
+        )
         raise UsageError(f"no target {name!r}; {help}")
 
 
@@ -191,7 +199,11 @@ def fit(text: str, width: int) -> str:
     for is_example, group in groupby(text.splitlines(), key=lambda line: line.startswith(" ")):
         block = list(group)
         if is_example:
-            lines += block if max(map(len, block)) <= width else chain.from_iterable(map(_parted_example, block))
+            lines += (
+                block
+                if max(map(len, block)) <= width
+                else chain.from_iterable(map(_parted_example, block))
+            )
             continue
         for is_blank, paragraph in groupby(block, key=lambda line: not line):
             lines += [""] if is_blank else _wrapped(" ".join(paragraph), width)
@@ -216,14 +228,18 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **arguments: Any) -> None:
         if sys.version_info >= (3, 14):
             arguments["color"] = False  # ours is the same on every version
-        super().__init__(formatter_class=partial(HelpFormatter, width=terminal_width() - 2), **arguments)
+        super().__init__(
+            formatter_class=partial(HelpFormatter, width=terminal_width() - 2), **arguments
+        )
         self._positionals.title, self._optionals.title = "Arguments", "Options"
 
     def shorten_usage(self) -> None:
         """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""
         forms = {"*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
         positionals = [
-            forms.get(str(action.nargs), "{}").format(action.metavar or f"{{{','.join(action.choices or ())}}}")
+            forms.get(str(action.nargs), "{}").format(
+                action.metavar or f"{{{','.join(action.choices or ())}}}"
+            )
             for action in self._get_positional_actions()
         ]
         self.usage = " ".join([self.prog, "[OPTIONS]", *positionals])

@@ -46,7 +46,13 @@ def parse_yaml(text: str) -> Set:
     if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
         message = "not a YAML value; quote a string with special characters, or use --set-string"
         raise _usage_error("--set", _masked_text(text, path, start), start, message)
-    return Set(path, read.documents[0].data["value"], _masked_text(text, path, start), start, read.documents[0])
+    return Set(
+        path,
+        read.documents[0].data["value"],
+        _masked_text(text, path, start),
+        start,
+        read.documents[0],
+    )
 
 
 def parse_string(text: str) -> Set:
@@ -60,18 +66,26 @@ def _parse_path(text: str, option: str) -> tuple[Path, int]:
         return parse_assignment(text)
     except PathSyntaxError as error:
         value = text.find("=", error.offset) + 1 or len(text)
-        raise _usage_error(option, text[:value] + MASK * (value < len(text)), error.offset, str(error)) from None
+        raise _usage_error(
+            option, text[:value] + MASK * (value < len(text)), error.offset, str(error)
+        ) from None
 
 
 def _masked_text(text: str, path: Path, start: int) -> str:
     value = mask_value(str(path[-1]), text[start:])
-    return text[:start] + value if value == MASK else without_parts(text, secret_parts(text), lambda _: MASK)
+    return (
+        text[:start] + value
+        if value == MASK
+        else without_parts(text, secret_parts(text), lambda _: MASK)
+    )
 
 
 def _usage_error(option: str, text: str, column: int, message: str) -> UsageError:
     """Return an error with the option's text and a caret below a character."""
     line = "".join(char if char.isprintable() else " " for char in text)
-    return UsageError(f"{option} {line}", f"{'':>{len('ptcompile: ') + len(option) + 1 + column}}^ {message}")
+    return UsageError(
+        f"{option} {line}", f"{'':>{len('ptcompile: ') + len(option) + 1 + column}}^ {message}"
+    )
 
 
 def options_text(options: Sequence[Set]) -> str:
@@ -79,7 +93,9 @@ def options_text(options: Sequence[Set]) -> str:
     return "\n".join(" ".join(option.text.splitlines()) for option in options)
 
 
-def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namespace) -> list[Diagnostic]:
+def point_at_options(
+    diagnostics: Iterable[Diagnostic], options: argparse.Namespace
+) -> list[Diagnostic]:
     """Return the diagnostics; those about an override get the file `--set`, the option's line and the span of its
     value, or the file `--name`.
     """
@@ -88,11 +104,15 @@ def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namesp
         match = re.fullmatch(r"overrides\[(\d+)\]", diagnostic.filename or "")
         if diagnostic.filename == "name=":
             width = len(options.name or "")
-            diagnostic = diagnostic._replace(filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1)))
+            diagnostic = diagnostic._replace(
+                filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1))
+            )
         elif match is not None and int(match[1]) < len(options.set):
             number = int(match[1])
             option = options.set[number]
-            wants_text = option.document is not None and (diagnostic.help or "").startswith("write it in quotes")
+            wants_text = option.document is not None and (diagnostic.help or "").startswith(
+                "write it in quotes"
+            )
             help = f"use --set-string {option.text}" if wants_text else diagnostic.help
             span = _span(diagnostic, option, number + 1)
             diagnostic = diagnostic._replace(filename=SET_OPTION, span=span, help=help)
@@ -104,7 +124,9 @@ def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:
     """Return the span of the value, of part of it, or of the path if that is wrong."""
     depth = len(option.path)
     width = len(option.text)
-    if len(diagnostic.path) < depth or (len(diagnostic.path) == depth and diagnostic.name == "spec-unknown-field"):
+    if len(diagnostic.path) < depth or (
+        len(diagnostic.path) == depth and diagnostic.name == "spec-unknown-field"
+    ):
         return Span(line, 1, line, option.start)
     part = (
         option.document.span(("value", *diagnostic.path[depth:]))

@@ -99,7 +99,9 @@ def paint(text: str, styles: Styles) -> str:
 
 def fold(text: str, width: int) -> str:
     """Return the text with lines that are longer than `width` folded below the column that their value begins at."""
-    return "".join(f"{row}\n" for line in text.removesuffix("\n").split("\n") for row in _rows(line, width))
+    return "".join(
+        f"{row}\n" for line in text.removesuffix("\n").split("\n") for row in _rows(line, width)
+    )
 
 
 def _rows(line: str, width: int) -> list[str]:

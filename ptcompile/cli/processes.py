@@ -45,7 +45,11 @@ def process_count(jobs: int | None, files: int, files_per_process: int = FILES_P
 def core_count() -> int:
     """Return the number of cores that this process may use, given its affinity and its container."""
     try:
-        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        available = (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     except OSError:
         available = os.cpu_count() or 1
     return max(1, min(available, _quota_in_cores() or available))
@@ -69,7 +73,9 @@ _MAX_CHUNKS_AHEAD = 4
 """Chunks per process that may be finished ahead of their turn; this limits the memory."""
 
 
-def map_in_processes(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R, None, None]:
+def map_in_processes(
+    work: Callable[[T], R], items: Sequence[T], jobs: int
+) -> Generator[R, None, None]:
     """Yield the results of `work` for the items, in order.
 
     An exception of `work` is raised at its item's turn. Raises `UsageError` if a process is killed.
@@ -110,7 +116,9 @@ def _chunks(count: int, jobs: int) -> Iterator[slice]:
 class _Pool:
     """The processes and the pipe to each."""
 
-    def __init__(self, work: Callable[[Any], Any], items: Sequence[Any], jobs: int, forks: bool) -> None:
+    def __init__(
+        self, work: Callable[[Any], Any], items: Sequence[Any], jobs: int, forks: bool
+    ) -> None:
         self._processes: dict[Connection[Any, Any], _Process] = {}
         self._items = items
         self._forks = forks
@@ -128,8 +136,12 @@ class _Pool:
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             inherited = [*self._processes, ours] if forks else []
-            inherited_items = self._items if forks else None  # a spawned process receives each chunk
-            process = context.Process(target=_serve, args=(work, inherited_items, theirs, inherited), daemon=True)
+            inherited_items = (
+                self._items if forks else None
+            )  # a spawned process receives each chunk
+            process = context.Process(
+                target=_serve, args=(work, inherited_items, theirs, inherited), daemon=True
+            )
             process.start()
             theirs.close()
             self._processes[ours] = process
@@ -144,7 +156,9 @@ class _Pool:
         sent = 0
         for turn in range(len(chunks)):
             while True:
-                while idle and sent < min(len(chunks), turn + _MAX_CHUNKS_AHEAD * len(self._processes)):
+                while idle and sent < min(
+                    len(chunks), turn + _MAX_CHUNKS_AHEAD * len(self._processes)
+                ):
                     busy[idle[-1]] = sent
                     self._send(idle.pop(), chunks[sent])
                     sent += 1
@@ -172,8 +186,14 @@ class _Pool:
         process = self._processes[connection]
         process.join(1)
         code = process.exitcode
-        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
-        return UsageError(f"a worker process {how}; if memory ran out, use fewer processes, for example --jobs 1")
+        how = (
+            f"was killed by signal {-code}"
+            if code is not None and code < 0
+            else f"ended with status {code}"
+        )
+        return UsageError(
+            f"a worker process {how}; if memory ran out, use fewer processes, for example --jobs 1"
+        )
 
     def end(self) -> None:
         """Terminate the processes."""

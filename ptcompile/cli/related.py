@@ -50,7 +50,9 @@ class RelatedObjects:
         self.is_complete = is_complete
         self.read_count = len(inputs)
         some = len(inputs) > 1
-        with_params = any(_PARAM_KIND in file.content for file in inputs)  # any kind may be a parameter
+        with_params = any(
+            _PARAM_KIND in file.content for file in inputs
+        )  # any kind may be a parameter
         self.files = {
             file.name: file
             for file in inputs
@@ -75,7 +77,9 @@ class RelatedObjects:
         """The related objects of all files, in the order of the files."""
         policies = [file for file in self.files.values() if _PARAM_KIND in file.content]
         params = {kind for file in policies for kind in _param_kinds(_related_objects(file))}
-        return list(chain.from_iterable(_related_objects(file, params) for file in self.files.values()))
+        return list(
+            chain.from_iterable(_related_objects(file, params) for file in self.files.values())
+        )
 
     @cached_property
     def _common(self) -> Sequence[int]:
@@ -85,8 +89,14 @@ class RelatedObjects:
     @cached_property
     def _services(self) -> Mapping[bytes, Sequence[tuple[int, bytes]]]:
         """Indexes of the Services with a word of theirs, under the part of the word that the fewest others have."""
-        services = [(i, manifest) for i, manifest in enumerate(self.objects) if manifest["kind"] == "Service"]
-        shared = Counter(value for _, manifest in services for value in {*selector(manifest).values()})
+        services = [
+            (i, manifest)
+            for i, manifest in enumerate(self.objects)
+            if manifest["kind"] == "Service"
+        ]
+        shared = Counter(
+            value for _, manifest in services for value in {*selector(manifest).values()}
+        )
         words = [
             (i, word.encode(errors="replace"))
             for i, manifest in services
@@ -141,7 +151,11 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
     kinds = {*DECIDING, *more}
 
     def parse(document: str) -> Parsed:
-        return read_document(document) if any(kind in document for kind in kinds) else Parsed(None, None, [])
+        return (
+            read_document(document)
+            if any(kind in document for kind in kinds)
+            else Parsed(None, None, [])
+        )
 
     parsed = source.read(file.content, file.name, parse=parse)
     for manifest in objects_of(parsed):
@@ -215,7 +229,9 @@ def with_context(inputs: Sequence[InputFile], context: Sequence[str], config: Co
     excluded: list[InputFile] = []
     for file in inputs:
         place = os.path.realpath(file.name)
-        is_searched = place.endswith(SUFFIXES) and any(is_inside(place, folder) for folder in folders)
+        is_searched = place.endswith(SUFFIXES) and any(
+            is_inside(place, folder) for folder in folders
+        )
         (excluded if is_searched and place not in by_place else reported).append(file)
         by_place[place] = file
 

@@ -53,7 +53,9 @@ def printed_format(formats: Sequence[ReportFormat]) -> str | None:
         return "full"
     printed = [report.name for report in formats if report.file is None]
     if len(printed) > 1:
-        raise UsageError(f"--output-format: only one report can be printed; write another as {printed[-1]}=FILE")
+        raise UsageError(
+            f"--output-format: only one report can be printed; write another as {printed[-1]}=FILE"
+        )
     return printed[0] if printed else None
 
 
@@ -76,7 +78,10 @@ class LintedFile(NamedTuple):
 
 
 def map_files(
-    work: Callable[[T], R], items: Sequence[T], jobs: int | None, files_per_process: int | None = None
+    work: Callable[[T], R],
+    items: Sequence[T],
+    jobs: int | None,
+    files_per_process: int | None = None,
 ) -> Generator[R, None, None]:
     """Yield the results of `work` for the items, in order, computed by `jobs` processes or as many as are worthwhile.
 
@@ -201,7 +206,9 @@ class Reporter:
         self.add_text(option, kubernetes)
         span = Span(1, 1, 1, len(kubernetes) + 1)
         problems = unmodeled_release("kubernetes", parse_version(kubernetes), ())
-        self._diagnostics += [streams.to_diagnostic(each._replace(span=span), None, option) for each in problems]
+        self._diagnostics += [
+            streams.to_diagnostic(each._replace(span=span), None, option) for each in problems
+        ]
 
     def add_options(self, options: argparse.Namespace) -> None:
         """Store the texts of --set and --name, so that findings about them can quote them."""
@@ -228,7 +235,9 @@ class Reporter:
         self._unchecked += [Unchecked(file.name, each) for each in unchecked]
         if checked is not None:
             self._checked = (self._checked or 0) + checked
-        self._diagnostics += [diagnostic for diagnostic in diagnostics if not self._is_repeated_note(diagnostic)]
+        self._diagnostics += [
+            diagnostic for diagnostic in diagnostics if not self._is_repeated_note(diagnostic)
+        ]
         if lines is not None:
             self._lines.setdefault(file.name, {}).update(lines)
         elif diagnostics and not hides_lines(file.name):
@@ -241,7 +250,9 @@ class Reporter:
         file = inputs[min(count, len(inputs) - 1)]
         if not hides_lines(file.name):
             self.add_text(file.name, file.text())
-        message = f"not finished: {count} of {len(inputs)} files were checked when the time was over"
+        message = (
+            f"not finished: {count} of {len(inputs)} files were checked when the time was over"
+        )
         help = "give it more with --timeout SECONDS, or fewer or smaller files"
         span = Span(1, 1, 1, 1)
         problem = Problem("not-finished", (), message, help, "error", "run", "ptcompile", span=span)
@@ -268,7 +279,9 @@ class Reporter:
         self._noted_kinds.add(diagnostic.message)
         return is_repeated
 
-    def add_compiled(self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
+    def add_compiled(
+        self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None
+    ) -> bool:
         """Count a compiled file. Return False for a file found in a directory that has nothing to compile: it is
         skipped.
         """
@@ -301,13 +314,23 @@ class Reporter:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
         self._write_reports()
         status = 0
-        if self._diagnostics or (always and (self._format in _DOCUMENT_FORMATS or self._output_file)):
+        if self._diagnostics or (
+            always and (self._format in _DOCUMENT_FORMATS or self._output_file)
+        ):
             status = self._print_findings(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.print_error(self._summary(is_lint=always))
-        if self._diagnostics and self._format == "full" and not (self._groupings or self._checked_nothing):
+        if (
+            self._diagnostics
+            and self._format == "full"
+            and not (self._groupings or self._checked_nothing)
+        ):
             files.print_error(self._code_help())
-        if self._unreadable or status or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics):
+        if (
+            self._unreadable
+            or status
+            or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics)
+        ):
             return 2
         return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
 
@@ -323,7 +346,9 @@ class Reporter:
             return
         from ptcompile.source import streams
 
-        self._diagnostics = [streams.to_diagnostic(streams.no_documents(), None, name) for name in self._names]
+        self._diagnostics = [
+            streams.to_diagnostic(streams.no_documents(), None, name) for name in self._names
+        ]
 
     @property
     def _checked_nothing(self) -> bool:
@@ -336,7 +361,9 @@ class Reporter:
         from ptcompile.source import streams
 
         place = next(iter(self._names), None)
-        self._diagnostics.append(streams.to_diagnostic(_nothing_checked(self._unchecked), None, place))
+        self._diagnostics.append(
+            streams.to_diagnostic(_nothing_checked(self._unchecked), None, place)
+        )
 
     def _is_failing(self, diagnostic: Diagnostic) -> bool:
         """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning that is not about
@@ -370,14 +397,18 @@ class Reporter:
         """Remove the findings that the baseline covers, and add those in the baseline itself."""
         if self._baseline is None:
             return
-        new, self._known, problems = self._baseline.apply(self._diagnostics, self._whole_names(), self._active_codes)
+        new, self._known, problems = self._baseline.apply(
+            self._diagnostics, self._whole_names(), self._active_codes
+        )
         self._diagnostics = [*new, *problems]
         if problems:
             self.add_text(self._baseline.filename, self._baseline.text)
 
     def _write_reports(self) -> None:
         """Write the reports that name a file, also without findings."""
-        files.write_files({report.file: self._report(report.name) for report in self._written if report.file})
+        files.write_files(
+            {report.file: self._report(report.name) for report in self._written if report.file}
+        )
 
     def _print_findings(self, *, result: bool) -> int:
         """Print the findings: those of a lint on standard output or to a file, those of a compile on standard error."""
@@ -409,11 +440,19 @@ class Reporter:
             from ptcompile.report.ci import sarif
 
             names = [diagnostic.name for diagnostic in self._diagnostics]
-            return sarif(self._diagnostics, self._texts, self._unchecked, pages(names) | self._extension_pages(names))
+            return sarif(
+                self._diagnostics,
+                self._texts,
+                self._unchecked,
+                pages(names) | self._extension_pages(names),
+            )
         if output_format == "full":
             from ptcompile.report.text import lines_to_quote, with_frames
 
-            lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
+            lines = {
+                name: lines_to_quote(self._diagnostics, text, name)
+                for name, text in self._texts.items()
+            }
             return with_frames(self._diagnostics, {**self._lines, **lines})
 
         unchecked = (self._unchecked,) if output_format in TELL_UNCHECKED else ()
@@ -452,7 +491,11 @@ class Reporter:
         hidden = ((self.ignored, "ignored"), (self._known, "in the baseline"))
         parts += [f"{count} {where}" for count, where in hidden if count]
         if is_lint:
-            parts = [with_noun(len(self._names), "file"), with_noun(self._documents, "document"), *parts]
+            parts = [
+                with_noun(len(self._names), "file"),
+                with_noun(self._documents, "document"),
+                *parts,
+            ]
             templates = {d.filename for d in self._diagnostics if d.name == "unrendered-template"}
             if templates:
                 parts.append(with_noun(len(templates), "template"))
@@ -460,7 +503,9 @@ class Reporter:
             kinds = sorted({each.kind for each in self._unchecked})
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
         if self._skipped:
-            parts.append(f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})")
+            parts.append(
+                f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})"
+            )
         nothing = "nothing was checked: " if self._checked_nothing else ""
         return f"ptcompile: {nothing}{', '.join(parts)}"
 
@@ -468,10 +513,23 @@ class Reporter:
 def _nothing_checked(unchecked: Sequence[Unchecked]) -> Problem:
     """Return the note on a run without an object that could be checked."""
     kinds = sorted({each.kind for each in unchecked})
-    why = f"ptcompile has no rules for {', '.join(kinds)}" if kinds else "every document is a template"
+    why = (
+        f"ptcompile has no rules for {', '.join(kinds)}"
+        if kinds
+        else "every document is a template"
+    )
     help = "check what is rendered, or name the CRD with --schemas; --fail-on unchecked fails such a run"
     span = Span(1, 1, 1, 1)
-    return Problem("nothing-checked", (), f"nothing was checked: {why}", help, "note", "style", "ptcompile", span=span)
+    return Problem(
+        "nothing-checked",
+        (),
+        f"nothing was checked: {why}",
+        help,
+        "note",
+        "style",
+        "ptcompile",
+        span=span,
+    )
 
 
 def _is_foreign_template(file: InputFile) -> bool:
@@ -491,7 +549,10 @@ def shows_lines(options: argparse.Namespace) -> bool:
 
 
 def quoted_lines(
-    file: InputFile, diagnostics: Sequence[Diagnostic], options: argparse.Namespace, parsed: Source | None = None
+    file: InputFile,
+    diagnostics: Sequence[Diagnostic],
+    options: argparse.Namespace,
+    parsed: Source | None = None,
 ) -> Mapping[int, str]:
     """Return the lines that the report quotes with findings in a file, by number, with secrets masked.
 
@@ -501,4 +562,8 @@ def quoted_lines(
         return {}
     from ptcompile.report.text import lines_to_quote
 
-    return {} if hides_lines(file.name) else lines_to_quote(diagnostics, file.text(), file.name, parsed)
+    return (
+        {}
+        if hides_lines(file.name)
+        else lines_to_quote(diagnostics, file.text(), file.name, parsed)
+    )

@@ -37,7 +37,9 @@ class Workspace:
     def __init__(self, folders: list[str], client_options: Json) -> None:
         self._folders = [os.path.abspath(folder) for folder in folders]
         self._client_options = {
-            name: client_options[name] for name, kind in _OPTIONS.items() if isinstance(client_options.get(name), kind)
+            name: client_options[name]
+            for name, kind in _OPTIONS.items()
+            if isinstance(client_options.get(name), kind)
         }
         self._settings: dict[str, tuple[Config, FileSettings, Callable[[str], bool]]] = {}
         self._files: tuple[WorkspaceFile, ...] | None = None
@@ -62,7 +64,9 @@ class Workspace:
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
         options = config.lint_options(path, settings.options.profile)
-        return settings._replace(options=options, excluded=is_excluded, in_folder=inside is not None)
+        return settings._replace(
+            options=options, excluded=is_excluded, in_folder=inside is not None
+        )
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
         """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and
@@ -70,7 +74,9 @@ class Workspace:
         """
         try:
             filename = self._client_options.get("config")
-            loaded = configuration.load(os.path.join(start, filename) if filename else None, start=start)
+            loaded = configuration.load(
+                os.path.join(start, filename) if filename else None, start=start
+            )
             config = self._with_client_options(loaded, start)
             if config.kubernetes_version is not None:
                 parse_version(config.kubernetes_version)
@@ -93,14 +99,17 @@ class Workspace:
         """Return the configuration with the editor's settings applied, as the command line's options would be."""
         from ptcompile.diagnostics.selection import selected_names
 
-        select, ignore = (tuple(map(str, self._client_options.get(name, ()))) for name in ("select", "ignore"))
+        select, ignore = (
+            tuple(map(str, self._client_options.get(name, ()))) for name in ("select", "ignore")
+        )
         selected_names([*select, *ignore], config.codes)
         cluster = self._client_options.get("cluster")
         return config._replace(
             select=select or config.select,
             ignore=(*config.ignore, *ignore),
             cluster=configuration.profile_in(start, cluster) if cluster else config.cluster,
-            kubernetes_version=self._client_options.get("kubernetesVersion") or config.kubernetes_version,
+            kubernetes_version=self._client_options.get("kubernetesVersion")
+            or config.kubernetes_version,
         )
 
     def files(self) -> tuple[WorkspaceFile, ...]:
@@ -122,7 +131,9 @@ class Workspace:
 
     def _read_folder(self, folder: str) -> Iterator[WorkspaceFile]:
         """Yield the files of a folder in the workspace, unless a kustomization combines them."""
-        if not any(_is_within(os.path.join(folder, ""), top) for top in self._folders) or kustomizations_near(folder):
+        if not any(
+            _is_within(os.path.join(folder, ""), top) for top in self._folders
+        ) or kustomizations_near(folder):
             return
         names: list[str] = []
         with suppress(OSError):
@@ -153,7 +164,9 @@ class Workspace:
             stamp = now.st_mtime_ns, now.st_size
             if path not in self._read or self._read[path][0] != stamp:
                 content = disk.read_found(path, _MAX_FILE_BYTES)
-                is_relevant = len(content) <= _MAX_FILE_BYTES and any(word in content for word in _KIND_WORDS)
+                is_relevant = len(content) <= _MAX_FILE_BYTES and any(
+                    word in content for word in _KIND_WORDS
+                )
                 self._read[path] = stamp, content if is_relevant else None
         except OSError:
             return None
@@ -174,7 +187,8 @@ def _profile_settings(config: Config) -> FileSettings:
     profile, diagnostics = load_profile(content, filename=config.cluster)
     if profile is None:
         reason = next(
-            (diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"), "it cannot be read"
+            (diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"),
+            "it cannot be read",
         )
         raise UsageError(f"{config.cluster}: invalid profile: {reason}")
     return FileSettings(LintOptions(profile), config.cluster, content)

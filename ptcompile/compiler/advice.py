@@ -42,18 +42,23 @@ def findings_of_rules(
     """
     if selection is None:
         return ReportedFindings(())
-    diagnostics = [to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)]
+    diagnostics = [
+        to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)
+    ]
     reported = [
         selection.with_severity(diagnostic)
         for diagnostic in diagnostics
         if selection.includes(diagnostic.name, diagnostic.stage)
     ]
     return ReportedFindings(
-        tuple(reported), tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore])
+        tuple(reported),
+        tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore]),
     )
 
 
-def rule_findings(compiled: Compiled, data: Json, cluster: ClusterProfile, extensions: Extensions | None) -> Problems:
+def rule_findings(
+    compiled: Compiled, data: Json, cluster: ClusterProfile, extensions: Extensions | None
+) -> Problems:
     """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
     caused them.
     """
@@ -73,7 +78,9 @@ def rule_findings(compiled: Compiled, data: Json, cluster: ClusterProfile, exten
     reported = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in locate(findings, data, trace):
         if (problem.name, problem.path) not in reported and not _is_from_pass(problem):
-            yield problem._replace(help=_HELPS.get(problem.name, problem.help), fix=_spec_fix(problem))
+            yield problem._replace(
+                help=_HELPS.get(problem.name, problem.help), fix=_spec_fix(problem)
+            )
     if extensions is not None and extensions.rules:
         from ptcompile.extending.calls import rule_problems
 

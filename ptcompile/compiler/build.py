@@ -31,7 +31,9 @@ def with_generate_name(manifests: Sequence[JsonDict], spec: Spec) -> tuple[JsonD
     return (*dependencies, {**job, "metadata": {"generateName": beginning, **metadata}})
 
 
-def apply_patches(manifests: Sequence[JsonDict], patches: Json, target: str) -> tuple[JsonDict, ...]:
+def apply_patches(
+    manifests: Sequence[JsonDict], patches: Json, target: str
+) -> tuple[JsonDict, ...]:
     """Return the manifests with the target's patches: TARGET for the job's own object, which is the last manifest, and
     TARGET/KIND for objects beside it, which null removes.
     """
@@ -53,18 +55,26 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
         name, _, kind = key.partition("/")
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
-            help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
+            help = (
+                f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
+            )
             message = f"unknown target {name!r}"
-            yield problem_at("unknown-target", path, message, help, authority="ptcompile", on_key=True)
+            yield problem_at(
+                "unknown-target", path, message, help, authority="ptcompile", on_key=True
+            )
         elif name != target.name and patch and not _serves_names_only(kind, patch):
             set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
             message = f"the target {target.name} ignores what this sets for {name}: {set_paths}"
             help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
-            yield problem_at("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+            yield problem_at(
+                "not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True
+            )
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
         message = "only a TrainJob runs with a Trainer runtime"
-        yield problem_at("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
+        yield problem_at(
+            "unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile"
+        )
 
 
 def _serves_names_only(kind: str, patch: Any) -> bool:
@@ -117,4 +127,6 @@ def build(
     job = passing.run(lowered, context, passes, observe)
     emitted = tuple(context.target.emit(job, context.cluster))
     named = apply_patches(emitted, spec.spec.manifest, context.target.name)
-    return Built(spec, lowered, context, passes, job, emitted, named, with_generate_name(named, spec))
+    return Built(
+        spec, lowered, context, passes, job, emitted, named, with_generate_name(named, spec)
+    )

@@ -49,7 +49,9 @@ def safe_target(target: Target) -> Target:
         manifests: list[Any] = list(target.emit(job, cluster))
         for manifest in manifests:
             if not (
-                isinstance(manifest, Mapping) and "kind" in manifest and isinstance(manifest.get("metadata"), Mapping)
+                isinstance(manifest, Mapping)
+                and "kind" in manifest
+                and isinstance(manifest.get("metadata"), Mapping)
             ):
                 raise TypeError("emit must return objects with kind and metadata")
         return manifests
@@ -62,7 +64,9 @@ def safe_target(target: Target) -> Target:
     )
 
 
-def _guard(label: str, function: Callable[PassInput, PassResult]) -> Callable[PassInput, PassResult]:
+def _guard(
+    label: str, function: Callable[PassInput, PassResult]
+) -> Callable[PassInput, PassResult]:
     def guarded(*args: PassInput.args, **kwargs: PassInput.kwargs) -> PassResult:
         try:
             return function(*args, **kwargs)

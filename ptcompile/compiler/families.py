@@ -26,7 +26,9 @@ class _KeptFolder(NamedTuple):
     folder: str
 
 
-def problems_between(jobs: Iterable[tuple[Json, Compiled]], versions: Versions) -> Iterator[tuple[int, Problem]]:
+def problems_between(
+    jobs: Iterable[tuple[Json, Compiled]], versions: Versions
+) -> Iterator[tuple[int, Problem]]:
     """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the job's index. `jobs`
     are the documents of the jobs, compiled.
     """
@@ -48,13 +50,21 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
     """Yield the folders of claims to which pods write checkpoints, with the fields that name them."""
     for template in subject.templates:
         for container in template.main_containers:
-            words = {part for word in container.argv for part in word.text.lower().replace("_", "-").split("-")}
+            words = {
+                part
+                for word in container.argv
+                for part in word.text.lower().replace("_", "-").split("-")
+            }
             if words & _NAMES_OF_RUNS:  # the script may put it into the folder
                 continue
             for checkpoint in written_checkpoints(container):
                 place, mount = mount_for(container, checkpoint.folder) or ((), {})
                 volume = volume_of(template, mount) if place else None
-                claim = as_string(nested_map(volume[1], "persistentVolumeClaim").get("claimName")) if volume else ""
+                claim = (
+                    as_string(nested_map(volume[1], "persistentVolumeClaim").get("claimName"))
+                    if volume
+                    else ""
+                )
                 sub_path = as_string(mount.get("subPathExpr")) or as_string(mount.get("subPath"))
                 written = as_string(get(subject.manifest, checkpoint.path))
                 if claim and "$" not in written + sub_path:  # what varies may be in it

@@ -105,7 +105,13 @@ def _torchrun_fields(option: str) -> Iterator[Path]:
 
 
 _RUN_POLICY = frozenset(
-    {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
+    {
+        "ttlSecondsAfterFinished",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "suspend",
+        "cleanPodPolicy",
+    }
 )
 
 
@@ -141,7 +147,12 @@ def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
         return None
     sources = (trace.spec_path(manifest, (*path[:-1], str(key))) for key in holder)
     return next(
-        (source[: source.index("spec", 1) + 1] for source in sources if source and "podTemplate" in source), None
+        (
+            source[: source.index("spec", 1) + 1]
+            for source in sources
+            if source and "podTemplate" in source
+        ),
+        None,
     )
 
 
@@ -195,7 +206,9 @@ def locate_stages(
     return tuple(kept)
 
 
-def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> list[Problem]:
+def locate(
+    findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None
+) -> list[Problem]:
     """Return the distinct problems of one stage at the paths of the document."""
     problems: list[Problem] = []
     for stage, group in groupby(findings, key=attrgetter("stage")):
@@ -204,7 +217,9 @@ def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Tr
     return problems
 
 
-def _distinct_problems(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> Problems:
+def _distinct_problems(
+    findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None
+) -> Problems:
     """Yield distinct problems: one per line, or one per message if no line sets the value."""
     seen: set[tuple[str, Path, str]] = set()
     for finding in findings:
@@ -215,21 +230,27 @@ def _distinct_problems(findings: Iterable[PlacedProblem], data: Json, trace: Cal
             yield problem
 
 
-def _locate_problem(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
+def _locate_problem(
+    finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None
+) -> tuple[Problem, bool]:
     """Return a problem at its document path, and whether it is about a manifest value that a spec line sets."""
     problem = finding.problem
     owner = finding.owner
     if owner is None or trace is None:
         return to_source_field(problem, data) if finding.stage == TARGET else problem, False
     if isinstance(owner, str):
-        return with_path(problem, trace().line(owner, problem.path, data) or finding.fallback), False
+        return with_path(
+            problem, trace().line(owner, problem.path, data) or finding.fallback
+        ), False
 
     path = spec_path_of(trace(), owner, problem.path, data)
     has_line = path != SPEC
     if finding.stage != SERVER and not (has_line and get(data, path) is not None):
         likely = likely_cause(problem, trace(), owner, data)
         path = path if has_line and likely == SPEC else likely
-    is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+    is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == (
+        "env",
+    )  # a name is a key in a spec
     unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)
     if path == SPEC:
         return unfixable._replace(path=path, field=problem.start), has_line
@@ -274,9 +295,15 @@ def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     suffix = placeholder.removeprefix(prefix)
     restored: list[Problem] = []
     for problem in problems:
-        moved = with_path(problem, ("metadata", "generateName")) if problem.path == ("metadata", "name") else problem
+        moved = (
+            with_path(problem, ("metadata", "generateName"))
+            if problem.path == ("metadata", "name")
+            else problem
+        )
         text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
-        restored.append(moved._replace(text=text, help=moved.help and moved.help.replace(suffix, "")))
+        restored.append(
+            moved._replace(text=text, help=moved.help and moved.help.replace(suffix, ""))
+        )
     return restored
 
 

@@ -69,7 +69,9 @@ def compile_document(
     problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
     if built is None or has_error(findings[:-1]):
         return Compiled((), problems, context.target if is_valid else None)
-    return Compiled(() if has_error(findings) else built.manifests, problems, context.target, built, trace)
+    return Compiled(
+        () if has_error(findings) else built.manifests, problems, context.target, built, trace
+    )
 
 
 def has_error(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
@@ -77,13 +79,17 @@ def has_error(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
     return any(finding.problem.severity == "error" for stage in stages for finding in stage)
 
 
-def choose_target(name: str | None, job: Job, cluster: ClusterProfile, extensions: Extensions | None) -> Target:
+def choose_target(
+    name: str | None, job: Job, cluster: ClusterProfile, extensions: Extensions | None
+) -> Target:
     """Return the target with this name, or the default for the job if the name is None or unknown."""
     if name is not None and extensions is not None and name in extensions.targets:
         from ptcompile.compiler.extensions import safe_target
 
         return safe_target(extensions.targets[name])
-    return target_named(name) if name is not None and name in TARGETS else default_target(job, cluster)
+    return (
+        target_named(name) if name is not None and name in TARGETS else default_target(job, cluster)
+    )
 
 
 def passes_with(extensions: Extensions | None) -> tuple[Pass, ...]:

@@ -12,7 +12,16 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Path,
+    Problem,
+    Problems,
+    blocking,
+    blocking_text,
+    has_error,
+    problem_at,
+)
 from ptcompile.kubernetes.versions import (
     Version,
     Versions,
@@ -53,7 +62,11 @@ def read(
     while remaining is not None and len(stages) < _READINGS:
         spec, problems = decode_spec(remaining)
         parts = parts_of(spec, cluster) if spec is not None else None
-        stages.append(list(map(PlacedProblem, problems)) if parts is None else check(parts, target, extensions))
+        stages.append(
+            list(map(PlacedProblem, problems))
+            if parts is None
+            else check(parts, target, extensions)
+        )
         errors = [item.problem for item in stages[-1] if item.problem.severity == "error"]
         if not errors:
             return parts, stages
@@ -72,7 +85,9 @@ def wrong_kind(data: Any) -> Problem | None:
     kind = data.get("kind") if isinstance(data, Mapping) else None
     version = data.get("apiVersion") if isinstance(data, Mapping) else None
     if kind == "TrainingJob" or (
-        isinstance(version, str) and version.startswith("ptcompile/") and _resembles_training_job(kind)
+        isinstance(version, str)
+        and version.startswith("ptcompile/")
+        and _resembles_training_job(kind)
     ):
         return None
     if kind == "ClusterProfile":
@@ -82,11 +97,15 @@ def wrong_kind(data: Any) -> Problem | None:
     else:
         help = "use ptcompile lint to check a manifest"
     kind_label = f"{version}/{kind}" if version and kind else kind or "a document without kind"
-    return Problem("unknown-kind", ("kind",), f"{kind_label} is not a TrainingJob", help, authority="ptcompile")
+    return Problem(
+        "unknown-kind", ("kind",), f"{kind_label} is not a TrainingJob", help, authority="ptcompile"
+    )
 
 
 def _resembles_training_job(kind: object) -> bool:
-    return kind is None or (isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None)
+    return kind is None or (
+        isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None
+    )
 
 
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
@@ -95,7 +114,11 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
         return None, blocking([problem])
     profile, problems = decode_profile(data)
     if profile is not None:
-        problems += [*profile_template_problems(profile), *_unmodeled_releases(profile), *_gate_problems(profile)]
+        problems += [
+            *profile_template_problems(profile),
+            *_unmodeled_releases(profile),
+            *_gate_problems(profile),
+        ]
     return (None if has_error(problems) else profile), blocking(problems)
 
 
@@ -105,14 +128,18 @@ def _wrong_profile_kind(data: Any) -> Problem | None:
     if not isinstance(kind, str) or closest_match(kind, ["ClusterProfile"]) is not None:
         return None
     help = "pass a file of kind ClusterProfile in its place"
-    return Problem("unknown-kind", ("kind",), f"{kind} is not a ClusterProfile", help, authority="ptcompile")
+    return Problem(
+        "unknown-kind", ("kind",), f"{kind} is not a ClusterProfile", help, authority="ptcompile"
+    )
 
 
 def _unmodeled_releases(profile: ClusterProfile) -> Problems:
     """Yield a warning for each release in the profile that is older or newer than those that are known."""
     versions = profile.versions()
     for software in sorted(versions.declared):
-        yield from unmodeled_release(software, getattr(versions, software), ("spec", "versions", software))
+        yield from unmodeled_release(
+            software, getattr(versions, software), ("spec", "versions", software)
+        )
 
 
 def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
@@ -122,7 +149,9 @@ def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
     if oldest <= release <= newest:
         return
 
-    title = {operator.release: operator.title for operator in OPERATORS if operator.title}.get(software, software)
+    title = {operator.release: operator.title for operator in OPERATORS if operator.title}.get(
+        software, software
+    )
     help = "ask the cluster where they may differ, with kubectl apply --dry-run=server"
     if software == "kubernetes" and f"{version_text(release)}0" in kubernetes_versions():
         help = f"did you mean {version_text(release)}0?"
@@ -167,8 +196,14 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
     else:
         text = f"{named} has no known feature gate of this name"
         similar = closest_match(gate, gates_of(software))
-        help = f'did you mean "{similar}"?' if similar else "check the name: it has no effect on what is checked"
-    return problem_at("unknown-gate", path, text, help, "warning", "style", "ptcompile", on_key=True)
+        help = (
+            f'did you mean "{similar}"?'
+            if similar
+            else "check the name: it has no effect on what is checked"
+        )
+    return problem_at(
+        "unknown-gate", path, text, help, "warning", "style", "ptcompile", on_key=True
+    )
 
 
 def load_profile(
@@ -183,21 +218,33 @@ def load_profile(
 
     if not isinstance(cluster, Profile):
         return profile_in(streams.read(cluster, filename, "cluster"), filename)
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in profile_template_problems(cluster)]
+    diagnostics = [
+        streams.to_diagnostic(problem, None, filename)
+        for problem in profile_template_problems(cluster)
+    ]
     return None if diagnostics else cluster, diagnostics
 
 
-def profile_in(source: Source, filename: str | None) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+def profile_in(
+    source: Source, filename: str | None
+) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return the ClusterProfile of a source that has been read, or None and its problems."""
-    diagnostics = [streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)]
+    diagnostics = [
+        streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)
+    ]
     if has_error(diagnostics):
         return None, diagnostics
 
     documents = streams.profile_documents(source)
     if len(documents) != 1:
         message = f"a profile must be one document of kind ClusterProfile, got {len(documents)}"
-        problem = Problem("no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True)
+        problem = Problem(
+            "no-documents", (), message, "give one", authority="ptcompile", blocks_compile=True
+        )
         return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
 
     profile, problems = read_profile(documents[0].data)
-    return profile, [*diagnostics, *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems)]
+    return profile, [
+        *diagnostics,
+        *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems),
+    ]

@@ -28,7 +28,9 @@ _PLACEHOLDERS: dict[str | int, str] = {"script": "train.py", "image": "train:1"}
 """Replacements for wrong values, so that they are not reported as missing."""
 
 
-def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], data: Json) -> Problems:
+def independent_errors(
+    problems: Iterable[Problem], earlier: Iterable[Problem], data: Json
+) -> Problems:
     """Yield the errors of a stage about values that no earlier finding concerns.
 
     Errors that removals from `data` may have caused are dropped.
@@ -37,9 +39,13 @@ def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], 
     earlier_paths = {candidate.path for candidate in earlier_problems}
     ancestors = {path[:size] for path in earlier_paths for size in range(len(path) + 1)}
     holders = {path[:-1] for path in earlier_paths}
-    _, removed = without_mistakes(data, [candidate for candidate in earlier_problems if candidate.severity == "error"])
+    _, removed = without_mistakes(
+        data, [candidate for candidate in earlier_problems if candidate.severity == "error"]
+    )
     for candidate in problems:
-        is_inside = any(candidate.path[:size] in earlier_paths for size in range(1, len(candidate.path) + 1))
+        is_inside = any(
+            candidate.path[:size] in earlier_paths for size in range(1, len(candidate.path) + 1)
+        )
         if (
             candidate.severity != "error"
             or is_inside
@@ -51,10 +57,16 @@ def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], 
         if removed & _VOLUMES and not _VOLUMES.isdisjoint(candidate.path) and not is_of_value:
             continue  # a mount of a removed volume
         lost_devices = removed & _DEVICES or ("spec", "resources") in earlier_paths
-        if lost_devices and (candidate.path == ("spec", "accelerator") or _compared(candidate) >= _DEVICES):
+        if lost_devices and (
+            candidate.path == ("spec", "accelerator") or _compared(candidate) >= _DEVICES
+        ):
             continue  # an accelerator that no node requests anymore, or a comparison with its devices
         is_compared = candidate.name in _TABLE["compared"] and not removed & _compared(candidate)
-        if is_of_value or is_compared or (candidate.name in _ABSENT and candidate.path[:-1] not in holders):
+        if (
+            is_of_value
+            or is_compared
+            or (candidate.name in _ABSENT and candidate.path[:-1] not in holders)
+        ):
             yield candidate
 
 
@@ -76,9 +88,13 @@ def without_mistakes(data: Json, mistakes: Iterable[Problem]) -> tuple[JsonDict 
     remaining = _copy(data, {})
     removed = set[str]()
     for mistake in mistakes:
-        if mistake.fix is not None and all(_apply_edit(remaining, edit) for edit in mistake.fix.edits):
+        if mistake.fix is not None and all(
+            _apply_edit(remaining, edit) for edit in mistake.fix.edits
+        ):
             continue
-        is_known_field = not mistake.on_key  # an unknown field is removed, even if a placeholder has its name
+        is_known_field = (
+            not mistake.on_key
+        )  # an unknown field is removed, even if a placeholder has its name
         if not (is_known_field and _replace_value(remaining, mistake.path)) and not _remove_value(
             remaining, mistake.path, removed
         ):
@@ -92,7 +108,9 @@ def _replace_value(data: JsonDict, path: Path) -> bool:
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = nearest_label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
-    if isinstance(holder, dict) and (path in _NEEDED or (path[-1] in _PLACEHOLDERS and path[-1] in holder)):
+    if isinstance(holder, dict) and (
+        path in _NEEDED or (path[-1] in _PLACEHOLDERS and path[-1] in holder)
+    ):
         holder[str(path[-1])] = _NEEDED.get(path) or _PLACEHOLDERS[path[-1]]
         return True
     return False
@@ -118,7 +136,12 @@ def _apply_edit(data: JsonDict, edit: Edit) -> bool:
     if edit.op == "remove" and isinstance(holder, dict):
         holder.pop(key, None)
         return True
-    if edit.op == "rename" and isinstance(holder, dict) and key in holder and edit.value not in holder:
+    if (
+        edit.op == "rename"
+        and isinstance(holder, dict)
+        and key in holder
+        and edit.value not in holder
+    ):
         holder[edit.value] = holder.pop(key)
         return True
     if edit.op == "set" and isinstance(holder, dict):

@@ -90,7 +90,10 @@ def _traced_sum(value: int, *parts: object) -> TracedInt:
 
 
 def _merged_origin(parts: Iterable[object]) -> Origin:
-    return Origin(tuple(dict.fromkeys(path for part in parts for path in origin_of(part).paths)), is_exact=False)
+    return Origin(
+        tuple(dict.fromkeys(path for part in parts for path in origin_of(part).paths)),
+        is_exact=False,
+    )
 
 
 def origin_of(value: Any) -> Origin:
@@ -114,9 +117,9 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
     """
     if isinstance(value, Mapping):
         return {
-            key if item or isinstance(item, str | int) else _scalar_with_writer(key, writer, role): with_writer(
-                item, writer, role
-            )
+            key
+            if item or isinstance(item, str | int)
+            else _scalar_with_writer(key, writer, role): with_writer(item, writer, role)
             for key, item in value.items()
         }
     if isinstance(value, list):
@@ -128,7 +131,11 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
 
 def _scalar_with_writer(value: Any, writer: str, role: str) -> Any:
     origin = origin_of(value)
-    return value if origin.writer else with_origin(value, Origin(origin.paths, origin.is_exact, writer, role))
+    return (
+        value
+        if origin.writer
+        else with_origin(value, Origin(origin.paths, origin.is_exact, writer, role))
+    )
 
 
 def source_path(value: Any) -> Path | None:
@@ -156,7 +163,10 @@ def _common_prefix(paths: Sequence[Path]) -> Path | None:
         return None
     first = min(paths, key=_sort_key)
     last = max(paths, key=_sort_key)
-    size = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    size = next(
+        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b),
+        min(len(first), len(last)),
+    )
     return first[:size]
 
 
@@ -207,14 +217,20 @@ class Trace(NamedTuple):
     def role(self, manifest: int, path: Path) -> str:
         """Return the role that a path is about: the role of all traced values at the path or at its closest parent."""
         for _, value in reversed(_trail(self.manifests[manifest], path)[1:]):
-            if roles := {origin.role for item in scalars(value) if (origin := origin_of(item)).role}:
+            if roles := {
+                origin.role for item in scalars(value) if (origin := origin_of(item)).role
+            }:
                 return _single_item(roles)
         return ""
 
     def writer(self, manifest: int, path: Path) -> str:
         """Return the pass that wrote all of a value; empty if several did, or if the target wrote it."""
         return _single_item(
-            {origin_of(item).writer for item in scalars(_trail(self.manifests[manifest], path)[-1][1])} - {""}
+            {
+                origin_of(item).writer
+                for item in scalars(_trail(self.manifests[manifest], path)[-1][1])
+            }
+            - {""}
         )
 
 
@@ -289,14 +305,20 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
 def trace_of(plain: Built) -> Trace:
     """Build again with traced values. The manifests equal those of the plain build."""
     spec = traced_block(plain.spec, ())
-    lowered = _record_pod_writer(_trace_node_counts(lower(spec, plain.context.cluster), plain.spec), "spec")
+    lowered = _record_pod_writer(
+        _trace_node_counts(lower(spec, plain.context.cluster), plain.spec), "spec"
+    )
     built = build(spec, lowered, plain.context, plain.passes, _record_writer)
     return Trace(built.job, built.manifests)
 
 
 def _record_writer(name: str, before: Job, after: Job) -> Job:
     """Return the job with the pass as the writer of everything that it added."""
-    return after if after is before else _record_pod_writer(_record_job_writer(after, before, name), name, before)
+    return (
+        after
+        if after is before
+        else _record_pod_writer(_record_job_writer(after, before, name), name, before)
+    )
 
 
 def traced_block(fields: Any, path: Path) -> Any:
@@ -305,7 +327,10 @@ def traced_block(fields: Any, path: Path) -> Any:
     if getattr(fields, "generate_name", None) is not None:
         names = names - {"name"}  # a placeholder
     return fields.replace(
-        **{name: _trace_value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)}
+        **{
+            name: _trace_value(getattr(fields, name), (*path, yaml_name(name)))
+            for name in sorted(names)
+        }
     )
 
 
@@ -314,7 +339,10 @@ def _trace_value(value: Any, path: Path) -> Any:
         return traced_block(value, path)
     if isinstance(value, Mapping):
         pairs = ((key, (*path, str(key)), item) for key, item in value.items())
-        return {with_origin(key, Origin((item_path,))): _trace_value(item, item_path) for key, item_path, item in pairs}
+        return {
+            with_origin(key, Origin((item_path,))): _trace_value(item, item_path)
+            for key, item_path, item in pairs
+        }
     if isinstance(value, list):
         return [_trace_value(item, (*path, i)) for i, item in enumerate(value)]
     return value if value is False else with_origin(value, Origin((path,)))
@@ -324,17 +352,26 @@ def _trace_node_counts(job: Job, spec: Spec) -> Job:
     """Return the job with origins on its numbers of nodes, which lowering computes."""
     job_spec = spec.spec
     if job_spec.master is not None or job_spec.worker is not None:
-        path: Path = ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
-    elif job_spec.nodes is not None and (job_spec.elastic is None or job_spec.elastic.nnodes is None):
+        path: Path = (
+            ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
+        )
+    elif job_spec.nodes is not None and (
+        job_spec.elastic is None or job_spec.elastic.nnodes is None
+    ):
         path = ("spec", "nodes")
     elif job_spec.elastic is not None and job_spec.elastic.nnodes is not None:
         path = ("spec", "elastic", "nnodes")
     else:
         return job
     origin = Origin((path,), is_exact=False)
-    roles = [role._replace(replicas=_traced_int(role.replicas, origin)) if role.trains else role for role in job.roles]
+    roles = [
+        role._replace(replicas=_traced_int(role.replicas, origin)) if role.trains else role
+        for role in job.roles
+    ]
     most = None if job.max_nodes is None else _traced_int(job.max_nodes, origin)
-    return job._replace(roles=tuple(roles), min_nodes=_traced_int(job.min_nodes, origin), max_nodes=most)
+    return job._replace(
+        roles=tuple(roles), min_nodes=_traced_int(job.min_nodes, origin), max_nodes=most
+    )
 
 
 def _traced_int(number: int, origin: Origin) -> int:
@@ -345,20 +382,31 @@ def _traced_int(number: int, origin: Origin) -> int:
 def _record_pod_writer(job: Job, writer: str, before: Job | None = None) -> Job:
     """Return the job with `writer` recorded on everything that a step added to its pod templates since `before`."""
     earlier = {role.name: role for role in before.roles} if before is not None else {}
-    return job._replace(roles=tuple([_record_role_writer(role, writer, earlier.get(role.name)) for role in job.roles]))
+    return job._replace(
+        roles=tuple(
+            [_record_role_writer(role, writer, earlier.get(role.name)) for role in job.roles]
+        )
+    )
 
 
 def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
     """Return the job with `writer` on what a pass set outside pod templates: metadata, queue, processes per node."""
     launch = job.launch
-    if launch is not None and before.launch is not None and launch.nproc_per_node != before.launch.nproc_per_node:
+    if (
+        launch is not None
+        and before.launch is not None
+        and launch.nproc_per_node != before.launch.nproc_per_node
+    ):
         launch = launch._replace(nproc_per_node=with_writer(launch.nproc_per_node, writer))
     labels, annotations = (
         {key: _with_writer_if_new(value, writer) for key, value in metadata.items()}
         for metadata in (job.labels, job.annotations)
     )
     return job._replace(
-        labels=labels, annotations=annotations, queue=_with_writer_if_new(job.queue, writer), launch=launch
+        labels=labels,
+        annotations=annotations,
+        queue=_with_writer_if_new(job.queue, writer),
+        launch=launch,
     )
 
 
@@ -383,7 +431,9 @@ def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
         for fields in (main_fields, template_fields)
     )
     return role._replace(
-        template=template._replace(main=main._replace(**main_fields, resources=amounts), **template_fields)
+        template=template._replace(
+            main=main._replace(**main_fields, resources=amounts), **template_fields
+        )
     )
 
 

@@ -34,7 +34,9 @@ def _other_name(value: str) -> tuple[str, ...]:
 
 
 def _other_backends(value: str) -> tuple[str, ...]:
-    return ("etcd-v2",) if value == "c10d" else ("c10d",)  # a single node distinguishes static from all others
+    return (
+        ("etcd-v2",) if value == "c10d" else ("c10d",)
+    )  # a single node distinguishes static from all others
 
 
 _ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
@@ -67,16 +69,22 @@ def unused_fields(built: Built) -> Iterator[PlacedProblem]:
         if value is None:
             continue
         variants = (
-            spec.replace(spec=_replace_field(spec.spec, field, alternative)) for alternative in alternatives(value)
+            spec.replace(spec=_replace_field(spec.spec, field, alternative))
+            for alternative in alternatives(value)
         )
-        rebuilt = (build(variant, lower(variant, context.cluster), context, built.passes) for variant in variants)
+        rebuilt = (
+            build(variant, lower(variant, context.cluster), context, built.passes)
+            for variant in variants
+        )
         if all(variant.emitted == built.emitted for variant in rebuilt):
             yield PlacedProblem(_unused_field(("spec", *map(yaml_name, field)), context.target))
 
 
 def _unused_field(path: Path, target: Target) -> Problem:
     message = f"has no effect: the target {target.name} does not use it for this job"
-    return problem_at("word-without-effect", path, message, "remove it", "note", "style", "ptcompile")
+    return problem_at(
+        "word-without-effect", path, message, "remove it", "note", "style", "ptcompile"
+    )
 
 
 def _user_value(fields: Any, path: tuple[str, ...]) -> Any:
@@ -99,23 +107,33 @@ def _replace_field(fields: Any, path: tuple[str, ...], value: Any) -> JobSpec:
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})
 _HELP = "use script or module instead, so that torchrun knows the other pods"
-_HELP_FOR_VARIABLES = "use script or module instead, or set elastic: {}, so that torchrun knows the other pods"
+_HELP_FOR_VARIABLES = (
+    "use script or module instead, or set elastic: {}, so that torchrun knows the other pods"
+)
 """With `elastic`, a torchrun in the command gets its options as PET_* variables."""
 
 
 def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
     """Yield the rules' findings about a launcher in the spec's own command."""
     job = built.job
-    if job.launch is not None or job.nodes < 2 or not any(_names_launcher(token) for token in _tokens(job)):
+    if (
+        job.launch is not None
+        or job.nodes < 2
+        or not any(_names_launcher(token) for token in _tokens(job))
+    ):
         return
     from ptcompile import linter
 
     versions = built.context.cluster.versions()
     for index, manifest in enumerate(built.named):
         for problem in linter.run(manifest, versions=versions, stream=built.named, only=_RULES):
-            reads_variables = problem.name == "worlds-apart" and not any("nnodes" in token for token in _tokens(job))
+            reads_variables = problem.name == "worlds-apart" and not any(
+                "nnodes" in token for token in _tokens(job)
+            )
             help = _HELP_FOR_VARIABLES if reads_variables else _HELP
-            yield at_source(problem._replace(help=help), index, built.named)._replace(stage="launcher")
+            yield at_source(problem._replace(help=help), index, built.named)._replace(
+                stage="launcher"
+            )
 
 
 def _tokens(job: Job) -> Iterator[str]:
@@ -140,7 +158,9 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
             text = f"the target {target.name} needs {path[-1]}, but null would remove it"
             help = "remove this line"
             yield PlacedProblem(
-                problem_at("unsupported-by-target", path, text, help, authority="ptcompile", on_key=True)
+                problem_at(
+                    "unsupported-by-target", path, text, help, authority="ptcompile", on_key=True
+                )
             )
 
 
@@ -156,7 +176,9 @@ def _lost_keys(whole: Any, rest: Any) -> set[str]:
     """Return the keys, and the values of list items, that only `whole` has."""
     if isinstance(whole, Mapping) and isinstance(rest, Mapping):
         both = whole.keys() & rest.keys()
-        return (whole.keys() - rest.keys()).union(*(_lost_keys(whole[key], rest[key]) for key in both))
+        return (whole.keys() - rest.keys()).union(
+            *(_lost_keys(whole[key], rest[key]) for key in both)
+        )
     if not isinstance(whole, Sequence) or not isinstance(rest, Sequence) or isinstance(whole, str):
         return set()
     if len(whole) == len(rest):
@@ -203,7 +225,9 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
     if profile.node_pools or profile.objects:
         from ptcompile.compiler.checks import machines as checks_pools
 
-        fallback = (*SPEC, "accelerator") if "accelerator" in built.spec.spec.model_fields_set else SPEC
+        fallback = (
+            (*SPEC, "accelerator") if "accelerator" in built.spec.spec.model_fields_set else SPEC
+        )
         for role, problem in checks_pools.pool_misfits(built.job, built.context.cluster):
             yield PlacedProblem(problem, role, stage=TARGET, fallback=fallback)
 
@@ -269,12 +293,18 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error if an object contains the job's name, which only the server knows."""
     spec = built.spec
     carrier = (
-        None if spec.metadata.generate_name is None else next(_places_of_name(built.named, spec.metadata.name), None)
+        None
+        if spec.metadata.generate_name is None
+        else next(_places_of_name(built.named, spec.metadata.name), None)
     )
     if carrier is not None:
-        message = f"{carrier} contains the job's name, which is unknown until the server creates the job"
+        message = (
+            f"{carrier} contains the job's name, which is unknown until the server creates the job"
+        )
         help = "set metadata.name, or pass --name for this run"
-        yield PlacedProblem(problem_at("unsupported-by-target", _GENERATE, message, help, authority="ptcompile"))
+        yield PlacedProblem(
+            problem_at("unsupported-by-target", _GENERATE, message, help, authority="ptcompile")
+        )
 
 
 def _places_of_name(manifests: Sequence[JsonDict], name: str) -> Iterator[str]:

@@ -43,7 +43,10 @@ def rows_by_topic(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
 def _topic(sentence: str) -> str:
     if sentence.startswith(_TOPICS["torchrun"]):
         return "torchrun"
-    return next((topic for topic, words in _TOPICS.items() if any(word in sentence for word in words)), _FAILURES)
+    return next(
+        (topic for topic, words in _TOPICS.items() if any(word in sentence for word in words)),
+        _FAILURES,
+    )
 
 
 def _without_roles(sentences: Sequence[str], roles: Sequence[str]) -> list[str]:

@@ -29,7 +29,9 @@ def rewrite_fields(
     problems: list[Problem] = []
     for field in dict.fromkeys(_field_paths(changed)):
         readers = [
-            pair for pair in pairs if field in _field_paths(pair.new.spec) and field in _field_paths(pair.old.spec)
+            pair
+            for pair in pairs
+            if field in _field_paths(pair.new.spec) and field in _field_paths(pair.old.spec)
         ]
         wanted = [_value(pair.old, field) for pair in readers]
         if not any(wanted) or wanted == [_value(pair.new, field) for pair in readers]:
@@ -41,10 +43,16 @@ def rewrite_fields(
         change = _Change(field, names, replacement, None if replacement is not None else constant)
         replaced = _replaced(changed, change)
         where = f"{field}, which {', '.join(sorted(names)) or 'a volume'} reads,"
-        if replaced == changed and not is_known and all(_value(pair.new, field) for pair in readers):
+        if (
+            replaced == changed
+            and not is_known
+            and all(_value(pair.new, field) for pair in readers)
+        ):
             problems.append(_another_value(where))
         else:
-            problems.append(_finding(where, None if replaced == changed else replacement or repr(constant)))
+            problems.append(
+                _finding(where, None if replaced == changed else replacement or repr(constant))
+            )
         changed = replaced
     return changed, problems
 
@@ -79,14 +87,23 @@ def _value(pod: PodView, field: str) -> str:
     return values.get(key, "")
 
 
-def _replacement(readers: Sequence[PodPair], wanted: Sequence[str], job: SimulatedJob) -> str | None:
+def _replacement(
+    readers: Sequence[PodPair], wanted: Sequence[str], job: SimulatedJob
+) -> str | None:
     """Return a field path with the wanted value in each of the new pods, or None without one."""
     following = kind_named(kind_of(job.manifest)).following()
-    first = (following.role_label, following.index_label, following.pods_label) if following is not None else ()
+    first = (
+        (following.role_label, following.index_label, following.pods_label)
+        if following is not None
+        else ()
+    )
     for holder in ("labels", "annotations"):
         values: Mapping[str, str] = getattr(readers[0].new, holder)
         own = {key for pair in readers for key in getattr(pair.old, holder)}
-        for key in (*(label for label in first if label in values), *sorted(values.keys() - own - set(first))):
+        for key in (
+            *(label for label in first if label in values),
+            *sorted(values.keys() - own - set(first)),
+        ):
             if [getattr(pair.new, holder).get(key) for pair in readers] == list(wanted):
                 return f"metadata.{holder}['{key}']"
     return None

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.converter.selectors import PodPair, Searched, search
 from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problem
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, object_name, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    kind_of,
+    nested_map,
+    object_name,
+    without_keys,
+)
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.meeting import dns_names
@@ -46,23 +53,39 @@ def without_old_metadata(
         stale |= operator.placing_annotations.keys() & set(_metadata_keys(old_job.manifest))
     present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
     title = operator.title or kind_of(old_job.manifest)[1]
-    reported = operator.placing_annotations.keys() & nested_map(old_job.manifest, "metadata", "annotations").keys()
+    reported = (
+        operator.placing_annotations.keys()
+        & nested_map(old_job.manifest, "metadata", "annotations").keys()
+    )
     problems = [
-        conversion_problem(f"{key} means something to {title} alone, so it is left out", "remove it from the manifest")
+        conversion_problem(
+            f"{key} means something to {title} alone, so it is left out",
+            "remove it from the manifest",
+        )
         for key in present
         if key not in reported  # by compile
     ]
-    return [_without_metadata(data, stale) for data in objects] if present else list(objects), problems
+    return [_without_metadata(data, stale) for data in objects] if present else list(
+        objects
+    ), problems
 
 
 def _domains(job: SimulatedJob) -> set[str]:
     """Return the domains of an operator's labels, annotations and API."""
     operator, kind = KINDS[kind_of(job.manifest)]
     following = kind.following()
-    labels = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
-    placing = [key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION]  # of a domain with others
+    labels = (
+        (following.pods_label, following.role_label, following.index_label)
+        if following is not None
+        else ()
+    )
+    placing = [
+        key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION
+    ]  # of a domain with others
     keys = {*labels, *placing, kind.additions.job_label}
-    return {key.partition("/")[0] for key in keys if "/" in key} | {kind.api_version.partition("/")[0]}
+    return {key.partition("/")[0] for key in keys if "/" in key} | {
+        kind.api_version.partition("/")[0]
+    }
 
 
 def _metadata_keys(value: Any) -> Iterator[str]:
@@ -100,13 +123,21 @@ def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
     """Return the names under which the old pods find one another and that no new pod has, with the new pods' names."""
     current = {name for pair in pairs for name in dns_names(pair.new)}
     return {
-        name: (dns_names(pair.new) or [""])[-1] for pair in pairs for name in dns_names(pair.old) if name not in current
+        name: (dns_names(pair.new) or [""])[-1]
+        for pair in pairs
+        for name in dns_names(pair.old)
+        if name not in current
     }
 
 
 def names_host(value: Any, host: str) -> bool:
     """Return whether a string in the data names a host."""
-    return any(match[0] == host for text in _texts(value) if host in text for match in _HOST_PATTERN.finditer(text))
+    return any(
+        match[0] == host
+        for text in _texts(value)
+        if host in text
+        for match in _HOST_PATTERN.finditer(text)
+    )
 
 
 def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
@@ -117,7 +148,10 @@ def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
         return [with_new_hosts(inner, renamed) for inner in value]
     if not isinstance(value, Mapping):
         return value
-    return {key: inner if key == "name" else with_new_hosts(inner, renamed) for key, inner in value.items()}
+    return {
+        key: inner if key == "name" else with_new_hosts(inner, renamed)
+        for key, inner in value.items()
+    }
 
 
 def rewrite_host_files(
@@ -144,7 +178,9 @@ def rewrite_host_files(
                 problems.append(conversion_problem(text, None, "note"))
             else:
                 problems.append(
-                    conversion_problem(f"{where} names the host {name}, which becomes {now}", f"write {now}")
+                    conversion_problem(
+                        f"{where} names the host {name}, which becomes {now}", f"write {now}"
+                    )
                 )
         changed.append(with_new_hosts(data, renamed) if is_file else data)
     return changed, problems
@@ -152,7 +188,9 @@ def rewrite_host_files(
 
 def _words_of(data: JsonDict) -> dict[str, None]:
     """Return the words of an object that may be names of hosts, in order."""
-    return dict.fromkeys(match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text))
+    return dict.fromkeys(
+        match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text)
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -174,9 +212,15 @@ def renamed_variables(spec: Json, pairs: Pairs) -> dict[str, str]:
     renamed: dict[str, str] = {}
     for name in RANK_VARIABLES:
         ranks = [old.env.get(name) for old, _ in pairs]
-        if None in ranks or any(name in new.env for _, new in pairs) or not names_variable(spec, name):
+        if (
+            None in ranks
+            or any(name in new.env for _, new in pairs)
+            or not names_variable(spec, name)
+        ):
             continue
-        same = (other for other in RANK_VARIABLES if [new.env.get(other) for _, new in pairs] == ranks)
+        same = (
+            other for other in RANK_VARIABLES if [new.env.get(other) for _, new in pairs] == ranks
+        )
         if (replacement := next(same, None)) is not None:
             renamed[name] = replacement
     return renamed

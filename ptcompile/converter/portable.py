@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, get, has, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    get,
+    has,
+    nested_map,
+    without_keys,
+)
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.meeting import dns_names
 
@@ -54,7 +62,9 @@ def with_dropped_fields(diagnostic: Diagnostic, document: JsonDict) -> Diagnosti
     return diagnostic._replace(message=f"{diagnostic.message}; dropped: {listed}")
 
 
-def candidates(document: JsonDict, inlined: JsonDict | None, target: str, world: World) -> Iterator[JsonDict]:
+def candidates(
+    document: JsonDict, inlined: JsonDict | None, target: str, world: World
+) -> Iterator[JsonDict]:
     """Yield the specs to try for another target, the best first.
 
     `inlined` is the document with the pods of its runtime, if it has one; `world` is that of the imported job.
@@ -72,7 +82,11 @@ def _without_thread_count(document: JsonDict) -> JsonDict:
     """Return the document without the thread count that compile adds: torchrun sets it for its processes."""
     job = document["spec"]
     env = job.get("env") or {}
-    return document if _THREADS in env else {**document, "spec": {**job, "env": {**env, _THREADS: None}}}
+    return (
+        document
+        if _THREADS in env
+        else {**document, "spec": {**job, "env": {**env, _THREADS: None}}}
+    )
 
 
 def _host_names(world: World) -> frozenset[str]:
@@ -105,7 +119,9 @@ def job_settings(job: Json, target: str) -> JsonDict:
         return {}
     settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
     has_own_rules = "activeDeadlineSeconds" in job.get("runPolicy", {}) or "roles" in job
-    if has_own_rules and _fails_job(settings):  # a patch would replace the rules that compile writes
+    if has_own_rules and _fails_job(
+        settings
+    ):  # a patch would replace the rules that compile writes
         del settings[_FAILURE_POLICY]
     if templates.container and _FAILURE_POLICY in settings:
         names = {nested_map(job, "names").get("container"): templates.container}
@@ -126,7 +142,9 @@ def _with_container_names(policy: Any, names: Mapping[Any, str]) -> Any:
     if not isinstance(policy, Mapping):
         return policy
     return {
-        key: names.get(value, value) if key == "containerName" else _with_container_names(value, names)
+        key: names.get(value, value)
+        if key == "containerName"
+        else _with_container_names(value, names)
         for key, value in policy.items()
     }
 
@@ -164,12 +182,18 @@ def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
         return job
     kept = [container for container in changed if container.keys() > {"name"}]
     rest: JsonDict = without_path(job, ("podTemplate", "spec", "containers"))
-    return {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}} if kept else rest
+    return (
+        {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}} if kept else rest
+    )
 
 
 def _without_address(container: Json, hosts: Collection[str]) -> Json:
     variables = as_mappings(container.get("env"))
-    kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
+    kept = [
+        item
+        for item in variables
+        if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts
+    ]
     if kept == variables:
         return container
     rest = without_keys(container, "env")
@@ -182,7 +206,9 @@ def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> Jso
     `names_each`: whether that operator runs the job, so that each other port needs a name.
     """
     changed = {
-        field: _without_operator_port({"masterPort": job.get("masterPort"), **job[field]}, name, names_each=names_each)
+        field: _without_operator_port(
+            {"masterPort": job.get("masterPort"), **job[field]}, name, names_each=names_each
+        )
         for field in ("master", "worker")
         if isinstance(job.get(field), Mapping)
     }
@@ -192,7 +218,10 @@ def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> Jso
     ports = [port for port in as_mappings(job.get("ports")) if port.get("name") != name]
     if names_each:
         ports = [
-            {**port, "name": port.get("name") or f"port-{port.get('containerPort')}"[:_MAX_PORT_NAME]}
+            {
+                **port,
+                "name": port.get("name") or f"port-{port.get('containerPort')}"[:_MAX_PORT_NAME],
+            }
             for port in ports
             if port.get("containerPort") != job.get("masterPort")
         ]

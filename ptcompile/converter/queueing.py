@@ -61,13 +61,18 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
         return None
     size = group.get("minMember")
     queue = as_string(group.get("queue")) or _annotated_queue(job)
-    priority = group.get("priorityClassName") or _policy(job).get("priorityClass") or _pod_priority(job, group)
+    priority = (
+        group.get("priorityClassName")
+        or _policy(job).get("priorityClass")
+        or _pod_priority(job, group)
+    )
     return Gang(
         scheduler,
         size if isinstance(size, int) else None,
         queue if queue and queue != _DEFAULT_QUEUE else None,
         as_string(priority) or None,
-        "onlyWith" in group and not any(pod.view.spec.get("schedulerName") for _, pod in job.first_pods()),
+        "onlyWith" in group
+        and not any(pod.view.spec.get("schedulerName") for _, pod in job.first_pods()),
     )
 
 
@@ -88,7 +93,9 @@ def _annotated_queue(job: SimulatedJob) -> str:
     holders = [pod.view.annotations for _, pod in job.first_pods()]
     if runtime is not None:
         holders.append(nested_map(runtime.source, "spec", "template", "metadata", "annotations"))
-    return next((queue for holder in holders if (queue := as_string(holder.get(QUEUE_ANNOTATION)))), "")
+    return next(
+        (queue for holder in holders if (queue := as_string(holder.get(QUEUE_ANNOTATION)))), ""
+    )
 
 
 def profile_for(jobs: Iterable[SimulatedJob]) -> JsonDict:
@@ -156,11 +163,17 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
         for label, was, now in pairs:
             if was != now:
                 message = f"the gang changes: {label} {was or 'unset'} becomes {now or 'unset'}"
-                yield conversion_problem(message, "change it in the manifest, or use another target")
+                yield conversion_problem(
+                    message, "change it in the manifest, or use another target"
+                )
     if new is not None and new.by_setting and not (old is not None and old.by_setting):
         message = f"the gang depends on the operator of the target {target}: it must be started for {new.scheduler}"
-        yield conversion_problem(message, f"start it with gang scheduling by {new.scheduler}", "warning")
+        yield conversion_problem(
+            message, f"start it with gang scheduling by {new.scheduler}", "warning"
+        )
     if (before.system, before.queue) != (after.system, after.queue) and before.queue:
         now = f"the queue {after.queue} of {after.system}" if after.queue else "no queue"
         message = f"the job leaves the queue {before.queue} of {before.system}: on the target {target} it has {now}"
-        yield conversion_problem(message, "name the queue system in a profile, and pass it with --cluster")
+        yield conversion_problem(
+            message, "name the queue system in a profile, and pass it with --cluster"
+        )

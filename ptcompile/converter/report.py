@@ -53,7 +53,9 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     causes: dict[str, list[str]] = {}
     for row in jobs:
         for reason in row.reasons if row.outcome == "stayed" else ():
-            causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(f"{row.object} in {row.file}")
+            causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(
+                f"{row.object} in {row.file}"
+            )
     lines = [
         f"# Conversion to {target}",
         "",
@@ -91,7 +93,9 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
             yield _Row(file.name, title, outcome, failed or _reasons(warnings, title), is_job=True)
         elif not file.manifests:
             reasons = _reasons(errors, title)
-            is_job = kind_of(data) in JOB_KINDS or bool(reasons and kind_of(data)[1].endswith("Job"))
+            is_job = kind_of(data) in JOB_KINDS or bool(
+                reasons and kind_of(data)[1].endswith("Job")
+            )
             yield _Row(file.name, title, "stayed" if errors else "unchanged", reasons, is_job)
         else:
             yield _Row(file.name, title, _outcome(data, file.manifests))
@@ -99,7 +103,11 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
 
 def _outcome(data: Json, manifests: Sequence[Json]) -> str:
     """Return what happened to an object that is not a job."""
-    same = [item for item in manifests if (kind_of(item), object_name(item)) == (kind_of(data), object_name(data))]
+    same = [
+        item
+        for item in manifests
+        if (kind_of(item), object_name(item)) == (kind_of(data), object_name(data))
+    ]
     if not same:
         return "left out"
     return "unchanged" if data in same else "changed"

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problems
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -15,9 +22,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Versions
 
 
-_ONE_STEP = (
-    "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as a separate job"
-)
+_ONE_STEP = "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as a separate job"
 
 
 def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base | None:
@@ -25,7 +30,9 @@ def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base |
     return kind_named(kind_of(job)).runtime(job, objects, versions)
 
 
-def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool) -> Problems:
+def runtime_problems(
+    job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool
+) -> Problems:
     """Yield what a job without its runtime depends on: an error if no file and no release has the runtime, or if its
     pods could not be written into the job.
     """
@@ -38,7 +45,9 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, 
         help = "pass the runtime's manifest in the same file"
         yield conversion_problem(message, help, name="not-carried-over")
     elif not is_inlined:
-        message = f"the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
+        message = (
+            f"the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
+        )
         yield conversion_problem(message, _ONE_STEP, name="not-carried-over")
     elif any(base.source is item for item in objects):
         message = f"the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
@@ -60,7 +69,9 @@ def _obstacle(runtime: Json) -> str:
     steps = [as_string(job.get("name")) for job in jobs if job.get("name") != "node"]
     if steps:
         return (
-            f"it has the replicatedJobs {', '.join(steps)} besides node" if len(steps) < len(jobs) else "it has no node"
+            f"it has the replicatedJobs {', '.join(steps)} besides node"
+            if len(steps) < len(jobs)
+            else "it has no node"
         )
     return "it does not start torchrun's nodes (mlPolicy.torch)"
 

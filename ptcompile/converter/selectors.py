@@ -71,7 +71,11 @@ def rewrite_selectors(
     `job` is the converted one, whose labels of role and index are tried first.
     """
     following = kind_named(kind_of(job.manifest)).following()
-    first = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
+    first = (
+        (following.pods_label, following.role_label, following.index_label)
+        if following is not None
+        else ()
+    )
     order = [label for label in first if label]
     rewritten: list[JsonDict] = []
     problems: list[Problem] = []
@@ -98,7 +102,9 @@ def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Pa
     if isinstance(value, Mapping):
         for key, inner in value.items():
             is_selector = isinstance(inner, Mapping) and (
-                "matchLabels" in inner or "matchExpressions" in inner or (is_service and path == ("spec",))
+                "matchLabels" in inner
+                or "matchExpressions" in inner
+                or (is_service and path == ("spec",))
             )
             if key in _HOLDERS and is_selector:
                 yield (*path, str(key)), dict(inner)
@@ -117,14 +123,22 @@ def _as_selector(selector: JsonDict) -> JsonDict:
     return {"matchLabels": selector} if _is_plain(selector) else selector
 
 
-def _replacement(selector: JsonDict, pairs: Sequence[PodPair], order: Sequence[str]) -> JsonDict | None:
+def _replacement(
+    selector: JsonDict, pairs: Sequence[PodPair], order: Sequence[str]
+) -> JsonDict | None:
     """Return the selector for the new pods: itself if it selects the same, or None if no labels do."""
     wanted = [selects(_as_selector(selector), pair.old.labels) for pair in pairs]
-    if not any(wanted) or wanted == [selects(_as_selector(selector), pair.new.labels) for pair in pairs]:
+    if not any(wanted) or wanted == [
+        selects(_as_selector(selector), pair.new.labels) for pair in pairs
+    ]:
         return selector
     kept = _without_changed_keys(_as_selector(selector), pairs)
     chosen = [pair.new.labels for pair, is_wanted in zip(pairs, wanted, strict=True) if is_wanted]
-    common = {key: value for key, value in chosen[0].items() if all(labels.get(key) == value for labels in chosen)}
+    common = {
+        key: value
+        for key, value in chosen[0].items()
+        if all(labels.get(key) == value for labels in chosen)
+    }
     keys = [*(key for key in order if key in common), *sorted(common.keys() - set(order))]
     for size in range(1, _MAX_ADDED + 1):
         for added in combinations(keys, size):
@@ -148,7 +162,11 @@ def _without_changed_keys(selector: JsonDict, pairs: Sequence[PodPair]) -> JsonD
         if pair.old.labels.get(key) != pair.new.labels.get(key)
     }
     labels = without_keys(nested_map(selector, "matchLabels"), *changed)
-    expressions = [item for item in as_mappings(selector.get("matchExpressions")) if item.get("key") not in changed]
+    expressions = [
+        item
+        for item in as_mappings(selector.get("matchExpressions"))
+        if item.get("key") not in changed
+    ]
     return {
         **({"matchLabels": labels} if labels else {}),
         **({"matchExpressions": expressions} if expressions else {}),
@@ -160,7 +178,10 @@ def _with_value(data: Any, path: Path, value: Any) -> Any:
     if not path:
         return value
     if isinstance(data, list):
-        return [_with_value(item, path[1:], value) if index == path[0] else item for index, item in enumerate(data)]
+        return [
+            _with_value(item, path[1:], value) if index == path[0] else item
+            for index, item in enumerate(data)
+        ]
     return {**data, path[0]: _with_value(data[path[0]], path[1:], value)}
 
 

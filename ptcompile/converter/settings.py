@@ -12,7 +12,8 @@ from ptcompile.operators.table import BY_TARGET
 
 _LEFT_BEHIND: Mapping[Path, LeftBehind] = {
     ("metadata", "generateName"): LeftBehind(
-        "the converted job has one name instead of a new one for each `kubectl create`", "rename it for each run"
+        "the converted job has one name instead of a new one for each `kubectl create`",
+        "rename it for each run",
     ),
 }
 """Settings of every operator without which a job trains the same."""

@@ -43,7 +43,10 @@ _OF_LAUNCH = "PTC4"
 
 
 def weigh_causes(
-    message: Message, values: Mapping[str, str], source: Source | None, findings: Sequence[Diagnostic] = ()
+    message: Message,
+    values: Mapping[str, str],
+    source: Source | None,
+    findings: Sequence[Diagnostic] = (),
 ) -> list[WeighedCause]:
     """Return the causes of a message with these values: proven ones, then those that the manifest shows, the others."""
     if source is None:
@@ -51,18 +54,26 @@ def weigh_causes(
 
     places = _Places(source, values)
     weighed = (_weigh(cause, values, findings, places) for cause in message.causes)
-    return sorted((result for result in weighed if result is not None), key=lambda result: result.weight)
+    return sorted(
+        (result for result in weighed if result is not None), key=lambda result: result.weight
+    )
 
 
 def _weigh(
     cause: PossibleCause, values: Mapping[str, str], findings: Sequence[Diagnostic], places: _Places
 ) -> WeighedCause | None:
     """Return a cause with its proof or its place, or None if the manifest rules it out."""
-    mistake = next((line for place in cause.at if place[0] == "!" and (line := places.line_of(place[1:]))), 0)
+    mistake = next(
+        (line for place in cause.at if place[0] == "!" and (line := places.line_of(place[1:]))), 0
+    )
     proofs = [finding for finding in findings if cause.code and finding.code == cause.code]
     if proofs:
-        finding = max(proofs, key=lambda finding: sum(value in finding.message for value in values.values()))
-        return WeighedCause(cause, finding, mistake or (finding.span.line if finding.span else 0), _PROVEN)
+        finding = max(
+            proofs, key=lambda finding: sum(value in finding.message for value in values.values())
+        )
+        return WeighedCause(
+            cause, finding, mistake or (finding.span.line if finding.span else 0), _PROVEN
+        )
     if mistake:
         return WeighedCause(cause, None, mistake, _VALUE)
 
@@ -88,7 +99,9 @@ def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
         called = f"; they are called such as {', '.join(sorted(known))}" if known else ""
         yield f"no pod and no Service of {titles} is called {host}{called}"
     if count.isdecimal() and jobs and all(job.size != int(count) for job in jobs):
-        yield f"the message counts {count}; " + ", ".join(f"{job.title} has {job.size} pods" for job in jobs)
+        yield f"the message counts {count}; " + ", ".join(
+            f"{job.title} has {job.size} pods" for job in jobs
+        )
 
 
 class _Leaf(NamedTuple):
@@ -111,7 +124,11 @@ class _Places:
     def __init__(self, source: Source, values: Mapping[str, str]) -> None:
         self._source = source
         self._values = values
-        leaves = (leaf for document in source.documents for leaf in _leaves(document.data, document.index, ()))
+        leaves = (
+            leaf
+            for document in source.documents
+            for leaf in _leaves(document.data, document.index, ())
+        )
         self._leaves = [leaf for _, leaf in zip(range(_MOST_LEAVES), leaves, strict=False)]
 
     def line_of(self, place: str) -> int:
@@ -141,7 +158,10 @@ class _Places:
 
     def _line_that_differs(self, place: str) -> int:
         """Return the line of a place that has another value elsewhere, if possible of the message's value; else 0."""
-        values = {(index, expression): self._value_after(index, expression) for index, expression in self._find(place)}
+        values = {
+            (index, expression): self._value_after(index, expression)
+            for index, expression in self._find(place)
+        }
         first = next(iter(values.values()), "")
         others = [key for key, value in values.items() if value != first]
         named = [key for key, value in values.items() if value in self._values.values()]
@@ -154,7 +174,11 @@ class _Places:
         words = leaf.text[match.end() :].lstrip("=").split() if match is not None else []
         # a key is followed by its value, the name of a variable by the key `value` and this value
         distance = 2 if match is None and not leaf.is_key else 1
-        return words[0] if words else "".join(leaf.text for leaf in self._leaves[index + distance :][:1])
+        return (
+            words[0]
+            if words
+            else "".join(leaf.text for leaf in self._leaves[index + distance :][:1])
+        )
 
     def _line_of_value(self, value: str) -> int:
         """Return the line with a value of the message, whole or inside a longer text; of a path, its last part too."""
@@ -170,14 +194,19 @@ class _Places:
     def _line(self, index: int, expression: re.Pattern[str] | None = None) -> int:
         """Return the line of a leaf; of a text with several lines, the one with the expression."""
         leaf = self._leaves[index]
-        document = next(document for document in self._source.documents if document.index == leaf.document)
+        document = next(
+            document for document in self._source.documents if document.index == leaf.document
+        )
         span = document.span(leaf.path, on_key=leaf.is_key)
         if span is None:
             return 0
         if expression is None or span.end_line == span.line:
             return span.line
         lines = self._source.lines[span.line - 1 : span.end_line]
-        return next((span.line + number for number, line in enumerate(lines) if expression.search(line)), span.line)
+        return next(
+            (span.line + number for number, line in enumerate(lines) if expression.search(line)),
+            span.line,
+        )
 
 
 def _expression(place: str) -> str:

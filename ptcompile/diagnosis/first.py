@@ -40,7 +40,9 @@ def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
     """
     ids = {sighting.message.id for sighting in logs.sightings}
     candidates = [
-        sighting for sighting in logs.sightings if ids.isdisjoint(sighting.message.after) and not _is_harmless(sighting)
+        sighting
+        for sighting in logs.sightings
+        if ids.isdisjoint(sighting.message.after) and not _is_harmless(sighting)
     ]
     if not candidates:
         return None
@@ -48,7 +50,9 @@ def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
     nearest = min(sighting.message.tier for sighting in candidates)
     first = _earliest([sighting for sighting in candidates if sighting.message.tier == nearest])
     if first.message.filter:
-        first = _reason_for_node([sighting for sighting in candidates if _is_beside(sighting, first)], tolerates)
+        first = _reason_for_node(
+            [sighting for sighting in candidates if _is_beside(sighting, first)], tolerates
+        )
     silent = _silent_pod(first, logs) if first.message.role == "secondary" else None
 
     if silent is not None:
@@ -67,7 +71,10 @@ def _earliest(sightings: Sequence[Sighting]) -> Sighting:
 
     A wait that ended began long before, so among waits that end together the clocks decide nothing.
     """
-    timed = sorted((sighting for sighting in sightings if sighting.seconds), key=lambda sighting: sighting.seconds)
+    timed = sorted(
+        (sighting for sighting in sightings if sighting.seconds),
+        key=lambda sighting: sighting.seconds,
+    )
     if not timed:
         return _first_no_wait(sightings)
 
@@ -87,7 +94,10 @@ def _first_no_wait(sightings: Sequence[Sighting]) -> Sighting:
 
 def _is_beside(sighting: Sighting, first: Sighting) -> bool:
     """Return whether both are reasons of one message of the scheduler."""
-    return bool(sighting.message.filter) and (sighting.file, sighting.line) == (first.file, first.line)
+    return bool(sighting.message.filter) and (sighting.file, sighting.line) == (
+        first.file,
+        first.line,
+    )
 
 
 def _reason_for_node(reasons: Iterable[Sighting], tolerates: bool) -> Sighting:
@@ -117,7 +127,11 @@ def _silent_pod(first: Sighting, logs: Logs) -> LoggedPod | None:
     if named:
         return named[0]
 
-    has_message = {(sighting.file, sighting.pod) for sighting in logs.sightings if sighting.message == first.message}
+    has_message = {
+        (sighting.file, sighting.pod)
+        for sighting in logs.sightings
+        if sighting.message == first.message
+    }
     silent = [pod for pod in others if (pod.file, pod.pod) not in has_message]
     return silent[0] if len(silent) == 1 else None
 
@@ -126,7 +140,9 @@ def consequences(logs: Logs, origin: FirstCause) -> list[Sighting]:
     """Return the other messages, each once a pod, without notices and summaries; what happened first comes first."""
     by_pod: dict[tuple[str, str, str], Sighting] = {}
     for sighting in logs.sightings:
-        if sighting.message.role not in ("notice", "summary") and not _is_same(sighting, origin.sighting):
+        if sighting.message.role not in ("notice", "summary") and not _is_same(
+            sighting, origin.sighting
+        ):
             by_pod.setdefault((sighting.file, sighting.pod, sighting.message.id), sighting)
     return sorted(by_pod.values(), key=_by_time)[:_MOST_CONSEQUENCES]
 

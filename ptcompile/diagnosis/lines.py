@@ -14,7 +14,13 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnosis.messages import Finder, Message
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+)
 
 
 class Sighting(NamedTuple):
@@ -113,7 +119,9 @@ _time = re.compile(
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _rank = re.compile(r"\[[Rr]ank ?(\d{1,7})\]|\brank {1,9}: (\d{1,7})").search
 _object = re.compile(r"\b[Pp]od/(?P<pod>[a-z0-9][a-z0-9.-]{0,252})").search
-_stern = re.compile(r"(?P<pod>[a-z0-9][a-z0-9.-]{0,252}-(?:[a-z0-9]{5}|\d{1,5})) [a-z][a-z0-9-]{0,62} ").match
+_stern = re.compile(
+    r"(?P<pod>[a-z0-9][a-z0-9.-]{0,252}-(?:[a-z0-9]{5}|\d{1,5})) [a-z][a-z0-9-]{0,62} "
+).match
 _address = re.compile(r"\baddr=\[(?:::ffff:)?(?P<address>[\da-f.:]{3,45})\]").search
 _block = re.compile(r"\s*(?:time|host|rank) {1,9}: ").match
 _BLOCK_LINES = 4
@@ -222,7 +230,9 @@ class _LogReader:
         """Return the pod that an event or a row of a table names, else the one of the log."""
         if event := _object(text):
             return event["pod"]
-        if "NAME" in self._columns and len(row := text.split()) > (column := self._columns.index("NAME")):
+        if "NAME" in self._columns and len(row := text.split()) > (
+            column := self._columns.index("NAME")
+        ):
             return row[column]
         return self._name
 
@@ -239,7 +249,9 @@ class _LogReader:
             if pod.counts[message.id] > _SEEN or len(self._logs.sightings) >= _MOST_SIGHTINGS:
                 continue
             kept = {key: value[:_KEPT].strip() for key, value in values.items()}
-            sighting = Sighting(message, kept, self._file, self._number, text.strip()[:_KEPT], name, rank)
+            sighting = Sighting(
+                message, kept, self._file, self._number, text.strip()[:_KEPT], name, rank
+            )
             if time is None:
                 pod.waiting.append(len(self._logs.sightings))
                 pod.unclocked.append(len(self._logs.sightings))
@@ -253,7 +265,9 @@ class _LogReader:
         """Remember the pods of the log; one whose log is empty is silent too."""
         self._pod(self._name)
         self._logs.pods += [
-            LoggedPod(self._file, name, pod.last_line, pod.address) for name, pod in self._pods.items() if name
+            LoggedPod(self._file, name, pod.last_line, pod.address)
+            for name, pod in self._pods.items()
+            if name
         ]
 
 
@@ -264,11 +278,20 @@ def _rank_of(text: str) -> str:
 
 def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
     """Return a sighting with the time that a line has; times of different forms are compared within a year."""
-    month = time["month"] or time["month2"] or str(_MONTHS.index(time["name"]) + 1 if time["name"] in _MONTHS else 1)
+    month = (
+        time["month"]
+        or time["month2"]
+        or str(_MONTHS.index(time["name"]) + 1 if time["name"] in _MONTHS else 1)
+    )
     day = time["day"] or time["day2"] or time["day3"]
     clock = time["clock"] or time["clock2"] or time["clock3"]
     hours, minutes, seconds = clock.replace(",", ".").split(":")
-    total = (int(month) * 31 + int(day)) * 86_400 + int(hours) * 3_600 + int(minutes) * 60 + float(seconds)
+    total = (
+        (int(month) * 31 + int(day)) * 86_400
+        + int(hours) * 3_600
+        + int(minutes) * 60
+        + float(seconds)
+    )
     return sighting._replace(time=clock, seconds=total)
 
 

@@ -88,7 +88,9 @@ def messages() -> dict[str, Message]:
 
 
 def _message(row: Mapping[str, Any]) -> Message:
-    causes = [PossibleCause(**{**cause, "at": tuple(cause.get("at", ()))}) for cause in row["causes"]]
+    causes = [
+        PossibleCause(**{**cause, "at": tuple(cause.get("at", ()))}) for cause in row["causes"]
+    ]
     lists = {key: tuple(row.get(key, ())) for key in ("words", "after", "examples")}
     return Message(**{**row, **lists, "causes": tuple(causes), "pattern": f"(?m){row['pattern']}"})
 
@@ -132,14 +134,20 @@ class Finder:
         if self.is_spent:
             return []
 
-        named = {message.id: message for word in words_of(line) for message in self._words.get(word, ())}
+        named = {
+            message.id: message for word in words_of(line) for message in self._words.get(word, ())
+        }
         matches = [*self._tried(named.values(), line, before)]
         return matches or [*self._tried(self._unnamed, line, before)]
 
-    def _tried(self, candidates: Iterable[Message], line: str, before: str) -> Iterator[MessageMatch]:
+    def _tried(
+        self, candidates: Iterable[Message], line: str, before: str
+    ) -> Iterator[MessageMatch]:
         for message in sorted(candidates, key=lambda message: message.tier):
             text = line if message.lines == 1 else f"{before}\n{line}"
             self._left -= len(text)
             match = _compiled(message.pattern).search(text)
             if match is not None:
-                yield MessageMatch(message, {name: value for name, value in match.groupdict().items() if value})
+                yield MessageMatch(
+                    message, {name: value for name, value in match.groupdict().items() if value}
+                )

@@ -64,7 +64,9 @@ class Diagnosis(NamedTuple):
             "causes": [self._cause_to_dict(weighed) for weighed in self.causes],
             "compared": list(self.compared),
             "consequences": [_sighting_to_dict(sighting) for sighting in self.consequences],
-            "nearest": [{"message": message.id, "meaning": message.meaning} for message in self.nearest],
+            "nearest": [
+                {"message": message.id, "meaning": message.meaning} for message in self.nearest
+            ],
             "looked": {"files": list(self.files), "lines": self.lines, "cut": self.is_cut},
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
@@ -98,12 +100,18 @@ class Diagnosis(NamedTuple):
     def _unknown_lines(self) -> Iterator[str]:
         yield "no known message of a failure"
         yield from with_label("looked at", [self._looked()])
-        yield from with_label("nearest", [f"{message.id}: {message.meaning}" for message in self.nearest])
+        yield from with_label(
+            "nearest", [f"{message.id}: {message.meaning}" for message in self.nearest]
+        )
 
     def _cause_lines(self) -> Iterator[str]:
         """Yield the causes with their places."""
         if not self.causes:
-            shown = f"{self.source_name} shows none of those that are known" if self.source_name else "not known"
+            shown = (
+                f"{self.source_name} shows none of those that are known"
+                if self.source_name
+                else "not known"
+            )
             yield from with_label("causes", [shown])
         for number, weighed in enumerate(self.causes, 1):
             yield from with_label(f"cause {number}", self._one_cause(weighed))
@@ -114,7 +122,10 @@ class Diagnosis(NamedTuple):
             code = f" ({weighed.cause.code})" if weighed.cause.code else ""
             return [f"{weighed.cause.text}{code}", *([f"see {place}"] if place else ())]
         help = weighed.finding.help
-        return [f"{weighed.finding.code} at {place}: {weighed.finding.message}", *([f"fix: {help}"] if help else ())]
+        return [
+            f"{weighed.finding.code} at {place}: {weighed.finding.message}",
+            *([f"fix: {help}"] if help else ()),
+        ]
 
     def _consequence_lines(self) -> list[str]:
         shown = [_shown(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
@@ -130,7 +141,11 @@ def place_of(origin: FirstCause) -> str:
     """Return where it began: the line of a log, the pod, the rank and the time, as far as known."""
     sighting = origin.sighting
     where = f"{origin.file}:{origin.line}" if origin.line else origin.file
-    facts = [origin.pod and f"pod {origin.pod}", sighting.rank and f"rank {sighting.rank}", sighting.time]
+    facts = [
+        origin.pod and f"pod {origin.pod}",
+        sighting.rank and f"rank {sighting.rank}",
+        sighting.time,
+    ]
     return ", ".join(filter(None, [where, *facts[: 1 if origin.is_silent else None]]))
 
 
@@ -139,7 +154,9 @@ def _origin_lines(origin: FirstCause) -> Iterator[str]:
     yield f"{sighting.message.id} ({sighting.message.group})"
     yield from with_label("began", [place_of(origin)])
     if origin.is_silent:
-        yield from with_label("", [f"it is silent; {sighting.file}:{sighting.line} has the message that names it"])
+        yield from with_label(
+            "", [f"it is silent; {sighting.file}:{sighting.line} has the message that names it"]
+        )
     yield from with_label("message", [shorten(sighting.text, _QUOTED)])
     values = ", ".join(f"{name} {value}" for name, value in sighting.values.items())
     yield from with_label("values", [values] if values else [])
@@ -148,7 +165,10 @@ def _origin_lines(origin: FirstCause) -> Iterator[str]:
 
 def _shown(sighting: Sighting) -> str:
     pod = f" pod {sighting.pod}" if sighting.pod else ""
-    return f"{sighting.file}:{sighting.line}{pod} {sighting.time}".rstrip() + f"  {sighting.message.id}"
+    return (
+        f"{sighting.file}:{sighting.line}{pod} {sighting.time}".rstrip()
+        + f"  {sighting.message.id}"
+    )
 
 
 def origin_to_dict(origin: FirstCause) -> dict[str, Any]:

@@ -41,7 +41,12 @@ def page(message: Message) -> str:
 
 def _filled(text: str, indent: str = "") -> str:
     return fill(
-        text, 100, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text,
+        100,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -57,7 +62,10 @@ _OF_TEXT = 3
 def search(text: str) -> list[Message]:
     """Return the messages with the most telling words of a text, at most three; a rare word tells more."""
     words = _words([text])
-    weights = {name: sum(weight for word, weight in told.items() if word in words) for name, told in _told().items()}
+    weights = {
+        name: sum(weight for word, weight in told.items() if word in words)
+        for name, told in _told().items()
+    }
     ranked = sorted(messages().values(), key=lambda message: -weights[message.id])
     return [message for message in ranked[:_NEAREST] if weights[message.id]]
 
@@ -86,7 +94,11 @@ def named(word: str) -> Message | None:
     matching = [message for message in messages().values() if word in message.words]
     if not matching and len(word) >= _SHORTEST_PART:
         part = word.lower()
-        matching = [message for message in messages().values() if part in "\n".join(message.examples).lower()]
+        matching = [
+            message
+            for message in messages().values()
+            if part in "\n".join(message.examples).lower()
+        ]
     return matching[0] if len(matching) == 1 else None
 
 

@@ -18,7 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.diagnostics.terms import Authority as Authority, Severity as Severity, Stage as Stage
+    from ptcompile.diagnostics.terms import (
+        Authority as Authority,
+        Severity as Severity,
+        Stage as Stage,
+    )
 
     Op = Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
 else:  # the type hints of `Diagnostic` at run time: precise ones would slow down each start
@@ -159,7 +163,10 @@ def has_error(problems: Iterable[Problem | Diagnostic]) -> bool:
 
 def blocking(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems of a spec or a profile, with errors marked as blocking `compile`."""
-    return [problem._replace(blocks_compile=True) if problem.severity == "error" else problem for problem in problems]
+    return [
+        problem._replace(blocks_compile=True) if problem.severity == "error" else problem
+        for problem in problems
+    ]
 
 
 def blocking_text(problems: Iterable[Problem]) -> list[Problem]:

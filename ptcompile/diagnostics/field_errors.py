@@ -29,7 +29,11 @@ _MAX_QUOTED_CHARACTERS = 80
 def quote_value(value: object) -> str:
     """Return a value as the server prints it in a message, shortened if it is long."""
     if isinstance(value, str):
-        text = value if len(value) <= _MAX_QUOTED_CHARACTERS else value[:_MAX_QUOTED_CHARACTERS] + "..."
+        text = (
+            value
+            if len(value) <= _MAX_QUOTED_CHARACTERS
+            else value[:_MAX_QUOTED_CHARACTERS] + "..."
+        )
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -57,7 +61,9 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
         if type(item) is not dict:
             both = enumerate(value)
             return [
-                (field, {} if entry is None else entry) for field, entry in both if entry is None or type(entry) is dict
+                (field, {} if entry is None else entry)
+                for field, entry in both
+                if entry is None or type(entry) is dict
             ]
     return enumerate(value)
 
@@ -76,7 +82,10 @@ def indexed_texts(value: Any) -> Iterator[tuple[int, str]]:
 
 def container_names(pod: Json) -> set[str]:
     """Return the names of a pod's containers and init containers."""
-    entries = (*indexed_mappings(pod.get("containers")), *indexed_mappings(pod.get("initContainers")))
+    entries = (
+        *indexed_mappings(pod.get("containers")),
+        *indexed_mappings(pod.get("initContainers")),
+    )
     return {container["name"] for _, container in entries if type(container.get("name")) is str}
 
 
@@ -88,7 +97,9 @@ def as_field_int(value: Any) -> int | None:
 def label_help(text: str) -> str:
     """Return the help for a text that must be a DNS label: a similar label if there is one."""
     near = nearest_label(text)
-    return f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
+    return (
+        f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
+    )
 
 
 def is_empty(value: Any) -> bool:
@@ -102,10 +113,14 @@ def with_stage(problems: Iterable[Problem], stage: Stage) -> Problems:
         yield p._replace(stage=stage)
 
 
-RECREATE_HELP = "delete the object and apply again (kubectl replace --force), or give it another name"
+RECREATE_HELP = (
+    "delete the object and apply again (kubectl replace --force), or give it another name"
+)
 
 
-def immutable(path: Path, value: Any = None, help: str = RECREATE_HELP, why: str = "field is immutable") -> Problem:
+def immutable(
+    path: Path, value: Any = None, help: str = RECREATE_HELP, why: str = "field is immutable"
+) -> Problem:
     """Return the problem of a changed field that must not change."""
     value_text = "" if value is None else f"{quote_value(value)}: "
     return problem_at("invalid-value", path, f"Invalid value: {value_text}{why}", help)
@@ -149,7 +164,12 @@ class FieldErrors(list[Problem]):
         self._add("invalid-value", path, text, help or f"change `{_last_key(path)}`", field, fix)
 
     def unsupported(
-        self, path: Path, value: object, supported: Iterable[str], help: str = "", field: str | None = None
+        self,
+        path: Path,
+        value: object,
+        supported: Iterable[str],
+        help: str = "",
+        field: str | None = None,
     ) -> None:
         """Report a value outside a closed list."""
         names = sorted(supported)
@@ -157,7 +177,9 @@ class FieldErrors(list[Problem]):
         if not help:
             suggestion = closest_match(value, names) if isinstance(value, str) and value else None
             template = fix_spelling(str(value), suggestion)
-            help = f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
+            help = (
+                f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
+            )
         allowed = ", ".join(f'"{name}"' for name in names)
         text = f"Unsupported value: {quote_value(value)}: supported values: {allowed}"
         self._add("unsupported-value", path, text, help, field, template and template.at(path))
@@ -166,14 +188,22 @@ class FieldErrors(list[Problem]):
         """Report a reference to a name that the object does not define."""
         self._add("not-found-value", path, f"Not found: {quote_value(value)}", help)
 
-    def duplicate(self, path: Path, value: object, help: str = "", field: str | None = None) -> None:
+    def duplicate(
+        self, path: Path, value: object, help: str = "", field: str | None = None
+    ) -> None:
         """Report a repeated value that must be unique; the path is that of the later one."""
         text = f"Duplicate value: {quote_value(value)}"
         self._add("duplicate-value", path, text, help or "keep one, or rename one", field)
 
     def forbidden(self, path: Path, why: str, help: str = "", field: str | None = None) -> None:
         """Report a field that must not be set in this object."""
-        self._add("forbidden-value", path, f"Forbidden: {why}", help or f"remove `{_last_key(path)}`", field)
+        self._add(
+            "forbidden-value",
+            path,
+            f"Forbidden: {why}",
+            help or f"remove `{_last_key(path)}`",
+            field,
+        )
 
     def too_long(self, path: Path, limit: int, help: str = "", field: str | None = None) -> None:
         """Report a text, or a sum of texts, that exceeds a number of bytes."""
@@ -186,6 +216,12 @@ class FieldErrors(list[Problem]):
         self._add("too-many-items", path, text, help or f"keep at most {limit}")
 
     def _add(
-        self, name: str, path: Path, text: str, help: str, field: str | None = None, fix: Fix | None = None
+        self,
+        name: str,
+        path: Path,
+        text: str,
+        help: str,
+        field: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         self.append(problem_at(name, path, text, help, fix=fix, field=field))

@@ -51,7 +51,9 @@ def fix_type(expected: str, value: Any) -> FixTemplate | None:
         return FixTemplate(f"write {value}", "set", int(value))
     if expected == "boolean" and value.lower() in _BOOLEAN_WORDS:
         boolean = _BOOLEAN_WORDS[value.lower()]
-        return FixTemplate(f"write {str(boolean).lower()}", "set", boolean, value in ("true", "false"))
+        return FixTemplate(
+            f"write {str(boolean).lower()}", "set", boolean, value in ("true", "false")
+        )
     return None
 
 
@@ -65,7 +67,9 @@ def fix_list(value: Any) -> FixTemplate | None:
 def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
     """Return the fix for a value of a closed set; safe if only case, `_` and `-` differ."""
     return (
-        FixTemplate(f"write {suggestion}", "set", suggestion, _normalize(value) == _normalize(suggestion))
+        FixTemplate(
+            f"write {suggestion}", "set", suggestion, _normalize(value) == _normalize(suggestion)
+        )
         if suggestion
         else None
     )
@@ -75,7 +79,9 @@ def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> Fi
     """Return the fix for a misspelled key; none if the surrounding mapping `siblings` already has the right one."""
     if not suggestion or suggestion in siblings:
         return None
-    return FixTemplate(f"write {suggestion}", "rename", suggestion, _normalize(key) == _normalize(suggestion))
+    return FixTemplate(
+        f"write {suggestion}", "rename", suggestion, _normalize(key) == _normalize(suggestion)
+    )
 
 
 def _normalize(name: str) -> str:

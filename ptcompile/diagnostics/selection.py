@@ -67,12 +67,18 @@ def selection(
     severity = arguments.mapping(severity, "severity")
     if select is None and ignore in ((), []) and codes is NO_CODES and not severity:
         return _ALL
-    selected = None if select is None else selected_names(arguments.strings(select, "select"), codes)
+    selected = (
+        None if select is None else selected_names(arguments.strings(select, "select"), codes)
+    )
     ignored = selected_names(arguments.strings(ignore, "ignore"), codes)
-    return Selection(selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES)
+    return Selection(
+        selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES
+    )
 
 
-def severities(table: Mapping[str, Any], codes: Mapping[str, str] = NO_CODES) -> dict[str, Severity]:
+def severities(
+    table: Mapping[str, Any], codes: Mapping[str, str] = NO_CODES
+) -> dict[str, Severity]:
     """Return the severity of each name that a selector of the table matches; the most specific selector decides.
 
     Raises ValueError for a selector that matches nothing and for an unknown severity.
@@ -83,14 +89,18 @@ def severities(table: Mapping[str, Any], codes: Mapping[str, str] = NO_CODES) ->
         severity = table[selector]
         if severity not in SEVERITIES:
             shown = repr(severity) if isinstance(severity, str) else f"a {type(severity).__name__}"
-            raise ValueError(f"{selector}: {shown} is not a severity; it must be error, warning or note")
+            raise ValueError(
+                f"{selector}: {shown} is not a severity; it must be error, warning or note"
+            )
         result.update(dict.fromkeys(_matching_names(selector, codes), cast("Severity", severity)))
     return result
 
 
 def _specificity(selector: str) -> tuple[bool, int]:
     """Order ALL before prefixes, shorter ones first, and codes before names."""
-    return selector.strip() != "ALL", len(selector.strip()) if selector.strip()[:2].isupper() else 100
+    return selector.strip() != "ALL", len(selector.strip()) if selector.strip()[
+        :2
+    ].isupper() else 100
 
 
 def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:
@@ -104,7 +114,9 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
     if text == "ALL":
         return list(codes)
     matches = [
-        name for name, code in codes.items() if name == text or (code.startswith(text) and _is_whole_prefix(text, code))
+        name
+        for name, code in codes.items()
+        if name == text or (code.startswith(text) and _is_whole_prefix(text, code))
     ]
     if not matches:
         suggestion = closest_match(text, [*codes, *codes.values()])

@@ -60,7 +60,11 @@ class DiffSide(NamedTuple):
 
 
 def compare(
-    before: DiffSide, after: DiffSide, verdicts: Mapping[int, Apply] = MappingProxyType({}), *, masks: bool = True
+    before: DiffSide,
+    after: DiffSide,
+    verdicts: Mapping[int, Apply] = MappingProxyType({}),
+    *,
+    masks: bool = True,
 ) -> tuple[ObjectDifference, ...]:
     """Return the pairs of objects of both sides with their differences. Accepts any data; never raises.
 
@@ -71,7 +75,10 @@ def compare(
     old_jobs = before.jobs(marks)
     new_jobs = after.jobs(marks)
     matched = pairs(before.manifests, after.manifests)
-    objects = [_compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1]))) for pair in matched]
+    objects = [
+        _compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1])))
+        for pair in matched
+    ]
     return tuple(_say_what_stays(objects))
 
 
@@ -83,7 +90,11 @@ def _say_what_stays(objects: Sequence[ObjectDifference]) -> Iterator[ObjectDiffe
     """Yield the objects, and add what stays changed to a refused apply: kubectl applies the objects one by one, goes on
     after an error and undoes nothing.
     """
-    changed = [str(obj.after) for obj in objects if obj.apply is not None and obj.apply.outcome in _CHANGING]
+    changed = [
+        str(obj.after)
+        for obj in objects
+        if obj.apply is not None and obj.apply.outcome in _CHANGING
+    ]
     names = ", ".join(changed[:_MAX_NAMED]) + (", ..." if changed[_MAX_NAMED:] else "")
     for obj in objects:
         if names and obj.apply is not None and obj.apply.outcome == "refused":
@@ -100,7 +111,12 @@ def _compare_objects(
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
     comparison = WorldComparison((), ())
-    if id(before) in old_jobs and id(after) in new_jobs and makes_pods(before) and makes_pods(after):
+    if (
+        id(before) in old_jobs
+        and id(after) in new_jobs
+        and makes_pods(before)
+        and makes_pods(after)
+    ):
         comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
     note = None
     if group_and_kind(before) != group_and_kind(after):
@@ -114,4 +130,6 @@ def _compare_objects(
 def _title(manifest: Json | None) -> str | None:
     if manifest is None:
         return None
-    return f"{kind_of(manifest)[1] or 'a document without kind'}/{object_name(manifest)}".rstrip("/")
+    return f"{kind_of(manifest)[1] or 'a document without kind'}/{object_name(manifest)}".rstrip(
+        "/"
+    )

@@ -86,7 +86,11 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
         for key in old.keys() | new.keys():
             before = old.get(key)
             after = new.get(key)
-            if key in _POINTER_FIELDS and (before is None) != (after is None) and (before is False or after is False):
+            if (
+                key in _POINTER_FIELDS
+                and (before is None) != (after is None)
+                and (before is False or after is False)
+            ):
                 yield (*path, key)
             elif key == "securityContext" and (before is None or after is None):
                 yield from pointer_changes(before or {}, after or {}, (*path, key))
@@ -105,7 +109,9 @@ _UNSEEN_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["unse
 """Fields whose change is accepted but not seen by running pods; operators' kinds have `unseen_changes`."""
 
 
-def apply_verdict(old: Json, new: Json, touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]) -> Apply:
+def apply_verdict(
+    old: Json, new: Json, touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
+) -> Apply:
     """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
     if has_error(problems):
         return Apply("refused", None)  # the caller shows why
@@ -179,16 +185,28 @@ def apply_outcome(
         merged = as_patched(new)  # to kubectl, a null removes the field
     before, after = _stored_pair(old, new, definitions)
     update = Update(old, merged, versions, tuple(_touched_paths(before, after, old, new)))
-    server_problems += [*_new_problems(update, definitions, webhooks=False), *metadata_update(old, new)]
+    server_problems += [
+        *_new_problems(update, definitions, webhooks=False),
+        *metadata_update(old, new),
+    ]
     stored_update = update._replace(old=before, new=after) if is_built_in(kind_of(new)) else update
     server_problems += _update_problems(stored_update, definitions)
     reported_paths = {problem.path for problem in server_problems}
-    rejections = [p for p in _new_problems(update, definitions, webhooks=True) if p.authority != "kube-apiserver"]
+    rejections = [
+        p
+        for p in _new_problems(update, definitions, webhooks=True)
+        if p.authority != "kube-apiserver"
+    ]
     rejections += _webhook_problems(_with_creation_defaults(update, new))
-    problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
+    problems = [
+        *deduplicate(server_problems),
+        *(p for p in rejections if p.path not in reported_paths),
+    ]
     if is_live and normalize(before) == normalize(old):
         new = after  # the live object has all of its defaults, as every real one
-    return AppliedObject(apply_verdict(old, new, update.touched, problems), problems, new if is_live else None)
+    return AppliedObject(
+        apply_verdict(old, new, update.touched, problems), problems, new if is_live else None
+    )
 
 
 def _is_live(manifest: Json) -> bool:
@@ -199,9 +217,13 @@ def _is_live(manifest: Json) -> bool:
 def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[tuple[str, ...]]:
     """Yield the paths at which the stored objects differ. The fields of Go's types have no defaults left to ignore."""
     if is_built_in(kind_of(new)):
-        yield from (path for path in changed_paths(before, after) if path != ("metadata", "namespace"))
+        yield from (
+            path for path in changed_paths(before, after) if path != ("metadata", "namespace")
+        )
     else:
-        yield from (change.path for change in changes(before, after) if not _is_empty_change(change))
+        yield from (
+            change.path for change in changes(before, after) if not _is_empty_change(change)
+        )
         yield from pointer_changes(old, new)
 
 
@@ -229,7 +251,9 @@ def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
     metadata = nested_map(applied, "metadata")
     applied["metadata"] = {"annotations": {}, **metadata}  # kubectl's own is among them
     removed = united([fields_of(last_applied, fields or {}), null_fields(file)])
-    return with_server_fields(live, overlay(without_removed(live, removed, {}, applied), applied, fields))
+    return with_server_fields(
+        live, overlay(without_removed(live, removed, {}, applied), applied, fields)
+    )
 
 
 def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, Json]:
@@ -238,7 +262,9 @@ def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple
         return with_defaults(old, definitions), with_defaults(new, definitions)
     before = with_defaults(old) if _is_live(old) else as_created(old)
     spec = nested_map(new, "spec")
-    if kind_of(new) == ("v1", "Pod") and spec.get("serviceAccount"):  # the old name of the field means the new one
+    if kind_of(new) == ("v1", "Pod") and spec.get(
+        "serviceAccount"
+    ):  # the old name of the field means the new one
         new = {**new, "spec": {"serviceAccountName": spec["serviceAccount"], **spec}}
     return before, as_updated(before, _merge_file(before, as_stored(old), new))
 
@@ -250,7 +276,11 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
     """
     if not is_built_in(kind_of(new)):
         return new
-    paths = [problem.path for problem in validate(new, versions=versions, webhooks=False) if problem.name == "gate-off"]
+    paths = [
+        problem.path
+        for problem in validate(new, versions=versions, webhooks=False)
+        if problem.name == "gate-off"
+    ]
     dropped = [path for path in paths if path[-2:] != _WHOLE_SOURCE and not _has_path(old, path)]
     kept: Any = deepcopy(dict(new)) if dropped else new
     for path in dropped:
@@ -303,7 +333,9 @@ def _is_empty_change(change: Change) -> bool:
     if change.kind not in ("added", "removed"):
         return False
     value = change.after if change.kind == "added" else change.before
-    return value == [] or (value == {} and change.path[-1] in ("limits", "requests", "annotations", "labels"))
+    return value == [] or (
+        value == {} and change.path[-1] in ("limits", "requests", "annotations", "labels")
+    )
 
 
 def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: bool) -> Problems:
@@ -311,7 +343,9 @@ def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: 
     if not is_supported(update.new, definitions):
         return
     before, after = (
-        validate(obj, versions=update.versions, webhooks=webhooks, foreign=False, definitions=definitions)
+        validate(
+            obj, versions=update.versions, webhooks=webhooks, foreign=False, definitions=definitions
+        )
         for obj in (update.old, update.new)
     )
     existing = {(problem.name, problem.path, problem.message) for problem in before}

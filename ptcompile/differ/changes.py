@@ -33,12 +33,20 @@ def diff_plain_lists(old: list[Any], new: list[Any], *, zipped: bool) -> ListCha
             aligned += _diff_by_index(old[a:b], new[c:d], a, c)
     if len(aligned) > 1 and len(aligned) >= len(by_index):
         return by_index
-    removed, added = ({index for index, kind in aligned if kind == expected} for expected in ("removed", "added"))
-    rest = [(index, kind) for index, kind in aligned if index not in removed & added or kind == "changed"]
+    removed, added = (
+        {index for index, kind in aligned if kind == expected} for expected in ("removed", "added")
+    )
+    rest = [
+        (index, kind)
+        for index, kind in aligned
+        if index not in removed & added or kind == "changed"
+    ]
     return [*rest, *((index, "changed") for index in sorted(removed & added))]
 
 
-def _diff_by_index(old: list[Any], new: list[Any], first: int, second: int) -> Iterator[tuple[int, ChangeKind]]:
+def _diff_by_index(
+    old: list[Any], new: list[Any], first: int, second: int
+) -> Iterator[tuple[int, ChangeKind]]:
     """Yield the items that differ at the same index, then the extra items. The lists begin at the given indexes."""
     for i, (left, right) in enumerate(zip(old, new, strict=False)):
         if type(left) is not type(right) or left != right:
@@ -73,8 +81,12 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
     old = normalize(before)
     new = normalize(after)
-    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))  # most differences are defaults
-    value_changes = (_make_change(kind, keys, old, new, masked) for kind, keys in _differences(old, new))
+    masked = cache(
+        lambda: (normalize(hidden(before)), normalize(hidden(after)))
+    )  # most differences are defaults
+    value_changes = (
+        _make_change(kind, keys, old, new, masked) for kind, keys in _differences(old, new)
+    )
     return tuple(
         sorted(
             (*filter(None, value_changes), *_reordered_lists(old, new, ())),
@@ -87,7 +99,10 @@ def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
     """Yield the paths at which two stored objects differ, without regard to what an absent field means."""
     old = normalize(before)
     new = normalize(after)
-    yield from (_display_path(keys, old if kind == "removed" else new) for kind, keys in _differences(old, new))
+    yield from (
+        _display_path(keys, old if kind == "removed" else new)
+        for kind, keys in _differences(old, new)
+    )
     yield from (change.path for change in _reordered_lists(old, new, ()))
 
 
@@ -100,7 +115,10 @@ def _differences(old: Json, new: Json) -> Iterator[tuple[ChangeKind, list[Any]]]
     if _count_differing(old, new) > MAX_VALUES:
         for key in dict.fromkeys((*old, *new)):
             if not _is_equal(old.get(key), new.get(key)):
-                yield "added" if key not in old else "removed" if key not in new else "changed", [key]
+                yield (
+                    "added" if key not in old else "removed" if key not in new else "changed",
+                    [key],
+                )
         return
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
     for kind, keys in _iter_differences(old, new, [], zipped):
@@ -156,23 +174,34 @@ def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
     """Return both sides without their common parts, because deepdiff also spends time on equal values."""
     if isinstance(old, dict) and isinstance(new, dict):
         both = {
-            key: _prune_common(old[key], new[key]) for key in old if key in new and not _is_equal(old[key], new[key])
+            key: _prune_common(old[key], new[key])
+            for key in old
+            if key in new and not _is_equal(old[key], new[key])
         }
         sides = []
         for index, side, opposite in ((0, old, new), (1, new, old)):
             sides.append(
                 type(side)(
-                    {k: both[k][index] if k in both else v for k, v in side.items() if k in both or k not in opposite}
+                    {
+                        k: both[k][index] if k in both else v
+                        for k, v in side.items()
+                        if k in both or k not in opposite
+                    }
                 )
             )
         return sides[0], sides[1]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        pairs = [(None, None) if _is_equal(x, y) else _prune_common(x, y) for x, y in zip(old, new, strict=True)]
+        pairs = [
+            (None, None) if _is_equal(x, y) else _prune_common(x, y)
+            for x, y in zip(old, new, strict=True)
+        ]
         return [x for x, _ in pairs], [y for _, y in pairs]
     return old, new
 
 
-def _iter_differences(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
+def _iter_differences(
+    old: Any, new: Any, keys: list[Any], zipped: bool
+) -> Iterator[tuple[ChangeKind, list[Any]]]:
     """Yield the kind and keys of each difference. With `zipped`, lists are compared by index."""
     if type(old) is not type(new):
         yield "changed", keys
@@ -193,7 +222,9 @@ def _iter_differences(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iter
             yield kind, [*keys, index]
 
 
-def _deepdiff_lists(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
+def _deepdiff_lists(
+    old: Any, new: Any, keys: list[Any], zipped: bool
+) -> Iterator[tuple[ChangeKind, list[Any]]]:
     try:
         from deepdiff import DeepDiff
     except ImportError:  # it needs a native module for which this platform has no wheel
@@ -233,7 +264,11 @@ def _longest_list(value: Any) -> int:
 def _sort_key(part: str) -> tuple[int, str]:
     """Return a sort key that orders indexes by number."""
     number = part[1:-1]
-    return (int(number), "") if part.startswith("[") and number.isdecimal() and len(number) < 12 else (-1, part)
+    return (
+        (int(number), "")
+        if part.startswith("[") and number.isdecimal() and len(number) < 12
+        else (-1, part)
+    )
 
 
 def _make_change(
@@ -248,7 +283,10 @@ def _make_change(
 
     def values(sides: tuple[Json, Json]) -> list[Any]:
         absent_kinds = zip(("added", "removed"), sides, strict=True)
-        return [None if kind == absent_kind else to_plain_data(get(side, keys)) for absent_kind, side in absent_kinds]
+        return [
+            None if kind == absent_kind else to_plain_data(get(side, keys))
+            for absent_kind, side in absent_kinds
+        ]
 
     before, after = values(masked())
     if is_one_sided and before is None and after is None:
@@ -285,5 +323,7 @@ def _reordered_lists(old: Any, new: Any, path: KeyPath) -> Iterator[Change]:
 
 def _is_order_relevant(path: KeyPath, *lists: Keyed) -> bool:
     if path[-1:] == ("env",):
-        return any("$(" in str(entry.get("value", "")) for entries in lists for entry in entries.values())
+        return any(
+            "$(" in str(entry.get("value", "")) for entries in lists for entry in entries.values()
+        )
     return bool(path) and path[-1] in _ORDERED_LISTS

@@ -54,7 +54,9 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield f"<details><summary>The manifest: {len(lines)} change{'' if len(lines) == 1 else 's'}</summary>"
         yield ""
         yield "```diff"
-        yield from (_DIFF_SIGNS[line[0]] + shorten(line[1:], 4 * _MAX_VALUE_LENGTH) for line in lines)
+        yield from (
+            _DIFF_SIGNS[line[0]] + shorten(line[1:], 4 * _MAX_VALUE_LENGTH) for line in lines
+        )
         yield "```"
         yield ""
         yield "</details>"
@@ -65,7 +67,13 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
 
 
 def _fact_row(fact: Fact) -> str:
-    before, after = (html_code(side) if side is not None else "" for side in (fact.before, fact.after))
-    if fact.before is not None and fact.after is not None and hidden_suffix(fact.before, fact.after):
+    before, after = (
+        html_code(side) if side is not None else "" for side in (fact.before, fact.after)
+    )
+    if (
+        fact.before is not None
+        and fact.after is not None
+        and hidden_suffix(fact.before, fact.after)
+    ):
         after += " (hidden)"
     return f"| {html_code(fact.subject)} | {html_code(fact.what)} | {before} | {after} |"

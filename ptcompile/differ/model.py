@@ -68,7 +68,11 @@ class Apply(NamedTuple):
 
     def __str__(self) -> str:
         """Return the outcome and its reason as human-readable text."""
-        words = {"in-place": "changes it in place", "restarts": "restarts pods", "ignored": "accepted and ignored"}
+        words = {
+            "in-place": "changes it in place",
+            "restarts": "restarts pods",
+            "ignored": "accepted and ignored",
+        }
         text = words.get(self.outcome, self.outcome)
         return f"{text}: {self.why}" if self.why else text
 
@@ -140,7 +144,11 @@ class Compared(NamedTuple):
     @property
     def shown(self) -> list[ObjectDifference]:
         """The objects that differ or whose apply is refused."""
-        return [obj for obj in self.objects if obj.differs or (obj.apply and obj.apply.outcome == "refused")]
+        return [
+            obj
+            for obj in self.objects
+            if obj.differs or (obj.apply and obj.apply.outcome == "refused")
+        ]
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/diff.schema.json)."""

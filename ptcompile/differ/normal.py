@@ -32,13 +32,17 @@ class Marks:
 
     def __call__(self, secret: str) -> str:
         """Return the mask of a secret."""
-        return MASK + chr(_FIRST_MARK + self._indexes.setdefault(secret, len(self._indexes)) % _MARK_COUNT)
+        return MASK + chr(
+            _FIRST_MARK + self._indexes.setdefault(secret, len(self._indexes)) % _MARK_COUNT
+        )
 
 
 def without_marks(fact: Fact) -> Fact:
     """Return a fact about masked sides for display, with plain `***`."""
     before, after = (side and _MARKED.sub(MASK, side) for side in (fact.before, fact.after))
-    return fact._replace(before=before, after=after, masked=(before, after) != (fact.before, fact.after))
+    return fact._replace(
+        before=before, after=after, masked=(before, after) != (fact.before, fact.after)
+    )
 
 
 def strip_marks(text: str) -> str:
@@ -47,12 +51,22 @@ def strip_marks(text: str) -> str:
 
 
 SERVER_METADATA = frozenset(
-    {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
+    {
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "managedFields",
+        "selfLink",
+        "ownerReferences",
+    }
 )
 """Metadata fields that the API server or a controller writes, not the user."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_QUANTITY_MAPPINGS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "podFixed", "hard"})
+_QUANTITY_MAPPINGS = frozenset(
+    {"requests", "limits", "minResources", "capacity", "overhead", "podFixed", "hard"}
+)
 _QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor"})
 
 
@@ -64,7 +78,9 @@ def _key_by(*fields: str) -> Callable[[Json], str | None]:
     """Return a function that names an item by the first of these fields it has."""
 
     def key(item: Json) -> str | None:
-        value = unfold(next((item[field] for field in fields if item.get(field) not in (None, "")), None), ())
+        value = unfold(
+            next((item[field] for field in fields if item.get(field) not in (None, "")), None), ()
+        )
         return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
     return key
@@ -113,7 +129,11 @@ def normalize_value(value: Any, path: KeyPath) -> Any:
         return Keyed({name: normalize_value(item, (*path, "[]")) for name, item in value.items()})
     if isinstance(value, dict):
         return {key: normalize_value(inner, (*path, key)) for key, inner in value.items()}
-    return [normalize_value(item, (*path, "[]")) for item in value] if isinstance(value, list) else value
+    return (
+        [normalize_value(item, (*path, "[]")) for item in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def unfold(value: Any, path: KeyPath) -> Any:
@@ -125,7 +145,9 @@ def unfold(value: Any, path: KeyPath) -> Any:
             return {str(key): inner for key, inner in value.items() if inner is not None}
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # kubectl sends 4.0 as 4
-    if path[-1:] and (path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)):
+    if path[-1:] and (
+        path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)
+    ):
         return _normalize_quantity(value)
     return value
 
@@ -143,7 +165,9 @@ class NormalFields(Mapping[str, "Any"]):
             path = (*self._path, "[]" if isinstance(self._fields, Keyed) else key)
             value = self._fields[key]
             is_nested = isinstance(unfold(value, path), dict)
-            self._read[key] = NormalFields(value, path) if is_nested else normalize_value(value, path)
+            self._read[key] = (
+                NormalFields(value, path) if is_nested else normalize_value(value, path)
+            )
         return self._read[key]
 
     def __iter__(self) -> Iterator[str]:

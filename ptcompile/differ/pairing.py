@@ -52,11 +52,16 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     ]
     return sorted(
         out,
-        key=lambda pair: (not _has_job(pair), min(order[id(manifest)] for manifest in pair if manifest is not None)),
+        key=lambda pair: (
+            not _has_job(pair),
+            min(order[id(manifest)] for manifest in pair if manifest is not None),
+        ),
     )
 
 
-def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str | None) -> list[tuple[Json, Json]]:
+def same_objects(
+    before: Sequence[Json], after: Sequence[Json], namespace: str | None
+) -> list[tuple[Json, Json]]:
     """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides.
 
     An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the only object of its
@@ -73,7 +78,9 @@ def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str |
         if namespace is not None:
             return existing.get((group_and_kind(manifest), namespace, object_name(manifest)))
         candidates = by_name.get(_LEVELS[1](manifest), [])
-        return existing.get(_LEVELS[0](manifest)) or (candidates[0] if len(candidates) == 1 else None)
+        return existing.get(_LEVELS[0](manifest)) or (
+            candidates[0] if len(candidates) == 1 else None
+        )
 
     named = filter(_has_name, after)
     return [(old, manifest) for manifest in named if (old := counterpart(manifest)) is not None]

@@ -31,7 +31,11 @@ def object_title(difference: ObjectDifference, names: tuple[str, str]) -> str:
     """Return `Job/train`, `Job/train -> JobSet/train`, or the only side that has the object."""
     if difference.before is None or difference.after is None:
         return f"{difference.before or difference.after}: only in {names[0] if difference.after is None else names[1]}"
-    return difference.before if difference.before == difference.after else f"{difference.before} -> {difference.after}"
+    return (
+        difference.before
+        if difference.before == difference.after
+        else f"{difference.before} -> {difference.after}"
+    )
 
 
 def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
@@ -41,7 +45,9 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
     yield from with_label("same", [", ".join(difference.same)] if difference.same else [])
     for subject in dict.fromkeys(fact.subject for fact in difference.facts):
         yield f"  {subject}"
-        yield from table([_fact_row(fact) for fact in difference.facts if fact.subject == subject], "    ")
+        yield from table(
+            [_fact_row(fact) for fact in difference.facts if fact.subject == subject], "    "
+        )
     if difference.changes:
         yield "  manifest"
         yield from (f"    {change_line(change)}" for change in difference.changes)
@@ -59,7 +65,10 @@ def change_cells(before: str | None, after: str | None) -> list[str]:
         return ["+", after or ""]
     if after is None:
         return ["-", before]
-    return ["~", f"{before or quoted_empty()} -> {after or quoted_empty()}{hidden_suffix(before, after)}"]
+    return [
+        "~",
+        f"{before or quoted_empty()} -> {after or quoted_empty()}{hidden_suffix(before, after)}",
+    ]
 
 
 def quoted_empty() -> str:
@@ -77,7 +86,9 @@ def change_line(change: Change) -> str:
     sign = SIGNS[change.kind]
     path = format_key_path(change.path)
     if change.kind == "moved":
-        return f"{sign} {path}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
+        return (
+            f"{sign} {path}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
+        )
     before = format_value(change.before)
     after = format_value(change.after)
     if change.kind == "changed":

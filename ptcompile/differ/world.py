@@ -48,12 +48,20 @@ def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     """Return what two simulated jobs have in common and how they differ."""
     old_rendezvous = job_rendezvous(old)
     new_rendezvous = job_rendezvous(new)
-    rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous), *_total_rows(old, new)]
+    rows = [
+        *_job_rows(old, new),
+        *_rendezvous_rows(old_rendezvous, new_rendezvous),
+        *_total_rows(old, new),
+    ]
     same = tuple(row.same_text for row in rows if row.before == row.after and row.same_text)
-    facts = [Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after]
+    facts = [
+        Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after
+    ]
     facts += [*_obstacle_facts(old, new), *_sentence_facts(old, new)]
     facts += _node_facts(_sample_nodes(old, old_rendezvous), _sample_nodes(new, new_rendezvous))
-    facts += _auxiliary_facts(_auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous))
+    facts += _auxiliary_facts(
+        _auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous)
+    )
     return WorldComparison(same, tuple(facts))
 
 
@@ -64,7 +72,9 @@ def _job_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
         ("namespace", old.namespace, new.namespace),
     ):
         yield _FactRow(what, x, y)
-    yield _FactRow("pods", str(old.size), str(new.size), f"{old.size} pod{'' if old.size == 1 else 's'}")
+    yield _FactRow(
+        "pods", str(old.size), str(new.size), f"{old.size} pod{'' if old.size == 1 else 's'}"
+    )
 
 
 def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_FactRow]:
@@ -72,7 +82,9 @@ def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterat
         return
     x = a.first
     y = b.first
-    yield _FactRow("processes", a.processes_text, b.processes_text, f"processes: {a.processes_text}")
+    yield _FactRow(
+        "processes", a.processes_text, b.processes_text, f"processes: {a.processes_text}"
+    )
     yield _FactRow("nodes", x.nodes_text, y.nodes_text)
     yield _FactRow("started by", x.launcher, y.launcher, f"started by {x.launcher}")
     yield _FactRow("rendezvous", x.backend, y.backend, f"rendezvous {x.backend}")
@@ -85,9 +97,13 @@ def _total_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
         yield _FactRow(f"{name} in all", before, after, f"{before} {name}")
 
 
-def _compare_quantities(a: dict[str, Quantity], b: dict[str, Quantity]) -> Iterator[tuple[str, str | None, str | None]]:
+def _compare_quantities(
+    a: dict[str, Quantity], b: dict[str, Quantity]
+) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield quantities by name, accelerators first; equal quantities get the same text."""
-    for name in sorted({*a, *b}, key=lambda n: (not is_accelerator(n), n not in ("cpu", "memory"), n)):
+    for name in sorted(
+        {*a, *b}, key=lambda n: (not is_accelerator(n), n not in ("cpu", "memory"), n)
+    ):
         x = a.get(name)
         y = b.get(name)
         after = x if x == y else y
@@ -108,7 +124,9 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
 
 def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
     """Yield what certainly keeps the training pods of one side alone from meeting, with the code of its lint rule."""
-    yield from _one_sided_texts("job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new))
+    yield from _one_sided_texts(
+        "job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new)
+    )
 
 
 def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
@@ -122,10 +140,14 @@ def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
 
 
 def _one_sided_facts(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:
-    yield from _one_sided_texts(subject, what, {line: line for line in x}, {line: line for line in y})
+    yield from _one_sided_texts(
+        subject, what, {line: line for line in x}, {line: line for line in y}
+    )
 
 
-def _one_sided_texts(subject: str, what: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+def _one_sided_texts(
+    subject: str, what: str, before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterator[Fact]:
     """Yield the texts whose key only one side has."""
     yield from (Fact(subject, what, text, None) for key, text in before.items() if key not in after)
     yield from (Fact(subject, what, None, text) for key, text in after.items() if key not in before)
@@ -179,19 +201,25 @@ def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
             yield Fact(subject, what, x or None, y or None)
     yield from _command_facts(subject, old, new)
     for kind in ("requests", "limits"):
-        for name, before, after in _compare_quantities(_main_resources(old, kind), _main_resources(new, kind)):
+        for name, before, after in _compare_quantities(
+            _main_resources(old, kind), _main_resources(new, kind)
+        ):
             if before != after:
                 yield Fact(subject, f"{kind} {name}", before, after)
     yield from _env_facts(subject, old, new)
     yield from _one_sided_facts(subject, "env from", env_sources(old), env_sources(new))
-    yield from _one_sided_facts(subject, "node", node_requirements(old.view.spec), node_requirements(new.view.spec))
+    yield from _one_sided_facts(
+        subject, "node", node_requirements(old.view.spec), node_requirements(new.view.spec)
+    )
     yield from _one_sided_facts(subject, "volume", _volume_texts(old), _volume_texts(new))
 
 
 def _main_resources(pod: Pod, kind: str) -> dict[str, Quantity]:
     """Return resources of the main container; an unset request equals the limit."""
     return (
-        amounts.container_requests(pod.resources) if kind == "requests" else amounts.quantities_of(pod.resources, kind)
+        amounts.container_requests(pod.resources)
+        if kind == "requests"
+        else amounts.quantities_of(pod.resources, kind)
     )
 
 
@@ -228,13 +256,17 @@ def _start_alike(old: Pod, new: Pod) -> bool:
 def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     """Return torchrun's settings in a pod and the script it starts, or None if the pod runs something else or more."""
     launch = pod.launch
-    shell_does_more = launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
+    shell_does_more = (
+        launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
+    )
     if launch.launcher != "torchrun" or shell_does_more:
         return None
     other_options = without_keys(launch.options, *DEFAULTS, "module", "standalone")
     rendezvous = pod.rendezvous
     options = {
-        name: value for name, value in rendezvous.options.items() if name != "nnodes" or rendezvous.nodes is None
+        name: value
+        for name, value in rendezvous.options.items()
+        if name != "nnodes" or rendezvous.nodes is None
     }
     return options, rendezvous.nodes, other_options, entry_arguments(launch)
 

@@ -12,10 +12,25 @@ from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Diagnostic, Path, field_path, has_error
-from ptcompile.explainer.model import Cause, Explained, Input, InputText, PassChange, PassExplanation
+from ptcompile.explainer.model import (
+    Cause,
+    Explained,
+    Input,
+    InputText,
+    PassChange,
+    PassExplanation,
+)
 from ptcompile.explainer.provenance import InputLines, provenance
 from ptcompile.explainer.sensitivity import InputName
-from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
+from ptcompile.explainer.values import (
+    ItemNames,
+    differences,
+    matches,
+    path_parts,
+    shown_path,
+    shown_value,
+    value_at,
+)
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.kubernetes.unstructured import MISSING, JsonDict, has
@@ -80,11 +95,16 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
     changes: dict[tuple[Path, str], PassChange] = {}
     item_names = ItemNames()
     for path, old, new in _split_long(differences(before.masked, after.masked)):
-        (root, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
+        (root, *names), inner = (
+            path[: 1 if path[0] == "job" else 2],
+            path[1 if path[0] == "job" else 2 :],
+        )
         shown_in = before.masked if new is MISSING else after.masked
         display_path = shown_path(inner, value_at(shown_in, (root, *names)), item_names)
         key = (inner, repr((display_path, old, new)))
-        roles = (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
+        roles = (
+            (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
+        )
         masked = (old, new) != tuple(
             MISSING if side is MISSING else value_at(view.real, path)
             for side, view in zip((old, new), (before, after), strict=True)
@@ -111,7 +131,11 @@ def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path
             yield from _split_long(
                 iter(
                     [
-                        ((*path, key), part if is_removed else MISSING, MISSING if is_removed else part)
+                        (
+                            (*path, key),
+                            part if is_removed else MISSING,
+                            MISSING if is_removed else part,
+                        )
                         for key, part in parts
                     ]
                 )
@@ -199,7 +223,10 @@ class SharedInputs:
     def texts(self) -> dict[InputName, InputText]:
         """The files with secrets masked."""
         names = {"spec": self.filename}
-        return {name: _input_text(source, names.get(name, source.filename)) for name, source in self.sources.items()}
+        return {
+            name: _input_text(source, names.get(name, source.filename))
+            for name, source in self.sources.items()
+        }
 
 
 def explain(
@@ -231,7 +258,9 @@ def explain(
             continue
 
         stamp = partial(document.to_diagnostic, filename=shared.filename)
-        findings += findings_of_rules(compiled, document.data, cluster, selection, stamp, extensions).reported
+        findings += findings_of_rules(
+            compiled, document.data, cluster, selection, stamp, extensions
+        ).reported
         built = compiled.built
         if repeated or not compiled.manifests or built is None:
             continue
@@ -242,10 +271,14 @@ def explain(
         if job_key not in shared.lines:
             locate = partial(_with_span, spec=document, cluster=shared.profile_document)
             shared.lines[job_key] = InputLines(document.data, built.spec, cluster, locate)
-        document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[job_key])
+        document_causes = provenance(
+            document.data, compiled, chosen=target is not None, lines=shared.lines[job_key]
+        )
         as_written = partial(_with_written_path, spec=document)
         causes += [
-            cause._replace(manifest=first + cause.manifest, inputs=tuple(map(as_written, cause.inputs)))
+            cause._replace(
+                manifest=first + cause.manifest, inputs=tuple(map(as_written, cause.inputs))
+            )
             for cause in document_causes
         ]
         resource = streams.resource_name(document.data) or "TrainingJob"
@@ -254,7 +287,9 @@ def explain(
         numbers = tuple(range(first, len(manifests)))
         jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
 
-    reported = apply_suppressions(shared.sources["spec"], findings, selection, shared.filename).reported
+    reported = apply_suppressions(
+        shared.sources["spec"], findings, selection, shared.filename
+    ).reported
     all_diagnostics = (*settings_diagnostics, *reported)
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
 

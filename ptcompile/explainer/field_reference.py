@@ -144,12 +144,18 @@ def spec_addresses() -> Iterator[str]:
     nodes = nodes_at(root_nodes(("ptcompile/v1", "TrainingJob")), ("spec",))
     for field in _fields(nodes):
         yield f"spec.{field.name}"
-        yield from (f"spec.{field.name}.{inner.name}" for inner in _fields(_below(nodes, field.name)))
+        yield from (
+            f"spec.{field.name}.{inner.name}" for inner in _fields(_below(nodes, field.name))
+        )
 
 
 def _kinds_named(name: str) -> list[tuple[str, str]]:
     ours = [("ptcompile/v1", kind) for kind in SCHEMA_FILES]
-    return [kind for kind in dict.fromkeys((*ours, *known_kinds())) if kind[1].casefold() == name.casefold()]
+    return [
+        kind
+        for kind in dict.fromkeys((*ours, *known_kinds()))
+        if kind[1].casefold() == name.casefold()
+    ]
 
 
 def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str, ...]]:
@@ -166,8 +172,14 @@ def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str
         hint = f"; did you mean {near}?" if near else ""
         if kinds:
             hint = f"; it is in {' and '.join(kind[0] for kind in kinds)}"
-        raise UnknownFieldError(f"no kind {first!r}{f' in {api_version}' if api_version else ''}{hint}")
-    return chosen[0], [part for part in parts if part], tuple(f"{kind[0]}/{kind[1]}" for kind in chosen[1:])
+        raise UnknownFieldError(
+            f"no kind {first!r}{f' in {api_version}' if api_version else ''}{hint}"
+        )
+    return (
+        chosen[0],
+        [part for part in parts if part],
+        tuple(f"{kind[0]}/{kind[1]}" for kind in chosen[1:]),
+    )
 
 
 def _below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
@@ -179,7 +191,12 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
     """Yield the fields of a mapping, of the items of a list, or of the entries of a mapping with free keys."""
     inner = nodes
     for part in ((), (0,), ("name",)):
-        inner = [leaf for node in nodes_at(nodes, part) for leaf in leaves(node) if "properties" in leaf.schema]
+        inner = [
+            leaf
+            for node in nodes_at(nodes, part)
+            for leaf in leaves(node)
+            if "properties" in leaf.schema
+        ]
         if inner:
             break
     for name in dict.fromkeys(name for leaf in inner for name in leaf.schema["properties"]):
@@ -199,10 +216,14 @@ def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[
         meant = ".".join(("spec", *alias.field))
     if meant:
         return f"{where} has no field {name!r}; did you mean {meant}?"
-    return f"{where} has no field {name!r}" + (f"; its fields are {', '.join(known)}" if 0 < len(known) <= 30 else "")
+    return f"{where} has no field {name!r}" + (
+        f"; its fields are {', '.join(known)}" if 0 < len(known) <= 30 else ""
+    )
 
 
-def _values(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> Iterable[str]:
+def _values(
+    kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]
+) -> Iterable[str]:
     if kind[1] == "TrainingJob" and parts == ["spec", "accelerator"]:
         return accelerator_names()
     if kind[1] == "TrainingJob" and parts == ["spec", "target"]:
@@ -274,7 +295,9 @@ def _cluster() -> ClusterProfile:
     """Return the profile of the examples: the built-in one with a topology level and spot nodes."""
     spot = {"nodeLabels": {"example.com/spot": "true"}}
     levels = {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}
-    profile, _ = read_profile({**_PROFILE, "spec": {"topology": {"name": "default", "levels": levels}, "spot": spot}})
+    profile, _ = read_profile(
+        {**_PROFILE, "spec": {"topology": {"name": "default", "levels": levels}, "spot": spot}}
+    )
     return profile or default_cluster()
 
 
@@ -286,7 +309,9 @@ def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
 
     A path into a pod begins at its template, so that equal changes of several roles are one.
     """
-    old, new = ({manifest["kind"]: manifest for manifest in manifests} for manifests in (before, after))
+    old, new = (
+        {manifest["kind"]: manifest for manifest in manifests} for manifests in (before, after)
+    )
     yield from (f"{kind}: (removed)" for kind in old if kind not in new)
     for kind, manifest in new.items():
         if kind not in old:
@@ -302,7 +327,11 @@ def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
 def _in_pod(path: str) -> str:
     """Return a path into a pod template from the template on, and any other path whole."""
     head, separator, rest = path.rpartition("template.spec.")
-    return f"{separator}{rest}" if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"] else path
+    return (
+        f"{separator}{rest}"
+        if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"]
+        else path
+    )
 
 
 def _first_name(path: str) -> str:
@@ -311,7 +340,9 @@ def _first_name(path: str) -> str:
 
 def _named_value(value: Any) -> Any:
     """Return the value of a variable, whose name the path has; any other value as it is."""
-    return value["value"] if isinstance(value, Mapping) and set(value) == {"name", "value"} else value
+    return (
+        value["value"] if isinstance(value, Mapping) and set(value) == {"name", "value"} else value
+    )
 
 
 def _merge(data: JsonDict, patch: Json) -> None:
@@ -340,7 +371,12 @@ def _sections(reference: FieldReference, width: int) -> Iterator[str]:
     if reference.example is not None:
         yield "Example:\n" + textwrap.indent(emit(reference.example).rstrip("\n"), "  ")
     if reference.effects:
-        yield "\n".join(["In a job of two nodes with four GPUs each, it changes:", *_effect_lines(reference.effects)])
+        yield "\n".join(
+            [
+                "In a job of two nodes with four GPUs each, it changes:",
+                *_effect_lines(reference.effects),
+            ]
+        )
     if reference.also:
         yield f"See also: {', '.join(reference.also)}"
 

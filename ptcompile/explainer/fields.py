@@ -8,7 +8,15 @@ from functools import cache
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.crds import Definition, Definitions
-from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind, resolve
+from ptcompile.apiserver.kinds import (
+    BUILT_IN,
+    CORE,
+    CUSTOM,
+    as_tuple,
+    known_version,
+    other_kind,
+    resolve,
+)
 from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
@@ -20,10 +28,14 @@ Schema = Json
 SCHEMA_FILES = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
 """Schema file of each of ptcompile's kinds."""
 
-_POD_FIELDS: Mapping[str, tuple[str, bool]] = load_table("explainer/companions.json")["kubernetes_types"]
+_POD_FIELDS: Mapping[str, tuple[str, bool]] = load_table("explainer/companions.json")[
+    "kubernetes_types"
+]
 """Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field is a list of it."""
 
-_TARGET_KINDS = {operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name}
+_TARGET_KINDS = {
+    operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name
+}
 
 
 class SchemaNode(NamedTuple):
@@ -58,7 +70,13 @@ def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) ->
     if kind in CUSTOM:
         return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind], kind[1])]
     if (served := other_kind(kind)) is not None:
-        return [SchemaNode(load(served.document)["$defs"][served.definition], served.document, served.definition)]
+        return [
+            SchemaNode(
+                load(served.document)["$defs"][served.definition],
+                served.document,
+                served.definition,
+            )
+        ]
     definition = (definitions or Definitions()).find(kind)
     if isinstance(definition, Definition):
         return [SchemaNode(definition.schema, definition.document, kind[1])]
@@ -69,7 +87,9 @@ def nodes_at(nodes: Iterable[SchemaNode], path: Path) -> list[SchemaNode]:
     """Return the schemas of the value at a path below `nodes`, including alternatives."""
     result = list(nodes)
     for part in path:
-        result = [inner for node in result for leaf in leaves(node) for inner in _child_nodes(leaf, part)]
+        result = [
+            inner for node in result for leaf in leaves(node) for inner in _child_nodes(leaf, part)
+        ]
     return result
 
 
@@ -115,7 +135,9 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
         name, is_list = _POD_FIELDS[part]
         described = {key: field[key] for key in ("description", "examples") if key in field}
         reference = {"$ref": f"#/$defs/{name}"}
-        yield SchemaNode({**described, **({"type": "array", "items": reference} if is_list else reference)}, CORE)
+        yield SchemaNode(
+            {**described, **({"type": "array", "items": reference} if is_list else reference)}, CORE
+        )
     elif isinstance(field, Mapping):
         yield SchemaNode(field, node.file, f"{node.key}.{part}")
 
@@ -123,7 +145,10 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
 def _is_open(schema: Schema) -> bool:
     """Return whether this is the patch of a target's object, or null, which ptcompile's schema leaves open."""
     alternatives = schema.get("anyOf", [schema])
-    return any(each.get("additionalProperties") is True and "properties" not in each for each in alternatives)
+    return any(
+        each.get("additionalProperties") is True and "properties" not in each
+        for each in alternatives
+    )
 
 
 def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str, SchemaNode]:
@@ -135,13 +160,17 @@ def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str
             for name, field in leaf.schema.get("properties", {}).items():
                 if isinstance(field, Mapping) and is_in_version(field, version):
                     inner = next(_child_nodes(leaf, name), None)
-                    known.setdefault(name, inner or SchemaNode(field, leaf.file, f"{leaf.key}.{name}"))
+                    known.setdefault(
+                        name, inner or SchemaNode(field, leaf.file, f"{leaf.key}.{name}")
+                    )
     return known
 
 
 def description_of(node: SchemaNode) -> str:
     """Return the description of a value or, without one, that of an alternative of its schema; or ""."""
-    return node.description or next((leaf.description for leaf in leaves(node) if leaf.description), "")
+    return node.description or next(
+        (leaf.description for leaf in leaves(node) if leaf.description), ""
+    )
 
 
 def default_of(node: SchemaNode) -> Any:
@@ -161,7 +190,9 @@ def _type_names(node: SchemaNode) -> Iterator[str]:
     schema = node.schema
     if "enum" in schema:
         yield from (
-            f'"{value}"' if isinstance(value, str) else str(value) for value in schema["enum"] if value is not None
+            f'"{value}"' if isinstance(value, str) else str(value)
+            for value in schema["enum"]
+            if value is not None
         )
         return
     for value in _types(node):
@@ -190,7 +221,9 @@ def choices(nodes: Iterable[SchemaNode]) -> list[str]:
     for node in nodes:
         for leaf in leaves(node):
             if "enum" in leaf.schema:
-                values.update((str(value), None) for value in leaf.schema["enum"] if value is not None)
+                values.update(
+                    (str(value), None) for value in leaf.schema["enum"] if value is not None
+                )
             elif "const" in leaf.schema:
                 values[str(leaf.schema["const"])] = None
             elif "boolean" in _types(leaf):

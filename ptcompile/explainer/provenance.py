@@ -21,7 +21,14 @@ from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.sensitivity import InputName, Variant, Variants, Variation, outcomes, variant_of
+from ptcompile.explainer.sensitivity import (
+    InputName,
+    Variant,
+    Variants,
+    Variation,
+    outcomes,
+    variant_of,
+)
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.kubernetes.unstructured import MISSING, Json
@@ -61,7 +68,9 @@ class InputLines:
         self.variants = Variants(data, spec, cluster)
         self._locate = locate
         self._documents = {"spec": data, "cluster": self.variants.profile}
-        self._masked = {name: without_secrets(document) for name, document in self._documents.items()}
+        self._masked = {
+            name: without_secrets(document) for name, document in self._documents.items()
+        }
         self._set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
         self._inputs: dict[tuple[InputName, Path], Input] = {}
 
@@ -69,9 +78,13 @@ class InputLines:
         """Return the line at a path as an input, with its place, and with its value from the masked file."""
         known = self._inputs.get((file, path))
         if known is None:
-            value, masked = (value_at(documents[file], path) for documents in (self._documents, self._masked))
+            value, masked = (
+                value_at(documents[file], path) for documents in (self._documents, self._masked)
+            )
             is_set = value_at(self._set_fields[file], path) is not MISSING
-            known = self._locate(Input(file, path, masked, False, False, is_set, masked=masked != value))
+            known = self._locate(
+                Input(file, path, masked, False, False, is_set, masked=masked != value)
+            )
             self._inputs[file, path] = known
         return known._replace(left_out=left_out, other_value=other_value)
 
@@ -98,7 +111,13 @@ def provenance(
     target = built.context.target
     lines = lines or InputLines(data, built.spec, built.context.cluster)
     origins = [list(trace.origins(index)) for index in range(len(manifests))]
-    copied = {path for of_manifest in origins for origin in of_manifest if origin.is_exact for path in origin.paths}
+    copied = {
+        path
+        for of_manifest in origins
+        for origin in of_manifest
+        if origin.is_exact
+        for path in origin.paths
+    }
     inputs = _inputs_by_value(_effects(built, lines.variants, copied, only), lines)
     choice = {} if chosen else _target_choice_inputs(built, lines)
     masked_manifests = without_secrets(manifests)
@@ -110,16 +129,29 @@ def provenance(
             if only is not None and path not in inputs:
                 continue
             value_inputs = inputs.get(path, ())
-            value_writer = "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
+            value_writer = (
+                "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
+            )
             if value_writer == "target":
                 value_inputs = (*value_inputs, *choice.get(path, ()))
             elif value_writer == "spec" and not value_inputs:
                 value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
             rule = sentence(value_writer, target, leaf.keys)
-            masked_value = value if masked_manifests is manifests else value_at(masked_manifests, path)
+            masked_value = (
+                value if masked_manifests is manifests else value_at(masked_manifests, path)
+            )
             is_masked = masked_value != value
             causes.append(
-                Cause(index, leaf.path, leaf.shown, masked_value, value_writer, rule, value_inputs, is_masked)
+                Cause(
+                    index,
+                    leaf.path,
+                    leaf.shown,
+                    masked_value,
+                    value_writer,
+                    rule,
+                    value_inputs,
+                    is_masked,
+                )
             )
     return tuple(causes)
 
@@ -128,7 +160,9 @@ def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
     """Return whether the value is a boolean that the user wrote under the same key: booleans cannot carry a trace."""
     if not isinstance(value, bool):
         return False
-    same_key = [line for line in inputs if line.file == "spec" and _last_key(line.path) == _last_key(path)]
+    same_key = [
+        line for line in inputs if line.file == "spec" and _last_key(line.path) == _last_key(path)
+    ]
     return any(line.value is value for line in same_key)
 
 
@@ -141,7 +175,9 @@ def writer(origin: Origin, path: Path) -> str:
         return "target"
     if origin.writer not in {"", "spec"}:
         return origin.writer
-    is_users = origin.is_exact and any(_last_key(source) == _last_key(path) for source in origin.paths)
+    is_users = origin.is_exact and any(
+        _last_key(source) == _last_key(path) for source in origin.paths
+    )
     return "spec" if is_users or (origin.writer and origin.role) else "target"
 
 
@@ -149,17 +185,23 @@ _SUM_KEY = "minResources"
 """A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
 
 
-def _traced_inputs(origin: Origin, siblings: Iterable[Input], lines: InputLines) -> tuple[Input, ...]:
+def _traced_inputs(
+    origin: Origin, siblings: Iterable[Input], lines: InputLines
+) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
     variable: its line is that of the variable's value, one of `siblings`.
     """
     known = {line.path: line for line in siblings if line.file == "spec"}
-    return tuple(known.get(path) or lines.input("spec", path, False, False) for path in origin.paths)
+    return tuple(
+        known.get(path) or lines.input("spec", path, False, False) for path in origin.paths
+    )
 
 
-def _effects(built: Built, variants: Variants, copied: Collection[Path], only: Path | None) -> list[_Effect]:
+def _effects(
+    built: Built, variants: Variants, copied: Collection[Path], only: Path | None
+) -> list[_Effect]:
     """Return the effects of each line. A mapping or list counts only for values that none of its lines changes.
 
     `copied` are the lines of the spec that the trace finds in the manifests as they are.
@@ -168,7 +210,9 @@ def _effects(built: Built, variants: Variants, copied: Collection[Path], only: P
     def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
         if variant is None:
             return None
-        return dict(changed_leaves(built.manifests, _build_variant(variant, built.context.target, built)))
+        return dict(
+            changed_leaves(built.manifests, _build_variant(variant, built.context.target, built))
+        )
 
     def of_spec(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
         return changed_values(variants.of_spec(changes))
@@ -183,22 +227,30 @@ def _effects(built: Built, variants: Variants, copied: Collection[Path], only: P
     cluster_variations = variants.cluster_variations
     defaults = variants.default_paths
     if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
-        cluster_variations = [each for each in cluster_variations if not each.left_out or each.path not in defaults]
+        cluster_variations = [
+            each for each in cluster_variations if not each.left_out or each.path not in defaults
+        ]
     return [
         *_file_effects("spec", outcomes(variations, of_spec, copied)),
         *_file_effects("cluster", outcomes(cluster_variations, of_cluster)),
     ]
 
 
-def _file_effects(file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]) -> list[_Effect]:
+def _file_effects(
+    file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]
+) -> list[_Effect]:
     effects: dict[Path, _Effect] = {}
-    inside: defaultdict[Path, set[Path]] = defaultdict(set)  # keyed by container path: values that its lines change
+    inside: defaultdict[Path, set[Path]] = defaultdict(
+        set
+    )  # keyed by container path: values that its lines change
     for change, outcome in results:
         changed = outcome - inside[change.path] if change.inner else outcome
         if changed:
             effect = effects.setdefault(change.path, _Effect(file, change.path))
             effects[change.path] = (
-                effect._replace(left_out=changed) if change.left_out else effect._replace(other_value=changed)
+                effect._replace(left_out=changed)
+                if change.left_out
+                else effect._replace(other_value=changed)
             )
             for length in range(2, len(change.path)):
                 inside[change.path[:length]] |= changed
@@ -210,7 +262,9 @@ def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
     return build(variant.spec, variant.job, Context(variant.cluster, target), like.passes).manifests
 
 
-def _inputs_by_value(effects: Iterable[_Effect], lines: InputLines) -> dict[Path, tuple[Input, ...]]:
+def _inputs_by_value(
+    effects: Iterable[_Effect], lines: InputLines
+) -> dict[Path, tuple[Input, ...]]:
     """Return the lines each value depends on: first those whose values reach it; within that, those with fewer effects
     first.
     """
@@ -227,7 +281,10 @@ def _inputs_by_value(effects: Iterable[_Effect], lines: InputLines) -> dict[Path
                 for path in paths:
                     inputs[path].append((not other_value, count, line))
     return {
-        path: tuple(line for _, _, line in (sorted(ranked, key=itemgetter(0, 1)) if len(ranked) > 1 else ranked))
+        path: tuple(
+            line
+            for _, _, line in (sorted(ranked, key=itemgetter(0, 1)) if len(ranked) > 1 else ranked)
+        )
         for path, ranked in inputs.items()
     }
 
@@ -244,7 +301,8 @@ def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[I
     without = set(changed_paths(built.manifests, _build_variant(free, fitting, built)))
     instead = set(changed_paths(built.manifests, _build_variant(free, another, built)))
     return {
-        path: (lines.input("spec", sensitivity.TARGET, path in without, path in instead),) for path in without | instead
+        path: (lines.input("spec", sensitivity.TARGET, path in without, path in instead),)
+        for path in without | instead
     }
 
 

@@ -24,9 +24,10 @@ TARGET_SENTENCES: Mapping[str, str] = _TABLE["target"]
 
 def sentence(by: str, target: Target, keys: Sequence[str]) -> str:
     """Return the sentence for a value with the keys of `values.ShownLeaf`; `by` as in `Cause`."""
-    tables = {"spec": (SPEC_SENTENCES,), "target": (sentences_of(target.name), TARGET_SENTENCES)}.get(by) or (
-        PASS_SENTENCES.get(by, {}),
-    )
+    tables = {
+        "spec": (SPEC_SENTENCES,),
+        "target": (sentences_of(target.name), TARGET_SENTENCES),
+    }.get(by) or (PASS_SENTENCES.get(by, {}),)
     for table in tables:
         text = next((table[key] for key in keys if key in table), table.get(""))
         if text is not None:

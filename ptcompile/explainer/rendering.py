@@ -40,7 +40,8 @@ def _job_to_dict(job: Explained) -> JsonDict:
         "chosenBy": job.chosen_by,
         "manifests": list(job.manifests),
         "steps": [
-            {"pass": step.name, "changes": [_change_to_dict(change) for change in step.changes]} for step in job.steps
+            {"pass": step.name, "changes": [_change_to_dict(change) for change in step.changes]}
+            for step in job.steps
         ],
     }
 
@@ -101,16 +102,21 @@ def trace_text(explanation: Explanation) -> str:
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
     for cause in explanation.causes:
         of_manifest[cause.manifest].append(cause)
-    causes = ([cause for i in job.manifests for cause in of_manifest[i]] for job in explanation.jobs)
+    causes = (
+        [cause for i in job.manifests for cause in of_manifest[i]] for job in explanation.jobs
+    )
     blocks = (
-        _job_lines(job, job_causes, explanation) for job, job_causes in zip(explanation.jobs, causes, strict=True)
+        _job_lines(job, job_causes, explanation)
+        for job, job_causes in zip(explanation.jobs, causes, strict=True)
     )
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
 def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
     names = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
-    yield safe_text(f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})")
+    yield safe_text(
+        f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})"
+    )
     yield ""
     copied = sum(cause.by == "spec" for cause in causes)
     yield f"spec: {copied} of {len(causes)} values are as you wrote them"
@@ -121,12 +127,16 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
     several = len(job.manifests) > 1
     written = [cause for cause in causes if cause.by == "target"]
     item_names = ItemNames()
-    for path, group in groupby(written, key=lambda cause: _list_path(cause, explanation, item_names, several=several)):
+    for path, group in groupby(
+        written, key=lambda cause: _list_path(cause, explanation, item_names, several=several)
+    ):
         values = [cause.value for cause in group]
         yield f"  + {safe_text(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
-def _list_path(cause: Cause, explanation: Explanation, item_names: ItemNames, *, several: bool) -> str:
+def _list_path(
+    cause: Cause, explanation: Explanation, item_names: ItemNames, *, several: bool
+) -> str:
     """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there are several
     objects.
     """
@@ -148,7 +158,9 @@ def _change_text(change: PassChange, roles: int) -> str:
     if change.kind == "changed":
         return f"~ {path}: {shown_value(change.before)} -> {shown_value(change.after)}"
     added = change.kind == "added"
-    return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
+    return (
+        f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
+    )
 
 
 def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
@@ -156,7 +168,10 @@ def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
     several = len({cause.manifest for cause in causes}) > 1
     targets = {i: job.target for job in explanation.jobs for i in job.manifests}
     blocks = [
-        "".join(f"{line}\n" for line in _paragraph_lines(list(group), explanation, targets, several=several))
+        "".join(
+            f"{line}\n"
+            for line in _paragraph_lines(list(group), explanation, targets, several=several)
+        )
         for _, group in groupby(causes, key=_reason_key)
     ]
     return "\n".join(blocks)
@@ -191,8 +206,12 @@ def _paragraph_lines(
     around = {(file, path[:length]) for file, path in values for length in range(len(path) + 1)}
     rest = {(line.file, line.path): line for line in inputs if (line.file, line.path) not in around}
     yield from _input_lines(values.values(), "value from", explanation)
-    yield from _input_lines((line for line in rest.values() if line.left_out), "there for", explanation)
-    yield from _input_lines((line for line in rest.values() if not line.left_out), "said at", explanation)
+    yield from _input_lines(
+        (line for line in rest.values() if line.left_out), "there for", explanation
+    )
+    yield from _input_lines(
+        (line for line in rest.values() if not line.left_out), "said at", explanation
+    )
 
 
 def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:
@@ -220,7 +239,9 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     elif not first.given:
         name = "the built-in profile" if text is None else "the profile's default"
     else:
-        name = (text.filename if text else None) or ("the profile" if first.file == "cluster" else "the spec")
+        name = (text.filename if text else None) or (
+            "the profile" if first.file == "cluster" else "the spec"
+        )
     location = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
     value = ""
     if first.span is None:

@@ -75,7 +75,11 @@ class Variation(NamedTuple):
 
 def spec_variations(data: Json) -> list[Variation]:
     """Return the variations of a TrainingJob. Its target stays fixed: another one would change every line."""
-    return [variation for variation in _variations(data, ("metadata", "spec"), SPEC) if variation.path != TARGET]
+    return [
+        variation
+        for variation in _variations(data, ("metadata", "spec"), SPEC)
+        if variation.path != TARGET
+    ]
 
 
 def cluster_variations(document: Json) -> list[Variation]:
@@ -91,7 +95,9 @@ def default_paths(document: Json, lines: Iterable[Variation]) -> frozenset[Path]
     """
     default = reader.default_cluster().document()
     return frozenset(
-        variation.path for variation in lines if value_at(default, variation.path) == value_at(document, variation.path)
+        variation.path
+        for variation in lines
+        if value_at(default, variation.path) == value_at(document, variation.path)
     )
 
 
@@ -143,7 +149,10 @@ class Variants:
         return self._cached("cluster", changes, self._read_cluster)
 
     def _cached(
-        self, file: InputName, changes: Mapping[Path, Any], read: Callable[[Mapping[Path, Any]], Variant | None]
+        self,
+        file: InputName,
+        changes: Mapping[Path, Any],
+        read: Callable[[Mapping[Path, Any]], Variant | None],
     ) -> Variant | None:
         key = (file, *changes.items())
         if key not in self._known:
@@ -169,14 +178,21 @@ def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
     for (head, *rest), value in new.items():
         below[head][tuple(rest)] = value
     pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
-    replaced = [(key, replace_at(value, below[key]) if key in below else value) for key, value in pairs]
+    replaced = [
+        (key, replace_at(value, below[key]) if key in below else value) for key, value in pairs
+    ]
     kept = [(key, value) for key, value in replaced if value is not MISSING]
     return dict(kept) if isinstance(data, Mapping) else [value for _, value in kept]
 
 
 def _variations(data: Json, roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
     """Yield variations of every leaf, omitted and with another value, then of its parents, omitted, innermost first."""
-    below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
+    below = [
+        (path, value)
+        for root in roots
+        for path, value in leaves(data.get(root, {}), (root,))
+        if len(path) > 1
+    ]
     twins = set(_indistinct_items(data))
     taken: defaultdict[Path, set[object]] = defaultdict(set)
     for path, value in below:
@@ -210,10 +226,14 @@ def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[
 def _pattern(path: Path, twins: Collection[Path]) -> Path:
     """Return a path with a star for each list index and user-chosen key; unchanged within indistinct items."""
     parents = ("", *path)
-    starred = (isinstance(part, int) or parents[i] in _FREE_KEY_MAPPINGS for i, part in enumerate(path))
+    starred = (
+        isinstance(part, int) or parents[i] in _FREE_KEY_MAPPINGS for i, part in enumerate(path)
+    )
     if twins and any(path[:length] in twins for length in range(1, len(path) + 1)):
         return path
-    return tuple("*" if is_starred else part for is_starred, part in zip(starred, path, strict=True))
+    return tuple(
+        "*" if is_starred else part for is_starred, part in zip(starred, path, strict=True)
+    )
 
 
 def _yield_missing() -> Iterator[Any]:
@@ -285,7 +305,9 @@ def outcomes(
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         joint = _joint_outcomes([changes[number] for number in members], outcome, reached)
         for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
-            result = _single_outcome(changes[number], outcome) if joint_result is None else joint_result
+            result = (
+                _single_outcome(changes[number], outcome) if joint_result is None else joint_result
+            )
             if result is not None:
                 results[number] = result
                 if not changes[number].left_out:
@@ -303,7 +325,11 @@ def _outcomes_of_copied(
     """
     texts: dict[str, int] = {}
     for number, change in enumerate(changes):
-        if change.path in copied and change.path != _NAME and not (change.left_out or change.in_twin):
+        if (
+            change.path in copied
+            and change.path != _NAME
+            and not (change.left_out or change.in_twin)
+        ):
             text = next((value for value in change.values() if value not in texts), None)
             if isinstance(text, str) and not _is_other_word(text):
                 texts[text] = number
@@ -318,7 +344,11 @@ def _outcomes_of_copied(
     paths_of_line = _outcomes_by_value(evaluate, values)
     if paths_of_line is None:
         return {}
-    return {number: paths for number, paths in zip(numbers, paths_of_line, strict=True) if paths is not None}
+    return {
+        number: paths
+        for number, paths in zip(numbers, paths_of_line, strict=True)
+        if paths is not None
+    }
 
 
 def _single_outcome(change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
@@ -393,7 +423,9 @@ def _outcomes_by_owner(
     return _with_empty_checked(evaluate, paths_of_line)
 
 
-def _owners(lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]) -> dict[Path, int | None]:
+def _owners(
+    lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]
+) -> dict[Path, int | None]:
     """Return the number of the only line whose values are at or below a path of the manifests, or None for several."""
     numbers = {line: number for number, line in enumerate(lines)}
     lengths = {len(line) for line in lines}
@@ -449,7 +481,9 @@ def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Out
     doubtful: dict[_BitPattern, None] = {}
     for path, (without, having) in patterns.items():
         own_paths = (
-            paths_of_line[having] if without ^ having == all_bits and not without & having and having < count else None
+            paths_of_line[having]
+            if without ^ having == all_bits and not without & having and having < count
+            else None
         )
         if own_paths is None:
             doubtful[_BitPattern(without, having)] = None
@@ -459,6 +493,7 @@ def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Out
         if all(paths is None for paths in paths_of_line):
             break
         paths_of_line = [
-            None if paths is None or pattern.fits(i, all_bits) else paths for i, paths in enumerate(paths_of_line)
+            None if paths is None or pattern.fits(i, all_bits) else paths
+            for i, paths in enumerate(paths_of_line)
         ]
     return [None if paths is None else frozenset(paths) for paths in paths_of_line]

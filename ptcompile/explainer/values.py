@@ -45,7 +45,9 @@ def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
     return changed
 
 
-def _add_changed_leaves(changed: list[tuple[Path, Any]], base: Any, new: Any, path: Path, field: str) -> None:
+def _add_changed_leaves(
+    changed: list[tuple[Path, Any]], base: Any, new: Any, path: Path, field: str
+) -> None:
     """Add the changed leaves of two different values. `field` is the key of the value, which determines how list items
     are identified.
     """
@@ -54,9 +56,13 @@ def _add_changed_leaves(changed: list[tuple[Path, Any]], base: Any, new: Any, pa
             if inner != (counterpart := new.get(key, MISSING)):
                 _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
-        is_nameless = all(isinstance(item, dict) and identity(item, field) is None for item in (*base, *new))
+        is_nameless = all(
+            isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
+        )
         of_items: list[tuple[Path, Any]] = [] if is_nameless else changed
-        for index, (inner, counterpart) in enumerate(zip(base, _counterparts(base, new, field), strict=True)):
+        for index, (inner, counterpart) in enumerate(
+            zip(base, _counterparts(base, new, field), strict=True)
+        ):
             if inner != counterpart:
                 _add_changed_leaves(of_items, inner, counterpart, (*path, index), field)
         if is_nameless:
@@ -72,7 +78,8 @@ def _rarer_leaves(
 ) -> Iterator[tuple[Path, Any]]:
     """Yield the leaves that unnamed items now have less often: a leaf that another item has instead only moved."""
     old_counts, new_counts = (
-        Counter(_keys_and_value(leaf, value) for leaf, value in leaves(items)) for items in (base, new)
+        Counter(_keys_and_value(leaf, value) for leaf, value in leaves(items))
+        for items in (base, new)
     )
     for leaf, new_value in changed:
         inner = leaf[len(path) :]
@@ -85,7 +92,9 @@ def _keys_and_value(path: Path, value: Any) -> tuple[Path, str]:
     return tuple(part for part in path if isinstance(part, str)), repr(value)
 
 
-def differences(before: Any, after: Any, path: Path = (), field: str = "") -> Iterator[tuple[Path, Any, Any]]:
+def differences(
+    before: Any, after: Any, path: Path = (), field: str = ""
+) -> Iterator[tuple[Path, Any, Any]]:
     """Yield additions, removals and changes, each at its topmost path: path, old and new value, or `MISSING`.
 
     Paths are those of `after`, and those of `before` for removals.
@@ -94,9 +103,13 @@ def differences(before: Any, after: Any, path: Path = (), field: str = "") -> It
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in (*after, *(key for key in before if key not in after)):
-            yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key))
+            yield from differences(
+                before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key)
+            )
     elif _is_list(before) and _is_list(after):
-        for index, (inner, counterpart) in enumerate(zip(after, _counterparts(after, before, field), strict=True)):
+        for index, (inner, counterpart) in enumerate(
+            zip(after, _counterparts(after, before, field), strict=True)
+        ):
             yield from differences(counterpart, inner, (*path, index), field)
         for index, counterpart in enumerate(_counterparts(before, after, field)):
             if counterpart is MISSING:
@@ -139,16 +152,29 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
     rest = len(base) - head - tail
     new_rest = len(new) - head - tail
     if not rest or not new_rest or rest == new_rest == 1:  # no identity is needed
-        return [*new[:head], *(new[head : head + new_rest] or [MISSING] * rest)[:rest], *new[len(new) - tail :]]
+        return [
+            *new[:head],
+            *(new[head : head + new_rest] or [MISSING] * rest)[:rest],
+            *new[len(new) - tail :],
+        ]
     names = [[identity(item, field) for item in items] for items in (base, new)]
-    repeated = {name for counted in map(Counter, names) for name, count in counted.items() if count > 1}
+    repeated = {
+        name for counted in map(Counter, names) for name, count in counted.items() if count > 1
+    }
     ours, theirs = (
-        [repr(item) if name is None or name in repeated else name for item, name in zip(items, side_names, strict=True)]
+        [
+            repr(item) if name is None or name in repeated else name
+            for item, name in zip(items, side_names, strict=True)
+        ]
         for items, side_names in zip((base, new), names, strict=True)
     )
     head, tail = _common_ends(ours, theirs)
     middle = _match_identities(ours[head : len(ours) - tail], theirs[head : len(theirs) - tail])
-    indexes = [*range(head), *(None if i is None else i + head for i in middle), *range(len(new) - tail, len(new))]
+    indexes = [
+        *range(head),
+        *(None if i is None else i + head for i in middle),
+        *range(len(new) - tail, len(new)),
+    ]
     return [MISSING if i is None else new[i] for i in indexes]
 
 
@@ -273,7 +299,9 @@ def _item_names(items: Sequence[Any], field: str) -> list[str | int]:
 
 def path_parts(query: str) -> list[str]:
     """Return the parts of a typed path: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
-    return [bracket.strip("\"'") if bracket else part for bracket, part in _PATH_PART.findall(query)]
+    return [
+        bracket.strip("\"'") if bracket else part for bracket, part in _PATH_PART.findall(query)
+    ]
 
 
 def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = False) -> bool:
@@ -281,8 +309,15 @@ def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = Fal
     name.
     """
     steps = list(_part_names(path, data))
-    starts = range(len(steps) - len(query) + 1) if anywhere else range(min(1, len(steps) - len(query) + 1))
-    return any(all(part in step for part, step in zip(query, steps[start:], strict=False)) for start in starts)
+    starts = (
+        range(len(steps) - len(query) + 1)
+        if anywhere
+        else range(min(1, len(steps) - len(query) + 1))
+    )
+    return any(
+        all(part in step for part, step in zip(query, steps[start:], strict=False))
+        for start in starts
+    )
 
 
 def _part_names(path: Path, data: Any) -> Iterator[tuple[str, ...]]:

@@ -13,7 +13,16 @@ from types import MappingProxyType
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Edit, Fix, Problem, field_path
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
-from ptcompile.ir.job import Context, Derived, IndexedGroup, Job, Pass, Target, Wiring, map_templates
+from ptcompile.ir.job import (
+    Context,
+    Derived,
+    IndexedGroup,
+    Job,
+    Pass,
+    Target,
+    Wiring,
+    map_templates,
+)
 from ptcompile.linter.rule import Finding as Found, found_at
 from ptcompile.operators.targets import target_named
 

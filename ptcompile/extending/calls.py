@@ -18,7 +18,9 @@ def shared() -> dict[str, Any]:
     return _shared.get({})
 
 
-def rule_problems(extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Problems:
+def rule_problems(
+    extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
+) -> Problems:
     """Yield the findings of every rule for one object; `others` are the objects of its stream. Never raises."""
     _shared.set({})
     for rule in extensions.rules:
@@ -27,20 +29,26 @@ def rule_problems(extensions: Extensions, manifest: Mapping[str, Any], others: S
                 yield from [_to_problem(rule, finding) for finding in rule.check(manifest, others)]
             except Exception as error:  # third-party code
                 is_declared = rule.check.__module__ == "ptcompile.extending.declared"
-                help = "correct its expression" if is_declared else "report it to the plugin's author"
+                help = (
+                    "correct its expression" if is_declared else "report it to the plugin's author"
+                )
                 yield extension_failure(f"rule {rule.code} ({rule.name})", error, help)
 
 
 def applies_to(rule: Rule, manifest: Mapping[str, Any]) -> bool:
     """Return whether a rule applies to objects of this kind."""
     kind = manifest.get("kind")
-    return not rule.kinds or kind in rule.kinds or f"{manifest.get('apiVersion')}/{kind}" in rule.kinds
+    return (
+        not rule.kinds or kind in rule.kinds or f"{manifest.get('apiVersion')}/{kind}" in rule.kinds
+    )
 
 
 def extension_failure(subject: str, error: BaseException, help: str) -> Problem:
     """Return the finding for third-party code that raised an exception."""
     cause = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    return Problem("extension-failed", (), f"{subject} failed: {cause}", help, "error", "run", "ptcompile")
+    return Problem(
+        "extension-failed", (), f"{subject} failed: {cause}", help, "error", "run", "ptcompile"
+    )
 
 
 def _to_problem(rule: Rule, finding: object) -> Problem:

@@ -54,13 +54,19 @@ class _DeclaredRule(NamedTuple):
 def declared_rule(table: object) -> Rule:
     """Return the rule of one table. Raises ValueError if the table is invalid."""
     if not isinstance(table, Mapping):
-        raise ValueError('a rule must be a table, such as [[tool.ptcompile.rule]] with code = "ACME101"')
+        raise ValueError(
+            'a rule must be a table, such as [[tool.ptcompile.rule]] with code = "ACME101"'
+        )
     for key in table:
         if key not in _ALL_KEYS:
             suggestion = closest_match(str(key), _ALL_KEYS)
             raise ValueError(
                 f"unknown key {key!r}"
-                + (f"; did you mean {suggestion}?" if suggestion else f"; the keys are {', '.join(_ALL_KEYS)}")
+                + (
+                    f"; did you mean {suggestion}?"
+                    if suggestion
+                    else f"; the keys are {', '.join(_ALL_KEYS)}"
+                )
             )
     missing = [key for key in _REQUIRED_KEYS if key not in table]
     if missing:
@@ -68,16 +74,22 @@ def declared_rule(table: object) -> Rule:
     texts = {key: _required_text(key, value) for key, value in table.items() if key != "kind"}
     check_code(texts["code"], texts["name"])
     each = _checked_choice("each", texts.get("each", "object"), SCOPES)
-    declared = _DeclaredRule(_path(texts["path"]), texts["expression"], texts["message"], texts.get("help"), each)
+    declared = _DeclaredRule(
+        _path(texts["path"]), texts["expression"], texts["message"], texts.get("help"), each
+    )
     error = why_invalid(declared.expression, frozenset(("self", "object")))
     if error:
         raise ValueError(f"expression: {error}")
-    severity: Any = _checked_choice("severity", texts.get("severity", "warning"), get_args(Severity))
+    severity: Any = _checked_choice(
+        "severity", texts.get("severity", "warning"), get_args(Severity)
+    )
     stage: Any = _checked_choice("stage", texts.get("stage", "style"), get_args(Stage))
     page = f"{declared.message}.\n\nExpected at {texts['path']}: {declared.expression}"
     url = texts.get("url", "")
     if url and not url.startswith(("https://", "http://")):
-        raise ValueError(f"url must be an address such as https://wiki.acme.example/rules, not {url!r}")
+        raise ValueError(
+            f"url must be an address such as https://wiki.acme.example/rules, not {url!r}"
+        )
     return Rule(
         code=texts["code"],
         name=texts["name"],
@@ -97,7 +109,9 @@ def check_code(code: str, name: str) -> None:
             f"code must be 2 to 8 capital letters (not PTC) and three digits, such as ACME101, not {code!r}"
         )
     if not _is_name(name):
-        raise ValueError(f"name must be lower-case words joined by hyphens, such as cost-center, not {name!r}")
+        raise ValueError(
+            f"name must be lower-case words joined by hyphens, such as cost-center, not {name!r}"
+        )
 
 
 def _required_text(key: str, value: object) -> str:
@@ -115,7 +129,9 @@ def _checked_choice(key: str, value: str, allowed: Sequence[str]) -> str:
 def _kinds(value: object) -> tuple[str, ...]:
     kinds = [value] if isinstance(value, str) else value
     if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind for kind in kinds):
-        raise ValueError('kind must be a kind or a list of kinds, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]')
+        raise ValueError(
+            'kind must be a kind or a list of kinds, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]'
+        )
     for kind in kinds:
         meant = _meant_kind(kind)
         if meant is not None:
@@ -165,14 +181,18 @@ def _iter_roots(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
     if each == "object":
         yield (), manifest
         return
-    for template in templates_of((str(manifest.get("apiVersion")), str(manifest.get("kind"))), manifest):
+    for template in templates_of(
+        (str(manifest.get("apiVersion")), str(manifest.get("kind"))), manifest
+    ):
         if each == "pod":
             yield template.path, template.template
             continue
         for key in ("initContainers", "containers"):
             yield from (
                 (path, container)
-                for path, container in _iter_values(template.template, ("spec", key, "*"), template.path)
+                for path, container in _iter_values(
+                    template.template, ("spec", key, "*"), template.path
+                )
                 if container
             )
 

@@ -36,7 +36,10 @@ class Plugin(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in self._asdict().items()}
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in self._asdict().items()
+        }
 
 
 def installed() -> tuple[Plugin, ...]:
@@ -56,9 +59,12 @@ def distribution(name: str) -> Distribution | None:
 
 def _plugin(package: Distribution) -> Plugin:
     names = {
-        group: tuple(sorted(point.name for point in package.entry_points if point.group == group)) for group in GROUPS
+        group: tuple(sorted(point.name for point in package.entry_points if point.group == group))
+        for group in GROUPS
     }
-    return Plugin(package.metadata["Name"], package.version, names[RULES], names[PASSES], names[TARGETS])
+    return Plugin(
+        package.metadata["Name"], package.version, names[RULES], names[PASSES], names[TARGETS]
+    )
 
 
 def _has_groups(package: Distribution) -> bool:
@@ -78,13 +84,17 @@ class ExtensionError(ValueError):
     """Raised for plugins that cannot be used and invalid declared rules; the text has one sentence for each."""
 
 
-def load(plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]) -> Extensions:
+def load(
+    plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]
+) -> Extensions:
     """Import the plugins with these names, and read declared rules. Raises `ExtensionError` that lists all mistakes.
 
     `passes` are the names of the built-in passes. Equal codes, names, passes or targets are an error that names both
     owners: nothing is replaced silently.
     """
-    from ptcompile.extending.declared import declared_rule  # with CEL, which few configurations need
+    from ptcompile.extending.declared import (
+        declared_rule,
+    )  # with CEL, which few configurations need
 
     loader = _Loader(passes)
     for name in sorted(set(plugins)):
@@ -116,16 +126,25 @@ class _Loader:
         self.passes: dict[str, Pass] = {}
         self.targets: dict[str, Target] = {}
         builtin_names = [*CODES, *CODES.values(), *(f"pass {name}" for name in passes)]
-        self._owners = dict.fromkeys([*builtin_names, *(f"target {target}" for target in BUILTIN_TARGETS)], "ptcompile")
+        self._owners = dict.fromkeys(
+            [*builtin_names, *(f"target {target}" for target in BUILTIN_TARGETS)], "ptcompile"
+        )
 
     def plugin(self, name: str) -> None:
         package = distribution(name)
         if package is None:
             suggestion = closest_match(name, [plugin.name for plugin in installed()])
-            help = f"did you mean {suggestion}?" if suggestion else "ptcompile plugins lists those that are"
+            help = (
+                f"did you mean {suggestion}?"
+                if suggestion
+                else "ptcompile plugins lists those that are"
+            )
             self.errors.append(f"plugin {name!r} is not installed; {help}")
             return
-        points = sorted((point for point in package.entry_points if point.group in GROUPS), key=attrgetter("name"))
+        points = sorted(
+            (point for point in package.entry_points if point.group in GROUPS),
+            key=attrgetter("name"),
+        )
         if not points:
             self.errors.append(
                 f"plugin {name!r} {package.version} is not a plugin: it has no entry points {_join_or(GROUPS)}"
@@ -136,7 +155,9 @@ class _Loader:
             try:
                 self._add(point, point.load(), package)
             except (Exception, SystemExit) as error:  # an import of third-party code
-                cause = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+                cause = (
+                    str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+                )
                 location = f"{point.group} {point.name} = {point.value}"
                 self.errors.append(
                     f"plugin {name!r} {package.version} is broken ({location}): {' '.join(cause.split())}"
@@ -153,15 +174,21 @@ class _Loader:
                     raise ValueError(
                         f"code must begin with {point.name}, the name of the entry point, not {rule.code!r}"
                     )
-                self.add_rule(rule._replace(owner=f"rule of plugin {package.metadata['Name']}"), owner)
+                self.add_rule(
+                    rule._replace(owner=f"rule of plugin {package.metadata['Name']}"), owner
+                )
         elif point.group == PASSES:
             if not callable(value):
-                raise ValueError(f"a pass must be a function of a job and a context, not {type(value).__name__}")
+                raise ValueError(
+                    f"a pass must be a function of a job and a context, not {type(value).__name__}"
+                )
             self._claim_name(f"pass {point.name}", owner)
             self.passes[point.name] = value
         elif point.group == TARGETS:
             if not isinstance(value, Target) or value.name != point.name:
-                raise ValueError(f"a target must be a ptcompile.extending.Target with the name {point.name!r}")
+                raise ValueError(
+                    f"a target must be a ptcompile.extending.Target with the name {point.name!r}"
+                )
             self._claim_name(f"target {point.name}", owner)
             self.targets[point.name] = value
 

@@ -79,18 +79,24 @@ def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:
         earlier = before if isinstance(before, Mapping) else {}
         return {
             name: _OF_USER
-            if earlier.get(name) != value and isinstance(value, str) and (is_table or name == "value")
+            if earlier.get(name) != value
+            and isinstance(value, str)
+            and (is_table or name == "value")
             else _with_texts_of_user(earlier.get(name), value, name)
             for name, value in after.items()
         }
     if hasattr(after, "_fields"):
         return after._replace(
             **{
-                field: _with_texts_of_user(getattr(before, field, None), getattr(after, field), field)
+                field: _with_texts_of_user(
+                    getattr(before, field, None), getattr(after, field), field
+                )
                 for field in after._fields
             }
         )
     if isinstance(after, list | tuple):
         items = before if isinstance(before, list | tuple) else ()
-        return type(after)(_with_texts_of_user(*pair, key) for pair in zip_longest(items[: len(after)], after))
+        return type(after)(
+            _with_texts_of_user(*pair, key) for pair in zip_longest(items[: len(after)], after)
+        )
     return after

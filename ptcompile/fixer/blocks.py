@@ -7,7 +7,15 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.changes import NodeChange
-from ptcompile.fixer.layout import Layout, entry_lines, inline, is_block, item_lines, key_text, lines_below
+from ptcompile.fixer.layout import (
+    Layout,
+    entry_lines,
+    inline,
+    is_block,
+    item_lines,
+    key_text,
+    lines_below,
+)
 from ptcompile.fixer.syntax_tree import (
     CannotFix,
     MappingEntry,
@@ -44,7 +52,9 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
     for change in changes:
         if change.op == "replace":
             entry = entry_of(node, change.part)
-            yield from replace_value(entry.start, colon_end(entry), entry.node, change.value, layout, is_item=False)
+            yield from replace_value(
+                entry.start, colon_end(entry), entry.node, change.value, layout, is_item=False
+            )
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout)
     slots = [(entry.start, entry.node.end) for entry in node.entries]
@@ -54,7 +64,9 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
     if added:
         indent = column(layout.text, node.entries[0].start)
         colon_end(node.entries[0])
-        lines = [line for change in added for line in entry_lines(change.part, change.value, layout)]
+        lines = [
+            line for change in added for line in entry_lines(change.part, change.value, layout)
+        ]
         if removed:
             yield _replace_part(slots[removed.pop(0)], lines, indent, layout)
         else:
@@ -70,7 +82,9 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
         check_unshared(node.items[index].node)
     indent = column(layout.text, slots[0][0])
     inserted: dict[tuple[int, bool], list[str]] = {}
-    for change in sorted((change for change in changes if change.op == "insert"), key=lambda change: int(change.part)):
+    for change in sorted(
+        (change for change in changes if change.op == "insert"), key=lambda change: int(change.part)
+    ):
         neighbor = max(change.part - 1, 0)
         inserted.setdefault((neighbor, change.part > 0 or neighbor in removed), []).extend(
             item_lines(change.value, layout)
@@ -83,11 +97,15 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
             yield _insert_after(slots[neighbor], lines, indent, layout)
         else:
             start = slots[0][0]
-            yield TextEdit(start, start, _join_lines(lines, indent, layout) + layout.eol + " " * indent)
+            yield TextEdit(
+                start, start, _join_lines(lines, indent, layout) + layout.eol + " " * indent
+            )
     for change in changes:
         if change.op == "replace":
             item = node.items[change.part]
-            yield from replace_value(item.dash, item.dash + 1, item.node, change.value, layout, is_item=True)
+            yield from replace_value(
+                item.dash, item.dash + 1, item.node, change.value, layout, is_item=True
+            )
     yield from remove_lines(layout.text, slots, removed)
 
 
@@ -105,7 +123,9 @@ def replace_value(
     extra_indent = (
         node.start - after - 1 if is_item and not is_below and node.start < node.end else 0
     )  # spaces after the dash
-    more = "".join(layout.eol + line for line in _indent_lines(column(text, start) + extra_indent, rest))
+    more = "".join(
+        layout.eol + line for line in _indent_lines(column(text, start) + extra_indent, rest)
+    )
     if node.block and is_below:
         yield TextEdit(after, after, f" {first}" if first else "")
         yield TextEdit(line_end(text, after), line_end(text, node.end), more)
@@ -114,7 +134,9 @@ def replace_value(
     elif node.style in ("|", ">"):
         comment = _comment(text[node.start : line_end(text, node.start)])
         yield TextEdit(
-            node.start if first else after, line_end(text, node.end), first + (comment[0] if comment else "") + more
+            node.start if first else after,
+            line_end(text, node.end),
+            first + (comment[0] if comment else "") + more,
         )
     elif node.start == node.end:
         yield TextEdit(after, after, f" {first}" if first else "")
@@ -124,7 +146,9 @@ def replace_value(
         yield TextEdit(line_end(text, node.end), line_end(text, node.end), more)
 
 
-def _format_value(node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool) -> tuple[str, list[str]]:
+def _format_value(
+    node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool
+) -> tuple[str, list[str]]:
     """Return the text after the colon or dash, and the lines below it, relative to the column of the key or dash."""
     if node.flow or not is_block(value) or (node.kind == "scalar" and _is_short(value)):
         return inline(value, node.style), []
@@ -143,7 +167,9 @@ def rename_key(entry: MappingEntry, name: str, layout: Layout, *, flow: bool = F
     """Return the edit that replaces a key, keeping its quotes. Raises `CannotFix`."""
     if not entry.bare:
         raise CannotFix("its key is written with '?', an anchor or a tag")
-    return TextEdit(entry.start, entry.end, key_text(name, entry.style, flow=flow, is_json=layout.is_json))
+    return TextEdit(
+        entry.start, entry.end, key_text(name, entry.style, flow=flow, is_json=layout.is_json)
+    )
 
 
 def colon_end(entry: MappingEntry) -> int:
@@ -167,16 +193,22 @@ def _insertion_index(node: SyntaxNode, lines: Sequence[str]) -> int:
     if len(lines) > 1:
         return last
     long = next((index for index, entry in enumerate(node.entries) if entry.node.block), last + 1)
-    merged = max((index for index, entry in enumerate(node.entries) if entry.name is None), default=0)
+    merged = max(
+        (index for index, entry in enumerate(node.entries) if entry.name is None), default=0
+    )
     return max(long - 1, merged) if long else last
 
 
-def _insert_after(slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout) -> TextEdit:
+def _insert_after(
+    slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout
+) -> TextEdit:
     offset = line_end(layout.text, slot[1])
     return TextEdit(offset, offset, layout.eol + " " * indent + _join_lines(lines, indent, layout))
 
 
-def _replace_part(slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout) -> TextEdit:
+def _replace_part(
+    slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout
+) -> TextEdit:
     return TextEdit(slot[0], line_end(layout.text, slot[1]), _join_lines(lines, indent, layout))
 
 

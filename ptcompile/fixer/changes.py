@@ -56,7 +56,9 @@ def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
             renamed[edit.path] = str(edit.value)
         new = apply_edit(new, edit)
     if len(edits) == 1 and edits[0].op == "remove":
-        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]  # among equal items, exactly this one
+        return [
+            NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])
+        ]  # among equal items, exactly this one
     return list(_diff_values(data, new, (), renamed))
 
 
@@ -85,11 +87,19 @@ def _edit_value(data: Any, edit: Edit) -> Any:
         return edit.value
     if edit.op == "append" and (data is None or isinstance(data, list)):
         return [*(data or ()), edit.value]
-    raise CannotFix("the list to append to does not exist" if edit.op == "append" else "the field does not exist")
+    raise CannotFix(
+        "the list to append to does not exist"
+        if edit.op == "append"
+        else "the field does not exist"
+    )
 
 
 def _remove_or_rename(data: Any, edit: Edit, part: str | int) -> Any:
-    exists = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
+    exists = (
+        part in data
+        if isinstance(data, dict)
+        else isinstance(data, list) and part in range(len(data))
+    )
     if not exists:
         raise CannotFix("the field does not exist")
     if edit.op == "remove":
@@ -116,7 +126,9 @@ def _diff_values(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Ite
         yield NodeChange("replace", box[:-1], box[-1], new)
 
 
-def _diff_mappings(old: JsonDict, new: JsonDict, box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
+def _diff_mappings(
+    old: JsonDict, new: JsonDict, box: Path, renamed: dict[Path, str]
+) -> Iterable[NodeChange]:
     names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
     if any(key in new or name not in new for key, name in names.items()):
         names = {}  # swapped names: treat them as changed values
@@ -133,11 +145,15 @@ def _diff_mappings(old: JsonDict, new: JsonDict, box: Path, renamed: dict[Path, 
             yield NodeChange("add", box, key, value)
 
 
-def _diff_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
+def _diff_lists(
+    old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]
+) -> Iterable[NodeChange]:
     for start, end, new_start, new_end in _differing_ranges(old, new):
         both = min(end - start, new_end - new_start)
         for index in range(both):
-            yield from _diff_values(old[start + index], new[new_start + index], (*box, start + index), renamed)
+            yield from _diff_values(
+                old[start + index], new[new_start + index], (*box, start + index), renamed
+            )
         for index in range(start + both, end):
             yield NodeChange("remove", box, index)
         for index in range(new_start + both, new_end):
@@ -147,17 +163,29 @@ def _diff_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, s
 def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
     """Return the ranges in which two lists differ; lists of equal length are compared item by item."""
     if len(old) == len(new):
-        return [(index, index + 1, index, index + 1) for index in range(len(old)) if old[index] is not new[index]]
+        return [
+            (index, index + 1, index, index + 1)
+            for index in range(len(old))
+            if old[index] is not new[index]
+        ]
     from difflib import SequenceMatcher
 
     difference = next(
-        (index for index, (old_item, new_item) in enumerate(zip(old, new, strict=False)) if old_item is not new_item),
+        (
+            index
+            for index, (old_item, new_item) in enumerate(zip(old, new, strict=False))
+            if old_item is not new_item
+        ),
         None,
     )
     start = min(len(old), len(new)) if difference is None else difference
     before, after = ([canonical(old_item) for old_item in items[start:]] for items in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    return [(start + i, start + j, start + k, start + m) for op, i, j, k, m in matcher.get_opcodes() if op != "equal"]
+    return [
+        (start + i, start + j, start + k, start + m)
+        for op, i, j, k, m in matcher.get_opcodes()
+        if op != "equal"
+    ]
 
 
 def group_by_box(changes: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:
@@ -178,7 +206,11 @@ def apply_changes(data: Any, changes: Iterable[NodeChange]) -> Any:
 
 def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
     if not path:
-        return _change_mapping(data, changes) if isinstance(data, dict) else _change_list(data, changes)
+        return (
+            _change_mapping(data, changes)
+            if isinstance(data, dict)
+            else _change_list(data, changes)
+        )
     inner = _change_inside(data[path[0]], path[1:], changes)
     if isinstance(data, dict):
         return {**data, path[0]: inner}
@@ -186,10 +218,18 @@ def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
 
 
 def _change_mapping(data: JsonDict, changes: list[NodeChange]) -> JsonDict:
-    values: JsonDict = {change.part: change.value for change in changes if change.op in ("replace", "add")}
-    names: dict[str, str] = {change.part: change.value for change in changes if change.op == "rename"}
+    values: JsonDict = {
+        change.part: change.value for change in changes if change.op in ("replace", "add")
+    }
+    names: dict[str, str] = {
+        change.part: change.value for change in changes if change.op == "rename"
+    }
     removed = {change.part for change in changes if change.op == "remove"}
-    result = {names.get(key, key): values.pop(key, value) for key, value in data.items() if key not in removed}
+    result = {
+        names.get(key, key): values.pop(key, value)
+        for key, value in data.items()
+        if key not in removed
+    }
     return result | values
 
 

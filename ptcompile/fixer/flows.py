@@ -55,7 +55,9 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
         check_unshared(node.items[index].node)
-    yield from _change_parts(node, [(item.node.start, item.node.end) for item in node.items], removed, inserted, layout)
+    yield from _change_parts(
+        node, [(item.node.start, item.node.end) for item in node.items], removed, inserted, layout
+    )
 
 
 def _inline_value(value: object, style: str, layout: Layout) -> str:
@@ -63,7 +65,11 @@ def _inline_value(value: object, style: str, layout: Layout) -> str:
 
 
 def _change_parts(
-    node: SyntaxNode, slots: Slots, removed: list[int], inserted: dict[int, list[str]], layout: Layout
+    node: SyntaxNode,
+    slots: Slots,
+    removed: list[int],
+    inserted: dict[int, list[str]],
+    layout: Layout,
 ) -> Iterator[TextEdit]:
     """Yield the edits that remove some parts and insert others, keyed by the index that they precede."""
     if len(removed) == len(slots):
@@ -82,7 +88,9 @@ def _change_parts(
     yield from remove_parts(layout.text, slots, removed)
 
 
-def _insert_after(slot: tuple[int, int], pieces: Sequence[str], layout: Layout) -> Iterator[TextEdit]:
+def _insert_after(
+    slot: tuple[int, int], pieces: Sequence[str], layout: Layout
+) -> Iterator[TextEdit]:
     """Yield the edits that insert parts after another: on separate lines if that part has its own, and never before a
     comment.
     """

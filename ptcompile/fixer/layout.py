@@ -43,7 +43,9 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
                     step = right if step is None else step
                 else:
                     dash = right if dash is None else dash
-        stack += [entry.node for entry in reversed(node.entries)] + [item.node for item in reversed(node.items)]
+        stack += [entry.node for entry in reversed(node.entries)] + [
+            item.node for item in reversed(node.items)
+        ]
     return Layout(text, eol, step or 2, dash or 0, is_json)
 
 
@@ -100,7 +102,10 @@ def item_lines(value: Any, layout: Layout) -> list[str]:
 def lines_below(value: Any, layout: Layout) -> list[str]:
     """Return the lines of a collection below its key, which is at the left margin."""
     return list(
-        _indent_lines(_collection_lines(value, layout), layout.step if isinstance(value, dict) else layout.dash)
+        _indent_lines(
+            _collection_lines(value, layout),
+            layout.step if isinstance(value, dict) else layout.dash,
+        )
     )
 
 

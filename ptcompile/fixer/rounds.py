@@ -69,7 +69,9 @@ def apply(
         return FixResult(content, (), ())
     if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return FixResult(content, (), tuple(Skipped(d, "the file is not UTF-8") for d in fixable))
-    attempt = _Round(source, codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b"", accept)
+    attempt = _Round(
+        source, codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b"", accept
+    )
     plans = attempt.compatible(attempt.plans(fixable))
     new = attempt.write(plans) if plans else content
     return FixResult(new, tuple(plan.diagnostic for plan in plans), tuple(attempt.skipped))
@@ -129,7 +131,12 @@ class _Round:
             raise CannotFix("the location is unknown")
         offset = self._source.offset(span.line, span.column)
         document = next(
-            (candidate for candidate in self._source.documents if candidate.start() <= offset < candidate.end()), None
+            (
+                candidate
+                for candidate in self._source.documents
+                if candidate.start() <= offset < candidate.end()
+            ),
+            None,
         )
         if document is None:
             raise CannotFix("the document cannot be read")
@@ -157,7 +164,9 @@ class _Round:
         if not plans:
             return []
         if self._attempts == _MAX_ATTEMPTS:
-            self.skipped += [Skipped(plan.diagnostic, "many other fixes of the file failed") for plan in plans]
+            self.skipped += [
+                Skipped(plan.diagnostic, "many other fixes of the file failed") for plan in plans
+            ]
             return []
         self._attempts += 1
         reason = self._why_not(plans)
@@ -193,7 +202,9 @@ class _Round:
         for document in source.documents:
             document_plans = by_document.get(document.index, [])
             expected.append(
-                apply_changes(document.data, [change for plan in document_plans for change in plan.changes])
+                apply_changes(
+                    document.data, [change for plan in document_plans for change in plan.changes]
+                )
             )
             if document_plans:
                 parts += [
@@ -263,8 +274,12 @@ def _parse_text(source: Source, document: Document) -> _Text:
 
 def _write_document(text: _Text, plans: Sequence[_Plan]) -> str:
     """Return the text of one document with the fixes applied. Raises `CannotFix`."""
-    edits: list[TextEdit] = splices.text_edits(text.root, text.layout, [c for plan in plans for c in plan.changes])
-    edits += splices.remove_entries([plan.gone for plan in plans if plan.gone is not None], text.layout)
+    edits: list[TextEdit] = splices.text_edits(
+        text.root, text.layout, [c for plan in plans for c in plan.changes]
+    )
+    edits += splices.remove_entries(
+        [plan.gone for plan in plans if plan.gone is not None], text.layout
+    )
     edits = splices.sort_edits(edits, text.layout.eol)
     new = splices.apply_edits(text.layout.text, edits)
     if text.padded and edits[-1].end < len(
@@ -279,7 +294,10 @@ def _has_data(text: str, expected: Sequence[Any], problems: int) -> bool:
     stream = read(text)
     if len(stream.documents) != len(expected) or len(stream.problems) > problems:
         return False
-    return all(equal_json(document.data, data) for document, data in zip(stream.documents, expected, strict=True))
+    return all(
+        equal_json(document.data, data)
+        for document, data in zip(stream.documents, expected, strict=True)
+    )
 
 
 MAX_ROUNDS = 20
@@ -311,7 +329,9 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
     may_retry = False
     for _ in range(MAX_ROUNDS):
         fixable = [
-            d for d in diagnostics if d.fix is not None and (unsafe or d.fix.safe) and _fix_key(d) not in skipped
+            d
+            for d in diagnostics
+            if d.fix is not None and (unsafe or d.fix.safe) and _fix_key(d) not in skipped
         ]
         fixable = [d for d in fixable if _is_rejection(d)] or fixable
         if not fixable and may_retry and skipped:  # the obstacle may be gone
@@ -328,11 +348,16 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
         applied += result.applied
         content = result.content
     remaining = set(map(_fix_key, diagnostics))
-    return FixedText(content, tuple(applied), tuple(skip for key, skip in skipped.items() if key in remaining))
+    return FixedText(
+        content, tuple(applied), tuple(skip for key, skip in skipped.items() if key in remaining)
+    )
 
 
 def _run_round(
-    content: bytes, diagnostics: Sequence[Diagnostic], fixable: Sequence[Diagnostic], judge: LintFunction
+    content: bytes,
+    diagnostics: Sequence[Diagnostic],
+    fixable: Sequence[Diagnostic],
+    judge: LintFunction,
 ) -> tuple[FixResult, Sequence[Diagnostic]]:
     """Apply one round of fixes, and return the result with the findings of the new text."""
     findings_by_content = {content: diagnostics}
@@ -369,7 +394,8 @@ def _why_not(
     rejected -= {(d.document, d.path) for d in before if id(d) not in fixed_ids}
     for diagnostic in fixed:
         if (
-            counts_after[_name_and_document(diagnostic)] >= counts_before[_name_and_document(diagnostic)]
+            counts_after[_name_and_document(diagnostic)]
+            >= counts_before[_name_and_document(diagnostic)]
             and (*_name_and_document(diagnostic), diagnostic.path, diagnostic.message) in remaining
         ):
             return CannotFix("it would not remove the finding", fault=True)
@@ -379,7 +405,10 @@ def _why_not(
             return CannotFix("the value would still be rejected")
     if not any(_is_rejection(d) for d in fixed):
         for d in after:
-            if counts_after[_name_and_document(d)] > counts_before[_name_and_document(d)] and d.name != "unused-ignore":
+            if (
+                counts_after[_name_and_document(d)] > counts_before[_name_and_document(d)]
+                and d.name != "unused-ignore"
+            ):
                 fault = all(diagnostic.fix and diagnostic.fix.safe for diagnostic in fixed)
                 return CannotFix(f"{d.code} {d.name} would appear instead", fault=fault)
     return None

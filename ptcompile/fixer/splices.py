@@ -24,7 +24,8 @@ def text_edits(root: SyntaxNode, layout: Layout, changes: Iterable[NodeChange]) 
         boxes, key=len, reverse=True
     )  # if two changes add a line at the same offset, the inner one's comes first
     return sort_edits(
-        (edit for box in inner_first for edit in _edits_in_box(root, layout, box, boxes[box])), layout.eol
+        (edit for box in inner_first for edit in _edits_in_box(root, layout, box, boxes[box])),
+        layout.eol,
     )
 
 
@@ -53,7 +54,9 @@ def remove_entries(entries: Iterable[tuple[SyntaxNode, int]], layout: Layout) ->
     edits: list[TextEdit] = []
     for node, indexes in by_node.values():
         cut = flows.remove_parts if node.flow else blocks.remove_lines
-        edits += cut(layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes)
+        edits += cut(
+            layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes
+        )
     return sort_edits(edits, layout.eol)
 
 
@@ -93,7 +96,9 @@ def apply_edits(text: str, edits: Sequence[TextEdit]) -> str:
     return "".join([*parts, text[offset:]])
 
 
-def _edits_in_box(root: SyntaxNode, layout: Layout, box: Path, changes: Sequence[NodeChange]) -> Iterator[TextEdit]:
+def _edits_in_box(
+    root: SyntaxNode, layout: Layout, box: Path, changes: Sequence[NodeChange]
+) -> Iterator[TextEdit]:
     node = find_node(root, box)
     if node.kind not in ("mapping", "list"):
         raise CannotFix("the field does not exist")
@@ -102,8 +107,16 @@ def _edits_in_box(root: SyntaxNode, layout: Layout, box: Path, changes: Sequence
             raise CannotFix("the collection would have no other part left")
         return _write_empty(root, layout, box, {} if node.kind == "mapping" else [])
     if node.kind == "mapping":
-        return flows.mapping(node, changes, layout) if node.flow else blocks.mapping(node, changes, layout)
-    return flows.sequence(node, changes, layout) if node.flow else blocks.sequence(node, changes, layout)
+        return (
+            flows.mapping(node, changes, layout)
+            if node.flow
+            else blocks.mapping(node, changes, layout)
+        )
+    return (
+        flows.sequence(node, changes, layout)
+        if node.flow
+        else blocks.sequence(node, changes, layout)
+    )
 
 
 def _becomes_empty(node: SyntaxNode, changes: Sequence[NodeChange]) -> bool:
@@ -123,6 +136,10 @@ def _write_empty(root: SyntaxNode, layout: Layout, box: Path, value: Any) -> Ite
     part = box[-1]
     if isinstance(part, int):
         item = parent.items[part]
-        return blocks.replace_value(item.dash, item.dash + 1, item.node, value, layout, is_item=True)
+        return blocks.replace_value(
+            item.dash, item.dash + 1, item.node, value, layout, is_item=True
+        )
     entry = entry_of(parent, part)
-    return blocks.replace_value(entry.start, blocks.colon_end(entry), entry.node, value, layout, is_item=False)
+    return blocks.replace_value(
+        entry.start, blocks.colon_end(entry), entry.node, value, layout, is_item=False
+    )

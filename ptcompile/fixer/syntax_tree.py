@@ -113,7 +113,9 @@ def _build_tree(text: str) -> SyntaxNode | None:
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         if isinstance(event, kinds.CollectionStartEvent):
             kind: NodeType = "mapping" if isinstance(event, kinds.MappingStartEvent) else "list"
-            stack.append(_register_anchor(SyntaxNode(kind, event, flow=bool(event.flow_style)), anchors))
+            stack.append(
+                _register_anchor(SyntaxNode(kind, event, flow=bool(event.flow_style)), anchors)
+            )
             keys.append(None)
             continue
         if isinstance(event, kinds.CollectionEndEvent):
@@ -183,7 +185,9 @@ def _first_dash(text: str, box: SyntaxNode) -> int:
     return offset
 
 
-def _entry(text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: SyntaxNode) -> MappingEntry:
+def _entry(
+    text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: SyntaxNode
+) -> MappingEntry:
     start_of_line = text.rfind("\n", 0, name.start) + 1
     is_explicit = text[start_of_line : name.start].rstrip().endswith("?")
     match = (_flow_colon if box.flow else _colon)(text, name.end)
@@ -196,7 +200,12 @@ def _entry(text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: Synt
         key_name = key(event.value) if is_plain else event.value
         if is_plain and event.value == "<<":
             key_name = None
-    is_bare = not is_explicit and name.anchor is None and not name.tagged and (colon is not None or box.flow)
+    is_bare = (
+        not is_explicit
+        and name.anchor is None
+        and not name.tagged
+        and (colon is not None or box.flow)
+    )
     return MappingEntry(key_name, name.start, name.end, name.style, colon, is_bare, value)
 
 
@@ -215,7 +224,11 @@ def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     end = node.end
     header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
     if "+" in header.rpartition(node.style)[2]:
-        return len(text[:end].removesuffix("\n").removesuffix("\r")) if text[:end].endswith("\n") else end
+        return (
+            len(text[:end].removesuffix("\n").removesuffix("\r"))
+            if text[:end].endswith("\n")
+            else end
+        )
     while end > node.start and text[end - 1] in " \t\r\n":
         end -= 1
     return line_end(text, end)

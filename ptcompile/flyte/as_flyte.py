@@ -49,7 +49,10 @@ def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
         return {"apiVersion": "v1", "kind": "Pod", **first}
 
     replicas = {role: replica["replicas"] for role, replica in roles.items()}
-    restarts = {role: converted.document["spec"].get(role.lower(), {}).get("restartPolicy") for role in roles}
+    restarts = {
+        role: converted.document["spec"].get(role.lower(), {}).get("restartPolicy")
+        for role in roles
+    }
     spec: JsonDict = {"runPolicy": _run_policy(config)}
     if hasattr(config, "nnodes"):
         low, _, high = str(config.nnodes).partition(":")
@@ -90,7 +93,11 @@ def _template(converted: Converted, template: Json) -> JsonDict:
         container["env"] = [{"name": name, "value": value} for name, value in wanted.items()]
     if "resources" in written:
         container["resources"] = written["resources"]
-    spec: JsonDict = {"restartPolicy": "Never", "enableServiceLinks": False, "containers": [container]}
+    spec: JsonDict = {
+        "restartPolicy": "Never",
+        "enableServiceLinks": False,
+        "containers": [container],
+    }
     volume = _shared_memory(converted)
     if volume:
         container["volumeMounts"] = [{"name": volume["name"], "mountPath": "/dev/shm"}]  # noqa: S108
@@ -98,7 +105,10 @@ def _template(converted: Converted, template: Json) -> JsonDict:
 
     labels = converted.document["spec"].get("podLabels")
     metadata: JsonDict = {"labels": labels} if labels else {}
-    metadata["annotations"] = {**_SAFE_TO_EVICT, **converted.document["spec"].get("podAnnotations", {})}
+    metadata["annotations"] = {
+        **_SAFE_TO_EVICT,
+        **converted.document["spec"].get("podAnnotations", {}),
+    }
     return {"metadata": metadata, "spec": spec}
 
 

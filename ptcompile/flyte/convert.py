@@ -22,7 +22,14 @@ from ptcompile.flyte.keywords import (
 )
 from ptcompile.flyte.launch import EntryPoint, task_launch
 from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
-from ptcompile.flyte.resources import DEVICES, Amounts, entry_name, split_by_role, to_spec, with_plain_numbers
+from ptcompile.flyte.resources import (
+    DEVICES,
+    Amounts,
+    entry_name,
+    split_by_role,
+    to_spec,
+    with_plain_numbers,
+)
 from ptcompile.flyte.roles import CONFIG, RoleLayout, role_layout
 from ptcompile.source import emitter
 from ptcompile.source.secrets.names import mask_value
@@ -113,11 +120,18 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     gpu = platform.profile.spec.gpu.resource_name if platform is not None else "nvidia.com/gpu"
     has_own_start = "command" in starts.job or "elastic" in layout.job
     template = pods.read_template(
-        knobs.get("pod_template"), amounts, gpu, named_images(knobs), starts=has_own_start, problems=problems
+        knobs.get("pod_template"),
+        amounts,
+        gpu,
+        named_images(knobs),
+        starts=has_own_start,
+        problems=problems,
     )
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
-        problems.append(call_warning(("pod_template_name",), message, "give its content as pod_template"))
+        problems.append(
+            call_warning(("pod_template_name",), message, "give its content as pod_template")
+        )
     spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
     spec["volumes"], spec["volumeMounts"] = (
         [*spec["volumes"], *starts.volumes],
@@ -155,11 +169,16 @@ _FIELD_ORDER = (
 )  # fmt: skip
 
 
-def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]) -> dict[str, Any]:
+def _pod_fields(
+    knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]
+) -> dict[str, Any]:
     """Return the task's pod fields, whatever its roles."""
     secret = pods.read_secrets(knobs.get("secret_requests") or (), problems)
     image = pods.image_of(
-        knobs.get("container_image") or knobs.get("image"), ("container_image",), named_images(knobs), problems
+        knobs.get("container_image") or knobs.get("image"),
+        ("container_image",),
+        named_images(knobs),
+        problems,
     )
     return {
         "target": knobs.get("target"),
@@ -176,7 +195,11 @@ def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Pro
 
 
 def _set_resources(
-    spec: dict[str, Any], knobs: Knobs, amounts: Amounts, layout: RoleLayout, problems: list[Problem]
+    spec: dict[str, Any],
+    knobs: Knobs,
+    amounts: Amounts,
+    layout: RoleLayout,
+    problems: list[Problem],
 ) -> None:
     """Add the resources, the roles and the placement of the pods."""
     common, of_roles = split_by_role(amounts, [role.amounts for role in layout.roles.values()])
@@ -186,7 +209,9 @@ def _set_resources(
     spec["spot"] = knobs.get("interruptible") or None
     if knobs.get("platform") is None:
         blocks = {
-            key: spec[key] for key, role_amounts in zip(layout.roles, of_roles, strict=True) if "gpu" in role_amounts
+            key: spec[key]
+            for key, role_amounts in zip(layout.roles, of_roles, strict=True)
+            if "gpu" in role_amounts
         }
         for block in (spec,) if "gpu" in common else blocks.values():
             block["tolerations"] = [GPU_TAINT]
@@ -195,11 +220,17 @@ def _set_resources(
         return
     if any("gpu" in amounts_of_role for amounts_of_role in (common, *of_roles)):
         platform = knobs.get("platform")
-        spec["accelerator"] = entry_name(device, platform.devices if platform is not None else DEVICES)
+        spec["accelerator"] = entry_name(
+            device, platform.devices if platform is not None else DEVICES
+        )
     else:
         # Flyte 1.16 reads accelerators only if a container has a GPU limit
         problems.append(
-            call_warning(("accelerator",), "no pod requests a GPU, so it has no effect", "request gpu, or remove it")
+            call_warning(
+                ("accelerator",),
+                "no pod requests a GPU, so it has no effect",
+                "request gpu, or remove it",
+            )
         )
 
 
@@ -214,15 +245,27 @@ def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None
         return
     spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
     blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
-    held = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "their resources"
-    message = f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
+    held = (
+        "their GPUs"
+        if any("gpu" in block.get("resources", {}) for block in blocks)
+        else "their resources"
+    )
+    message = (
+        f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
+    )
     help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
-    problems.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
+    problems.append(
+        call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(
+            severity="note"
+        )
+    )
 
 
 def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return only the set fields: no null and nothing empty, except an empty list of arguments."""
-    kept = {key: _without_unset(value) if key == "runPolicy" else value for key, value in values.items()}
+    kept = {
+        key: _without_unset(value) if key == "runPolicy" else value for key, value in values.items()
+    }
     return {
         key: value
         for key, value in kept.items()

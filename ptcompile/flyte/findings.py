@@ -34,7 +34,9 @@ def call_span(function: Callable[..., Any], text: str, path: Path) -> Span | Non
     return None
 
 
-def _closest_node(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> ast.expr | ast.arg | ast.stmt:
+def _closest_node(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path
+) -> ast.expr | ast.arg | ast.stmt:
     """Return the deepest expression along the path through the decorators' keywords."""
     if path[:1] == ("inputs",):
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -60,7 +62,10 @@ def _follow_path(node: ast.expr, path: Path) -> ast.expr:
         inner = next((keyword.value for keyword in node.keywords if keyword.arg == step), None)
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        inner = next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == step), None)
+        inner = next(
+            (value for key, value in pairs if isinstance(key, ast.Constant) and key.value == step),
+            None,
+        )
     elif isinstance(node, ast.List | ast.Tuple) and isinstance(step, int) and step < len(node.elts):
         inner = node.elts[step]
     return node if inner is None else _follow_path(inner, rest)
@@ -71,9 +76,16 @@ def _node_span(node: ast.expr | ast.arg | ast.stmt, lines: list[str]) -> Span:
     end = node.end_lineno or node.lineno
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or end > node.lineno:
         line = lines[node.lineno - 1]
-        return Span(node.lineno, _column_of(line, node.col_offset), node.lineno, len(line.rstrip()) + 1)
+        return Span(
+            node.lineno, _column_of(line, node.col_offset), node.lineno, len(line.rstrip()) + 1
+        )
     line = lines[end - 1]
-    return Span(node.lineno, _column_of(line, node.col_offset), end, _column_of(line, node.end_col_offset or 0))
+    return Span(
+        node.lineno,
+        _column_of(line, node.col_offset),
+        end,
+        _column_of(line, node.end_col_offset or 0),
+    )
 
 
 def _column_of(line: str, offset: int) -> int:
@@ -90,7 +102,11 @@ def checkpoint_warnings(function: Callable[..., Any]) -> list[Problem]:
     if _checkpoint_use(tree) is None:
         return []
     message = "current_context().checkpoint raises NotImplementedError outside Flyte"
-    return [call_warning(("checkpoint",), message, "save checkpoints to a volume or a bucket in the function")]
+    return [
+        call_warning(
+            ("checkpoint",), message, "save checkpoints to a volume or a bucket in the function"
+        )
+    ]
 
 
 def _checkpoint_use(tree: ast.AST) -> ast.Attribute | None:
@@ -119,12 +135,16 @@ def _is_context(node: ast.expr) -> bool:
 _LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 
-def unlike_flyte_notes(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
+def unlike_flyte_notes(
+    document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]
+) -> list[Problem]:
     """Return notes on settings of the manifests that Flyte would write otherwise."""
     job = document["spec"]
     manifests = list(manifests)
     out = _accelerator_notes(job, manifests)
-    job_spec = next((manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None)
+    job_spec = next(
+        (manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None
+    )
     if job_spec is None:
         return out
     if "elastic" in job and "Master" in job_spec["pytorchReplicaSpecs"]:
@@ -147,7 +167,14 @@ def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]
     if part and part != WHOLE:
         resource = f"nvidia.com/mig-{part}"
         message += f", and nvidia.com/gpu with {part_label}: {part} instead of {resource}"
-    return [call_note("unlike-flyte", ("accelerator",), message, "pass the platform's configuration, or a profile")]
+    return [
+        call_note(
+            "unlike-flyte",
+            ("accelerator",),
+            message,
+            "pass the platform's configuration, or a profile",
+        )
+    ]
 
 
 def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Problem]:
@@ -159,7 +186,9 @@ def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[
     out = [call_note("unlike-flyte", _LIMIT_PATH, message)] if is_unset else []
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
     roles = job_spec["pytorchReplicaSpecs"].items()
-    policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
+    policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {
+        "Never"
+    }
     for policy in sorted(policies):
         message = f"the pods have restartPolicy: {policy}, but Flyte's have Never: {why}"
         out.append(call_note("unlike-flyte", ("task_config",), message))
@@ -176,17 +205,23 @@ def _restart_causes(job: Mapping[str, Any]) -> str:
             (job.get("runPolicy") or {}).get("backoffLimit")
         ),
         "a restart policy other than Never restarts pods": any(
-            (job.get(role) or {}).get("restartPolicy", "Never") != "Never" for role in ("master", "worker")
+            (job.get(role) or {}).get("restartPolicy", "Never") != "Never"
+            for role in ("master", "worker")
         ),
     }
-    return ", and ".join(cause for cause, true in causes.items() if true) or "the operator's own default differs"
+    return (
+        ", and ".join(cause for cause, true in causes.items() if true)
+        or "the operator's own default differs"
+    )
 
 
 def _path(text: str) -> Path:
     return tuple(text.split(".")) if text else ()
 
 
-ORIGINS = tuple((_path(row["spec"]), _path(row["flyte"])) for row in load_table("flyte/origins.json")["origins"])
+ORIGINS = tuple(
+    (_path(row["spec"]), _path(row["flyte"])) for row in load_table("flyte/origins.json")["origins"]
+)
 """Spec paths and the call paths they come from; the first matching prefix applies. Flat resources of a call are both
 requests and limits; a spec's `resources` as a whole lead to `requests`.
 """
@@ -196,7 +231,9 @@ Origins = Sequence[tuple[Path, Path]]
 """Pairs like those of `ORIGINS`, of one task."""
 
 
-def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origins: Origins) -> list[Problem]:
+def shape_problems(
+    document: dict[str, Any], problems: Sequence[Problem], origins: Origins
+) -> list[Problem]:
     """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec
 
@@ -204,7 +241,10 @@ def shape_problems(document: dict[str, Any], problems: Sequence[Problem], origin
     out: list[Problem] = []
     for problem in decode_spec(document)[1]:
         path = call_path(problem.path, origins)
-        if any(path[: len(reported)] == reported or reported[: len(path)] == path for reported in reported_paths):
+        if any(
+            path[: len(reported)] == reported or reported[: len(path)] == path
+            for reported in reported_paths
+        ):
             continue
         reported_paths.append(path)
         out.append(problem._replace(path=path, fix=None))
@@ -243,7 +283,8 @@ def in_flyte_terms(text: str, origins: Origins = ()) -> str:
 
     text = _SPEC_FIELDS.sub(lambda field: name(*field[1].split(".")), text)
     text = _ELASTIC_FIELDS.sub(
-        lambda field: name("elastic", field[1]).removeprefix("task_config.") + "=" * bool(field[2]), text
+        lambda field: name("elastic", field[1]).removeprefix("task_config.") + "=" * bool(field[2]),
+        text,
     )
     return text.replace("`spot: true`", f"{name('spot')}=True")
 

@@ -91,9 +91,13 @@ _LIST = "a list"
 _TEXT = "text"
 _MAPPING = "a mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
+    **dict.fromkeys(
+        ("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))
+    ),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
-    **dict.fromkeys(("script", "module", "namespace", "result", "target", "pod_template_name"), (_TEXT, (str,))),
+    **dict.fromkeys(
+        ("script", "module", "namespace", "result", "target", "pod_template_name"), (_TEXT, (str,))
+    ),
     **dict.fromkeys(("interruptible", "embed"), ("yes or no", (bool,))),
     "shared_memory": ("a size or a boolean", (bool, str)),
 }
@@ -114,13 +118,18 @@ def drop_mistyped(knobs: Knobs, problems: list[Problem]) -> Knobs:
 def named_images(knobs: Knobs) -> dict[str, str]:
     """Return the images that templates may name."""
     default = knobs.get("image")
-    return {**(knobs.get("images") or {}), **({"default": default} if isinstance(default, str) else {})}
+    return {
+        **(knobs.get("images") or {}),
+        **({"default": default} if isinstance(default, str) else {}),
+    }
 
 
 def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
     """Return the task's own resources. `resources` replaces `requests` and `limits`, as in flytekit 1.16."""
     problems += [
-        call_warning((name,), "configures Flyte's engine and has no counterpart in a manifest", "remove it")
+        call_warning(
+            (name,), "configures Flyte's engine and has no counterpart in a manifest", "remove it"
+        )
         for name in ENGINE_KEYWORDS
         if knobs.get(name)
     ]
@@ -131,13 +140,20 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:
                 problems.append(
-                    call_error("spec-conflict", (name,), "resources already sets it", f"remove {name} or resources")
+                    call_error(
+                        "spec-conflict",
+                        (name,),
+                        "resources already sets it",
+                        f"remove {name} or resources",
+                    )
                 )
         return amounts.read_pairs(resources, ("resources",), problems)
     return amounts.read_resources(requests, limits, (), problems)
 
 
-def with_retries_and_timeout(policy: Mapping[str, Any], knobs: Knobs, problems: list[Problem]) -> dict[str, Any]:
+def with_retries_and_timeout(
+    policy: Mapping[str, Any], knobs: Knobs, problems: list[Problem]
+) -> dict[str, Any]:
     """Return the run policy with the task's `retries` and `timeout`.
 
     In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the backoff limit unless the
@@ -147,26 +163,41 @@ def with_retries_and_timeout(policy: Mapping[str, Any], knobs: Knobs, problems: 
     retries = knobs.get("retries", 0)
     if is_not_integer(retries) or retries < 0:
         problems.append(
-            call_error("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "use 0 or more")
+            call_error(
+                "spec-invalid-value",
+                ("retries",),
+                f"{retries!r} is not a number of retries",
+                "use 0 or more",
+            )
         )
     elif retries and out.get("backoffLimit") is not None:
         problems.append(
-            call_warning(("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them")
+            call_warning(
+                ("retries",),
+                "run_policy.backoff_limit already sets it, and wins",
+                "remove one of them",
+            )
         )
     elif retries:
         out["backoffLimit"] = retries
-        message = "counts failed pods here, as the job's backoff limit; Flyte starts the whole task again"
+        message = (
+            "counts failed pods here, as the job's backoff limit; Flyte starts the whole task again"
+        )
         problems.append(call_note("unlike-flyte", ("retries",), message))
     seconds = _timeout_seconds(knobs.get("timeout"), ("timeout",), problems)
     if seconds:
         deadline = out.get("activeDeadlineSeconds")
         out["activeDeadlineSeconds"] = (
-            min(seconds, deadline) if isinstance(deadline, int) and deadline > 0 else deadline or seconds
+            min(seconds, deadline)
+            if isinstance(deadline, int) and deadline > 0
+            else deadline or seconds
         )
     return out
 
 
-def policy_origins(policy: Mapping[str, Any], finished: Mapping[str, Any]) -> tuple[tuple[Path, Path], ...]:
+def policy_origins(
+    policy: Mapping[str, Any], finished: Mapping[str, Any]
+) -> tuple[tuple[Path, Path], ...]:
     """Return the spec paths that `retries` and `timeout` set, each with its call path."""
     names = {"backoffLimit": "retries", "activeDeadlineSeconds": "timeout"}
     return tuple(
@@ -183,11 +214,17 @@ def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[P
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
     elif is_not_integer(value):
-        problems.append(call_error("spec-wrong-type", path, f"{value!r} is not a time", "use a timedelta, or seconds"))
+        problems.append(
+            call_error(
+                "spec-wrong-type", path, f"{value!r} is not a time", "use a timedelta, or seconds"
+            )
+        )
         return 0
     else:
         seconds = value
     if seconds < 0:
-        problems.append(call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
+        problems.append(
+            call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout")
+        )
         return 0
     return seconds

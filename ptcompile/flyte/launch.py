@@ -23,7 +23,9 @@ from ptcompile.flyte.problems import RuleName, call_error, call_note, call_warni
 INPUT_HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
 
 
-def input_arguments(function: Any, values: Mapping[str, Any], problems: list[Problem], *, torchrun: bool) -> list[str]:
+def input_arguments(
+    function: Any, values: Mapping[str, Any], problems: list[Problem], *, torchrun: bool
+) -> list[str]:
     """Return the runner's `--input` arguments in the order of the function's parameters; report values it would reject.
 
     Dollars are doubled: the kubelet replaces `$$` by one dollar and `$(NAME)` by a variable. torchrun (2.13) fills
@@ -36,12 +38,19 @@ def input_arguments(function: Any, values: Mapping[str, Any], problems: list[Pro
         except TypeError as error:
             problems.append(
                 call_error(
-                    "spec-wrong-type", ("inputs", str(name)), str(error), "use text, numbers, lists or dataclasses"
+                    "spec-wrong-type",
+                    ("inputs", str(name)),
+                    str(error),
+                    "use text, numbers, lists or dataclasses",
                 )
             )
     left_out = {str(name) for name in values if name not in texts}
     parsed, rejected = run.parse_arguments(function, texts)
-    problems += [_relative_path(name, uri) for name, value in parsed.items() for uri in _relative_paths(value)]
+    problems += [
+        _relative_path(name, uri)
+        for name, value in parsed.items()
+        for uri in _relative_paths(value)
+    ]
     for name, why in rejected.items():
         if name in left_out:
             continue
@@ -49,7 +58,11 @@ def input_arguments(function: Any, values: Mapping[str, Any], problems: list[Pro
         problems.append(call_error(kind, ("inputs", name), why, INPUT_HELP.format(name=name)))
     dollar = "$$$$" if torchrun else "$$"
     ordered = [name for name in run.parameters(function) if name in texts]
-    return [argument for name in ordered for argument in ("--input", f"{name}={texts[name]}".replace("$", dollar))]
+    return [
+        argument
+        for name in ordered
+        for argument in ("--input", f"{name}={texts[name]}".replace("$", dollar))
+    ]
 
 
 def input_text(value: Any) -> str:
@@ -60,7 +73,11 @@ def input_text(value: Any) -> str:
         TypeError: JSON cannot express the value.
     """
     data = run.plain_data(value)
-    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=_reject_value)
+    return (
+        data
+        if isinstance(data, str)
+        else json.dumps(data, ensure_ascii=False, default=_reject_value)
+    )
 
 
 def _reject_value(value: Any) -> Any:
@@ -82,7 +99,9 @@ def _relative_paths(value: Any) -> Iterator[str]:
 
 def _relative_path(name: str, uri: str) -> Problem:
     message = f"{uri} is a path in the container's working directory, while Flyte uploads the file that is here"
-    return call_warning(("inputs", name), message, "pass a URL, or the path on a volume that the pod mounts")
+    return call_warning(
+        ("inputs", name), message, "pass a URL, or the path on a volume that the pod mounts"
+    )
 
 
 def result_problems(function: Any, file: str | None) -> list[Problem]:
@@ -154,7 +173,9 @@ def find_entry_point(function: Callable[..., Any], *holders: Any) -> EntryPoint:
     own_module = getattr(function, "__module__", None) or ""
     # flytekit records the module that called a factory
     modules = (getattr(holder, "instantiated_in", None) for holder in holders)
-    for module in dict.fromkeys([own_module, *(holder for holder in modules if isinstance(holder, str))]):
+    for module in dict.fromkeys(
+        [own_module, *(holder for holder in modules if isinstance(holder, str))]
+    ):
         names = vars(sys.modules[module]) if module in sys.modules else {}
         for name, value in names.items():
             if any(value is holder for holder in holders if holder is not None):
@@ -167,17 +188,28 @@ def task_launch(
     config: Any, knobs: Knobs, entry_point: EntryPoint | None, name: str, problems: list[Problem]
 ) -> TaskLaunch:
     """Return what a task starts: its own program if it names one, else its function through the runner."""
-    programs: dict[str, Any] = {key: knobs[key] for key in ("command", "script") if knobs.get(key) is not None}
+    programs: dict[str, Any] = {
+        key: knobs[key] for key in ("command", "script") if knobs.get(key) is not None
+    }
     if entry_point is None and knobs.get("module") is not None:
         programs["module"] = knobs["module"]
     first = next(iter(programs), None)
     for key in [*programs][1:]:
         problems.append(
-            call_error("spec-conflict", (key,), f"{first} already sets what runs", f"remove {first} or {key}")
+            call_error(
+                "spec-conflict",
+                (key,),
+                f"{first} already sets what runs",
+                f"remove {first} or {key}",
+            )
         )
     if first is not None and knobs.get("inputs"):
         message = f"{first} starts another program, which takes args"
-        problems.append(call_error("spec-conflict", ("inputs",), message, f"remove {first} to call the function"))
+        problems.append(
+            call_error(
+                "spec-conflict", ("inputs",), message, f"remove {first} to call the function"
+            )
+        )
     if first is None and entry_point is not None:
         return _runner_launch(config, knobs, entry_point, name, problems)
     job: dict[str, Any] = {"args": _string_list(knobs.get("args"), ("args",), problems)}
@@ -186,7 +218,11 @@ def task_launch(
     elif first == "command":
         job["command"] = _string_list(programs["command"], ("command",), problems)
     elif first is not None:
-        job["command"] = ["python", programs["script"]] if first == "script" else ["python", "-m", programs["module"]]
+        job["command"] = (
+            ["python", programs["script"]]
+            if first == "script"
+            else ["python", "-m", programs["module"]]
+        )
     return TaskLaunch({key: value for key, value in job.items() if value is not None})
 
 
@@ -196,15 +232,25 @@ def _runner_launch(
     """Return the launch of the function by the runner: a module of the image, or a file from a ConfigMap."""
     if knobs.get("args"):
         message = "the function takes inputs; args are for a script"
-        problems.append(call_error("spec-conflict", ("args",), message, "set inputs, or name the script"))
+        problems.append(
+            call_error("spec-conflict", ("args",), message, "set inputs, or name the script")
+        )
     module = knobs.get("module") or entry_point.module
     if module == "__main__":
-        problems.append(_missing_field("module", "the function is defined in __main__, which pods cannot import"))
+        problems.append(
+            _missing_field(
+                "module", "the function is defined in __main__, which pods cannot import"
+            )
+        )
     elif not entry_point.name:
         why = "the function is defined inside another one, where the runner cannot find it"
-        problems.append(_missing_field("script", why, "define the task at the top level of its module"))
+        problems.append(
+            _missing_field("script", why, "define the task at the top level of its module")
+        )
     torchrun = hasattr(config, "nnodes")
-    inputs = input_arguments(entry_point.function, knobs.get("inputs") or {}, problems, torchrun=torchrun)
+    inputs = input_arguments(
+        entry_point.function, knobs.get("inputs") or {}, problems, torchrun=torchrun
+    )
     result = [f"--result={knobs['result']}"] if knobs.get("result") else []
     args = [f"{module}:{entry_point.name}", *inputs, *result]
     problems += [
@@ -225,7 +271,11 @@ def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     """Return a note on what the image must contain."""
     needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
     message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
-    help = None if embed else "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
+    help = (
+        None
+        if embed
+        else "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
+    )
     return call_note("image-contents", ("container_image",), message, help)
 
 
@@ -245,19 +295,25 @@ def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
     return TaskLaunch(job, (volume,), (mount,), (config_map,))
 
 
-def _elastic_start(first: str | None, programs: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+def _elastic_start(
+    first: str | None, programs: dict[str, Any], problems: list[Problem]
+) -> dict[str, Any]:
     if first == "command":
         message = "an Elastic task is started by torchrun, which needs a Python file or module"
         problems.append(call_error("spec-conflict", ("command",), message, "give script or module"))
         return {}
     if first is None:
-        problems.append(_missing_field("script", "torchrun has nothing to start", "give script or module"))
+        problems.append(
+            _missing_field("script", "torchrun has nothing to start", "give script or module")
+        )
         return {}
     return {first: programs[first]}
 
 
 def _missing_field(field: str, why: str, help: str | None = None) -> Problem:
-    return call_error("spec-missing-field", (field,), f"is missing: {why}", help or f"give {field}, or a script")
+    return call_error(
+        "spec-missing-field", (field,), f"is missing: {why}", help or f"give {field}, or a script"
+    )
 
 
 def _string_list(value: Any, path: Path, problems: list[Problem]) -> list[str] | None:

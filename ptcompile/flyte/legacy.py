@@ -77,7 +77,9 @@ class LegacyContext:
     logging = logging.getLogger("flyte")
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{CONTEXT_PARAMETER}.{name} comes from Flyte's engine, which is not running here")
+        raise AttributeError(
+            f"{CONTEXT_PARAMETER}.{name} comes from Flyte's engine, which is not running here"
+        )
 
 
 class _Legacy(NamedTuple):
@@ -118,7 +120,9 @@ def wrap_legacy(legacy: _Legacy) -> Callable[..., Any]:
         return {name: output.value for name, output in results.items()} or None
 
     kind = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(name, kind, annotation=hint) for name, hint in legacy.inputs.items()]
+    parameters = [
+        inspect.Parameter(name, kind, annotation=hint) for name, hint in legacy.inputs.items()
+    ]
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {**legacy.inputs, "return": dict if legacy.outputs else None}
     call.legacy = legacy  # type: ignore[attr-defined]
@@ -131,15 +135,23 @@ def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
     if legacy is None:
         return []
     names = [*inspect.signature(legacy.function).parameters][1:]
-    declared = {**dict.fromkeys(legacy.inputs, "inputs"), **dict.fromkeys(legacy.outputs, "outputs")}
+    declared = {
+        **dict.fromkeys(legacy.inputs, "inputs"),
+        **dict.fromkeys(legacy.outputs, "outputs"),
+    }
     bare = [name for name in names if name not in declared]
     unused = [(decorator, name) for name, decorator in declared.items() if name not in names]
     return [
         *(
-            call_error("spec-missing-field", ("inputs", name), "neither @inputs nor @outputs declares it")
+            call_error(
+                "spec-missing-field", ("inputs", name), "neither @inputs nor @outputs declares it"
+            )
             for name in bare
         ),
-        *(call_error("spec-invalid-value", path, "the function has no such parameter") for path in unused),
+        *(
+            call_error("spec-invalid-value", path, "the function has no such parameter")
+            for path in unused
+        ),
     ]
 
 
@@ -170,16 +182,22 @@ class LegacyKnobs(Knobs, total=False):
     per_replica_storage_limit: str
 
 
-_REPLICA_KEYWORDS = tuple(name for name in LegacyKnobs.__annotations__ if name.startswith("per_replica_"))
+_REPLICA_KEYWORDS = tuple(
+    name for name in LegacyKnobs.__annotations__ if name.startswith("per_replica_")
+)
 _REPLICAS_PATH: Path = ("task_config", "worker", "replicas")
 
 
 @overload
-def pytorch_task(function: Callable[..., Any], *, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]) -> Task: ...
+def pytorch_task(
+    function: Callable[..., Any], *, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]
+) -> Task: ...
 @overload
 def pytorch_task(*, name: str, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]) -> Spec: ...
 @overload
-def pytorch_task(*, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]) -> Callable[[Callable[..., Any]], Task]: ...
+def pytorch_task(
+    *, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]
+) -> Callable[[Callable[..., Any]], Task]: ...
 def pytorch_task(
     function: Callable[..., Any] | None = None,
     *,
@@ -194,11 +212,15 @@ def pytorch_task(
     A missing limit is the request and a missing request the limit, as the decorator's documentation has it.
     """
     replicas = {key: value for key, value in knobs.items() if key in _REPLICA_KEYWORDS}
-    task_knobs = cast("Knobs", {key: value for key, value in knobs.items() if key not in _REPLICA_KEYWORDS})
+    task_knobs = cast(
+        "Knobs", {key: value for key, value in knobs.items() if key not in _REPLICA_KEYWORDS}
+    )
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         config = PyTorch(worker=Worker(replicas=workers_count))
-        return _convert_legacy(name, config, replicas, cast("Knobs", {**task_knobs, **more}), called)
+        return _convert_legacy(
+            name, config, replicas, cast("Knobs", {**task_knobs, **more}), called
+        )
 
     return decorate(function, name, task_knobs, finish, adapt_legacy)
 
@@ -209,12 +231,22 @@ def _convert_legacy(
     problems: list[Problem] = undeclared_parameters(called.function) if called is not None else []
     for key, value in replicas.items():
         if value is not None and not isinstance(value, str):
-            problems.append(call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
+            problems.append(
+                call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"')
+            )
         elif value and "storage" in key:
             problems.append(
-                call_warning((key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None)
+                call_warning(
+                    (key,),
+                    "Flyte drops it; here it becomes ephemeral-storage, the pod's disk",
+                    None,
+                )
             )
-    texts = {key: value or "" for key, value in replicas.items() if value is None or isinstance(value, str)}
+    texts = {
+        key: value or ""
+        for key, value in replicas.items()
+        if value is None or isinstance(value, str)
+    }
     amounts_by_field = amounts.read_legacy(texts, problems)
     halves = (
         Resources(

@@ -14,7 +14,14 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Problem, has_error
 from ptcompile.flyte.problems import call_error, call_warning
-from ptcompile.flyte.resources import CLASSES, DEVICES, WHOLE, as_dicts, device_slices, node_device_name
+from ptcompile.flyte.resources import (
+    CLASSES,
+    DEVICES,
+    WHOLE,
+    as_dicts,
+    device_slices,
+    node_device_name,
+)
 from ptcompile.source import documents as source
 from ptcompile.spec.checks import MAIN
 
@@ -62,12 +69,18 @@ class ConfigSection:
     def mapping(self, key: str) -> dict[str, Any]:
         """Return the mapping at `key`, or {} if it is absent."""
         value = self.section.get(key)
-        return dict(value) if isinstance(value, Mapping) else self._empty(key, value, {}, "a mapping")
+        return (
+            dict(value) if isinstance(value, Mapping) else self._empty(key, value, {}, "a mapping")
+        )
 
     def sequence(self, key: str) -> list[Any]:
         """Return the list at `key`, or [] if it is absent."""
         value = self.section.get(key)
-        return list(value) if isinstance(value, list | tuple) else self._empty(key, value, [], "a list")
+        return (
+            list(value)
+            if isinstance(value, list | tuple)
+            else self._empty(key, value, [], "a list")
+        )
 
     def fields(self, table: Mapping[str, tuple[str, type, str]]) -> dict[str, Any]:
         """Return the values of a table's keys under Kubernetes' field names."""
@@ -82,7 +95,9 @@ class ConfigSection:
 
     def _empty(self, key: str, value: object, empty: Any, expected: str) -> Any:
         if value is not None:
-            self.problems.append(call_error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}"))
+            self.problems.append(
+                call_error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
+            )
         return empty
 
 
@@ -91,7 +106,9 @@ def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
     value = settings.any(key)
     items = [value] if isinstance(value, Mapping) else settings.sequence(key)
     if not all(isinstance(item, Mapping) for item in items):
-        settings.problems.append(call_error("spec-wrong-type", ("k8s", key), "is not a list of mappings"))
+        settings.problems.append(
+            call_error("spec-wrong-type", ("k8s", key), "is not a list of mappings")
+        )
         return {}
     return {str(name): _text(text) for item in items for name, text in item.items()}
 
@@ -123,7 +140,10 @@ def accelerator_entries(
 ) -> dict[str, Json]:
     """Return the catalog: each device known from the configuration or Flyte itself, whole and in slices."""
     kinds = {kind: _read_class(settings, kind) for kind in CLASSES}
-    names = [*dict.fromkeys(devices.values()), *(node_device_name(device, devices) for device in more)]
+    names = [
+        *dict.fromkeys(devices.values()),
+        *(node_device_name(device, devices) for device in more),
+    ]
     out: dict[str, Json] = {}
     for name, part in device_slices(names):
         kind = kinds[_class_name(name)]
@@ -132,7 +152,9 @@ def accelerator_entries(
         entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
         if part == WHOLE:
             # by default, the node has no label of a slice
-            entry["matchExpressions"] = [kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}]
+            entry["matchExpressions"] = [
+                kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}
+            ]
             tolerations += [kind.toleration] if kind.toleration else []
         elif part is not None:
             labels[kind.partition] = part
@@ -150,18 +172,25 @@ def _class_name(name: str) -> str:
 def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
     """Return a class from Flyte 2's `accelerator-device-classes`, Flyte 1's `gpu-*` keys for GPUs, or the defaults."""
     resource, device, partition = CLASSES[kind]
-    classes = {str(k).lower().replace("-", "_"): v for k, v in settings.mapping("accelerator-device-classes").items()}
+    classes = {
+        str(k).lower().replace("-", "_"): v
+        for k, v in settings.mapping("accelerator-device-classes").items()
+    }
     data = classes.get(_CLASS_NAMES[kind])
     new = ConfigSection(data if isinstance(data, Mapping) else {}, settings.problems)
     old = settings if kind == "nvidia" else ConfigSection({}, settings.problems)
     return _DeviceClass(
         new.text("resource-name") or old.text("gpu-resource-name") or resource,
         new.text("device-node-label") or old.text("gpu-device-node-label") or device,
-        new.text("partition-size-node-label") or old.text("gpu-partition-size-node-label") or partition,
+        new.text("partition-size-node-label")
+        or old.text("gpu-partition-size-node-label")
+        or partition,
         new.mapping("unpartitioned-node-selector-requirement")
         or old.mapping("gpu-unpartitioned-node-selector-requirement")
         or None,
-        new.mapping("unpartitioned-toleration") or old.mapping("gpu-unpartitioned-toleration") or None,
+        new.mapping("unpartitioned-toleration")
+        or old.mapping("gpu-unpartitioned-toleration")
+        or None,
     )
 
 
@@ -189,7 +218,10 @@ class Platform:
 
 
 def platform(
-    config: str | bytes | Mapping[str, Any], *, name: str = "flyte", accelerators: Iterable[str] = ()
+    config: str | bytes | Mapping[str, Any],
+    *,
+    name: str = "flyte",
+    accelerators: Iterable[str] = (),
 ) -> Platform:
     """Return a platform from the text or data of Flyte's plugin configuration.
 
@@ -204,7 +236,10 @@ def platform(
     settings = ConfigSection(section, config_problems)
     devices = {
         **DEVICES,
-        **{key.upper(): value for key, value in string_pairs(settings, "accelerator-devices").items()},
+        **{
+            key.upper(): value
+            for key, value in string_pairs(settings, "accelerator-devices").items()
+        },
     }
     _report_unknown_keys(section, config_problems)
     gpu = settings.text("gpu-resource-name") or "nvidia.com/gpu"
@@ -218,7 +253,12 @@ def platform(
         "defaults": _profile_defaults(settings),
     }
     spec = {key: value for key, value in spec.items() if value or key in {"defaults", "spot"}}
-    document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
     read, problems = decode_profile(document)
     profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)
     distinct = (
@@ -227,7 +267,9 @@ def platform(
     return Platform(document, profile, devices, (*config_problems, *distinct))
 
 
-def _read_config(config: str | bytes | Mapping[str, Any], problems: list[Problem]) -> Mapping[str, Any]:
+def _read_config(
+    config: str | bytes | Mapping[str, Any], problems: list[Problem]
+) -> Mapping[str, Any]:
     if isinstance(config, Mapping):
         return config
     read = source.read(config)
@@ -235,7 +277,11 @@ def _read_config(config: str | bytes | Mapping[str, Any], problems: list[Problem
     if len(read.documents) == 1:
         return read.documents[0].data
     if not read.problems:
-        problems.append(call_error("spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"))
+        problems.append(
+            call_error(
+                "spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"
+            )
+        )
     return {}
 
 
@@ -254,7 +300,9 @@ def _report_unknown_keys(section: Mapping[str, Any], problems: list[Problem]) ->
             suggestion = closest_match(str(key), KNOWN_KEYS)
             problems.append(
                 call_warning(
-                    ("k8s", str(key)), "is not a known key", f"did you mean {suggestion}?" if suggestion else None
+                    ("k8s", str(key)),
+                    "is not a known key",
+                    f"did you mean {suggestion}?" if suggestion else None,
                 )
             )
 
@@ -266,10 +314,15 @@ def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
         out[str(resource)] = as_dicts(items)
         if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
             path = ("k8s", "resource-tolerations", str(resource))
-            settings.problems.append(call_error("spec-wrong-type", path, "is not a list of tolerations"))
+            settings.problems.append(
+                call_error("spec-wrong-type", path, "is not a list of tolerations")
+            )
     for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
         toleration = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
-        out[resource] = [*(item for item in out.get(resource, []) if item != toleration), toleration]
+        out[resource] = [
+            *(item for item in out.get(resource, []) if item != toleration),
+            toleration,
+        ]
     return out
 
 
@@ -299,7 +352,10 @@ def _is_single_label(requirement: Json) -> bool:
     """Return whether a requirement only asks for one node label."""
     values = requirement.get("values")
     return (
-        requirement.get("operator") == "In" and "key" in requirement and isinstance(values, list) and len(values) == 1
+        requirement.get("operator") == "In"
+        and "key" in requirement
+        and isinstance(values, list)
+        and len(values) == 1
     )
 
 
@@ -324,7 +380,9 @@ def _pod_template(settings: ConfigSection) -> Json:
     """Return the settings for which a profile has no other field."""
     pod = settings.fields(POD_KEYS)
     if pod.get("hostNetwork"):
-        pod["dnsPolicy"] = "ClusterFirstWithHostNet"  # required to resolve cluster names on the host network
+        pod["dnsPolicy"] = (
+            "ClusterFirstWithHostNet"  # required to resolve cluster names on the host network
+        )
     container = settings.fields(CONTAINER_KEYS) | _env_from(settings)
     if container:
         pod["containers"] = [{"name": MAIN, **container}]
@@ -335,6 +393,8 @@ def _env_from(settings: ConfigSection) -> Json:
     """Return ConfigMaps and Secrets as variables; a missing one is allowed, as in Flyte."""
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     items = [
-        {ref: {"name": str(name), "optional": True}} for key, ref in kinds.items() for name in settings.sequence(key)
+        {ref: {"name": str(name), "optional": True}}
+        for key, ref in kinds.items()
+        for name in settings.sequence(key)
     ]
     return {"envFrom": items} if items else {}

@@ -13,11 +13,15 @@ from ptcompile.flyte.resources import Amounts
 from ptcompile.kubernetes.unstructured import without_keys
 from ptcompile.spec.checks import MAIN
 
-_IMAGE_TEMPLATE = re.compile(r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE)
+_IMAGE_TEMPLATE = re.compile(
+    r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE
+)
 """Matches `{{.image.NAME}}`, `{{.image.NAME.fqn}}` and `{{.image.NAME.version}}` (flytekit 1.16)."""
 
 
-def image_of(value: Any, path: Path, images: Mapping[str, str], problems: list[Problem]) -> str | None:
+def image_of(
+    value: Any, path: Path, images: Mapping[str, str], problems: list[Problem]
+) -> str | None:
     """Return an image reference: text with its templates filled from `images`, or the future name of an ImageSpec."""
     if value is None or isinstance(value, str):
         return _fill_templates(value, path, images, problems) if value else None
@@ -25,12 +29,18 @@ def image_of(value: Any, path: Path, images: Mapping[str, str], problems: list[P
     text = name() if callable(name) else None
     if not isinstance(text, str):
         message = f"{type(value).__name__} is not an image"
-        problems.append(call_error("spec-wrong-type", path, message, 'use an image reference, such as "acme/llama:2"'))
+        problems.append(
+            call_error(
+                "spec-wrong-type", path, message, 'use an image reference, such as "acme/llama:2"'
+            )
+        )
         return None
     if getattr(value, "registry", None):
         problems.append(
             call_note(
-                "image-contents", path, f"an ImageSpec, which is built and pushed by `pyflyte build`: nodes pull {text}"
+                "image-contents",
+                path,
+                f"an ImageSpec, which is built and pushed by `pyflyte build`: nodes pull {text}",
             )
         )
     else:
@@ -39,13 +49,19 @@ def image_of(value: Any, path: Path, images: Mapping[str, str], problems: list[P
     return text
 
 
-def _fill_templates(text: str, path: Path, images: Mapping[str, str], problems: list[Problem]) -> str | None:
+def _fill_templates(
+    text: str, path: Path, images: Mapping[str, str], problems: list[Problem]
+) -> str | None:
     """Replace each template by the image of its name, as flytekit does when it registers a task."""
     missing = [name for name, _ in _IMAGE_TEMPLATE.findall(text) if name not in images]
     for name in dict.fromkeys(missing):
-        message = f"{text} takes the image {name!r} from Flyte's configuration, which is unknown here"
+        message = (
+            f"{text} takes the image {name!r} from Flyte's configuration, which is unknown here"
+        )
         flag = "--image IMAGE" if name == "default" else f"--image {name}=IMAGE"
-        problems.append(call_error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}"))
+        problems.append(
+            call_error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}")
+        )
     if missing:
         return None
     # a version that is a digest is joined with @
@@ -77,7 +93,13 @@ class TaskPodTemplate(NamedTuple):
 
 
 def read_template(
-    value: Any, amounts: Amounts, gpu: str, images: Mapping[str, str], *, starts: bool, problems: list[Problem]
+    value: Any,
+    amounts: Amounts,
+    gpu: str,
+    images: Mapping[str, str],
+    *,
+    starts: bool,
+    problems: list[Problem],
 ) -> TaskPodTemplate:
     """Read a PodTemplate of flytekit 1.16 or ours, or a Kubernetes pod template as plain data.
 
@@ -89,38 +111,53 @@ def read_template(
         return TaskPodTemplate({}, {}, {}, None)
     spec, labels, annotations, primary = _template_parts(value)
     containers = foreign.as_dict(spec).get("containers") or []
-    if not isinstance(spec, dict) or not isinstance(containers, list) or not all(map(_is_mapping, containers)):
-        problems.append(call_error("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
+    if (
+        not isinstance(spec, dict)
+        or not isinstance(containers, list)
+        or not all(map(_is_mapping, containers))
+    ):
+        problems.append(
+            call_error(
+                "spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"
+            )
+        )
         return TaskPodTemplate({}, labels, annotations, None)
     primary = primary or _guess_main(containers)
     names = [str(container.get("name")) for container in containers]
     if names and primary not in names:
-        message = (
-            f"no container is called {primary!r}, so the task runs in another container, beside {', '.join(names)}"
-        )
+        message = f"no container is called {primary!r}, so the task runs in another container, beside {', '.join(names)}"
         help = f"name the task's container {primary}, or set primary_container_name"
         problems.append(call_note("unlike-flyte", ("pod_template",), message, help))
     sidecars = [container for container in containers if container.get("name") != primary]
-    main = next((dict(container) for container in containers if container.get("name") == primary), {})
+    main = next(
+        (dict(container) for container in containers if container.get("name") == primary), {}
+    )
     image = main.pop("image", None)
     dropped = _START_FIELDS if starts else frozenset()
     main = without_keys(main, *dropped)
     main["resources"] = _without_named(
-        main.get("resources") or {}, {*(_RESOURCE_NAMES.get(key, gpu) for key in amounts)}, gpu, amounts
+        main.get("resources") or {},
+        {*(_RESOURCE_NAMES.get(key, gpu) for key in amounts)},
+        gpu,
+        amounts,
     )
     main = {key: item for key, item in {**main, "name": MAIN}.items() if item not in ({}, [], None)}
     kept = [main] if len(main) > 1 else []
     spec = without_keys(spec, "containers")
     if kept or sidecars:
         spec["containers"] = [*kept, *sidecars]
-    return TaskPodTemplate(spec, labels, annotations, image_of(image, ("pod_template", "image"), images, problems))
+    return TaskPodTemplate(
+        spec, labels, annotations, image_of(image, ("pod_template", "image"), images, problems)
+    )
 
 
 def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
     if isinstance(value, Mapping):
         data = foreign.to_plain_data(value)
         metadata = foreign.as_dict(data.get("metadata"))
-        labels, annotations = (foreign.as_dict(metadata.get(key)) for key in ("labels", "annotations"))
+        labels, annotations = (
+            foreign.as_dict(metadata.get(key)) for key in ("labels", "annotations")
+        )
         return data.get("spec") or {}, labels, annotations, None
     spec = foreign.to_plain_data(getattr(value, "pod_spec", None)) or {}
     labels = getattr(value, "labels", None) or {}
@@ -139,7 +176,9 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
     """Return a container's own resources except those that the task sets."""
     if "gpu" in task:
         named = {*named, "gpu", gpu}
-    halves = {half: foreign.as_dict(amounts) for half, amounts in foreign.as_dict(resources).items()}
+    halves = {
+        half: foreign.as_dict(amounts) for half, amounts in foreign.as_dict(resources).items()
+    }
     lists = {half: without_keys(amounts, *named) for half, amounts in halves.items()}
     return {half: quantities for half, quantities in lists.items() if quantities}
 
@@ -169,29 +208,47 @@ def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
         if not isinstance(group, str) or not group:
             why = f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose name is the group"
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
-            problems.append(call_error("spec-missing-field", ("secret_requests", i, "group"), why, help))
+            problems.append(
+                call_error("spec-missing-field", ("secret_requests", i, "group"), why, help)
+            )
             continue
         kind = getattr(request, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
             problems.append(
-                call_error("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key")
+                call_error(
+                    "spec-missing-field",
+                    ("secret_requests", i, "key"),
+                    "is missing: a variable holds one key",
+                )
             )
         elif kind == "ENV_VAR":
-            parts = [part.upper() for part in (group, getattr(request, "group_version", None), key) if part]
+            parts = [
+                part.upper()
+                for part in (group, getattr(request, "group_version", None), key)
+                if part
+            ]
             name = getattr(request, "env_var", None) or "_FSEC_" + "_".join(parts)
             out.env[name] = {"secretKeyRef": {"name": group, "key": key}}
         else:
             _add_secret_file(
-                out, group, getattr(request, "group_version", None), key, getattr(request, "env_var", None)
+                out,
+                group,
+                getattr(request, "group_version", None),
+                key,
+                getattr(request, "env_var", None),
             )
     return out
 
 
-def _add_secret_file(out: Secrets, group: str, version: str | None, key: str | None, env_var: str | None) -> None:
+def _add_secret_file(
+    out: Secrets, group: str, version: str | None, key: str | None, env_var: str | None
+) -> None:
     """Add a key of a Secret as a file, or the whole Secret if no key is named."""
     folder = "/".join(part.lower() for part in (SECRETS_PATH, group, version) if part)
-    volume = next((candidate for candidate in out.volumes if candidate["secret"]["secretName"] == group), None)
+    volume = next(
+        (candidate for candidate in out.volumes if candidate["secret"]["secretName"] == group), None
+    )
     if volume is None:
         volume = {"name": f"secret-{len(out.volumes)}", "secret": {"secretName": group}}
         out.volumes.append(volume)
@@ -200,7 +257,9 @@ def _add_secret_file(out: Secrets, group: str, version: str | None, key: str | N
             volume["secret"]["items"] = []
     if not key:
         volume["secret"].pop("items", None)
-    elif "items" in volume["secret"] and all(item["key"] != key for item in volume["secret"]["items"]):
+    elif "items" in volume["secret"] and all(
+        item["key"] != key for item in volume["secret"]["items"]
+    ):
         volume["secret"]["items"].append({"key": key, "path": key.lower()})
     out.env["FLYTE_SECRETS_DEFAULT_DIR"] = SECRETS_PATH
     if env_var and key:

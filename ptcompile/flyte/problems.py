@@ -14,7 +14,9 @@ class FlyteError(ValueError):
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = problems
-        super().__init__("\n".join(problem.message for problem in problems if problem.severity == "error"))
+        super().__init__(
+            "\n".join(problem.message for problem in problems if problem.severity == "error")
+        )
 
 
 class FlyteWarning(UserWarning):
@@ -32,7 +34,10 @@ def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
 
 
 def call_note(
-    name: Literal["image-contents", "unlike-flyte"], path: Path, message: str, help: str | None = None
+    name: Literal["image-contents", "unlike-flyte"],
+    path: Path,
+    message: str,
+    help: str | None = None,
 ) -> Problem:
     """Return a note: the job is as the task requests, but may differ from what Flyte users expect."""
     return call_warning(path, message, help)._replace(name=name, severity="note")

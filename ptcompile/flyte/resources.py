@@ -17,11 +17,18 @@ from ptcompile.flyte.problems import call_error
 from ptcompile.hardware.accelerators import row_of
 from ptcompile.kubernetes import quantity
 
-RESTART_POLICIES = {"ALWAYS": "Always", "FAILURE": "OnFailure", "ONFAILURE": "OnFailure", "NEVER": "Never"}
+RESTART_POLICIES = {
+    "ALWAYS": "Always",
+    "FAILURE": "OnFailure",
+    "ONFAILURE": "OnFailure",
+    "NEVER": "Never",
+}
 CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
 
 
-def read_policy(value: Any, names: Mapping[str, str], path: Path, problems: list[Problem]) -> str | None:
+def read_policy(
+    value: Any, names: Mapping[str, str], path: Path, problems: list[Problem]
+) -> str | None:
     """Return Kubernetes' name of a policy, given as an enum member, by name, or as text in any case.
 
     flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and have no hash: only
@@ -33,7 +40,9 @@ def read_policy(value: Any, names: Mapping[str, str], path: Path, problems: list
     policy = names.get(name.upper()) if isinstance(name, str) else None
     if policy is None:
         options = ", ".join(dict.fromkeys(names.values()))
-        problems.append(call_error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}"))
+        problems.append(
+            call_error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}")
+        )
     return policy
 
 
@@ -44,7 +53,11 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 def as_dicts(value: Any) -> list[dict[str, Any]]:
     """Return copies of the mappings in a list."""
-    return [dict(item) for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
+    return (
+        [dict(item) for item in value if isinstance(item, Mapping)]
+        if isinstance(value, list | tuple)
+        else []
+    )
 
 
 class Device(NamedTuple):
@@ -62,12 +75,18 @@ def read_device(value: Any, problems: list[Problem]) -> Device | None:
     if isinstance(value, str):
         short, _, slice_name = value.partition("/")
         return Device(
-            short, slice_name if slice_name not in {"", "unpartitioned"} else None, slice_name == "unpartitioned"
+            short,
+            slice_name if slice_name not in {"", "unpartitioned"} else None,
+            slice_name == "unpartitioned",
         )
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
-        problems.append(call_error("spec-wrong-type", ("accelerator",), message, 'name one, such as "nvidia-h100"'))
+        problems.append(
+            call_error(
+                "spec-wrong-type", ("accelerator",), message, 'name one, such as "nvidia-h100"'
+            )
+        )
         return None
     # flytekit 1.16: the attribute is missing without a preference, None for a whole device, else the size
     if not hasattr(value, "_partition_size"):
@@ -96,7 +115,9 @@ DEVICES: Mapping[str, str] = load_table("flyte/tables.json")["devices"]
 """The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name in capitals."""
 
 PARTITIONS: dict[str, tuple[str, ...]] = {
-    name: slices for name in DEVICES.values() if (row := row_of(name)[0]) is not None and (slices := row.slices)
+    name: slices
+    for name in DEVICES.values()
+    if (row := row_of(name)[0]) is not None and (slices := row.slices)
 }
 """Slices of a device (NVIDIA MIG profiles, Google TPU topologies) from the built-in catalog, which covers those of
 flytekit 1.16 and Flyte 2.
@@ -105,8 +126,16 @@ flytekit 1.16 and Flyte 2.
 WHOLE = "unpartitioned"
 
 CLASSES: dict[str, tuple[str, str, str]] = {
-    "nvidia": ("nvidia.com/gpu", "k8s.amazonaws.com/accelerator", "k8s.amazonaws.com/gpu-partition-size"),
-    "tpu": ("google.com/tpu", "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"),
+    "nvidia": (
+        "nvidia.com/gpu",
+        "k8s.amazonaws.com/accelerator",
+        "k8s.amazonaws.com/gpu-partition-size",
+    ),
+    "tpu": (
+        "google.com/tpu",
+        "cloud.google.com/gke-tpu-accelerator",
+        "cloud.google.com/gke-tpu-topology",
+    ),
 }
 """Resource name, device label and partition label of a device class (flyte backend 1.16 and 2.0 defaults)."""
 
@@ -150,10 +179,13 @@ Amounts = dict[str, RequestAndLimit]
 """Requests and limits, keyed by the spec's resource names."""
 
 
-def read_resources(requests: object, limits: object, path: Path, problems: list[Problem]) -> Amounts:
+def read_resources(
+    requests: object, limits: object, path: Path, problems: list[Problem]
+) -> Amounts:
     """Read `requests=` and `limits=` of a task or a replica. `path` is the path of the block that has them."""
     return _pair_amounts(
-        _read_half(requests, (*path, "requests"), problems), _read_half(limits, (*path, "limits"), problems)
+        _read_half(requests, (*path, "requests"), problems),
+        _read_half(limits, (*path, "limits"), problems),
     )
 
 
@@ -167,7 +199,11 @@ def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> 
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
                 problems.append(
-                    call_error("spec-invalid-value", path, f"must be a pair (request, limit), not {len(value)} items")
+                    call_error(
+                        "spec-invalid-value",
+                        path,
+                        f"must be a pair (request, limit), not {len(value)} items",
+                    )
                 )
                 continue
             requests[key] = _quantity_text(value[0], name, (*path, 0), problems)
@@ -183,7 +219,9 @@ def read_legacy(values: dict[str, str], problems: list[Problem]) -> Amounts:
     names = {"cpu": "cpu", "memory": "memory", "gpu": "gpu", "storage": "ephemeralStorage"}
     for keyword, text in values.items():
         name, _, half = keyword.removeprefix("per_replica_").rpartition("_")
-        halves[half][names[name]] = _quantity_text(text, "cpu", (keyword,), problems) if text != "" else None
+        halves[half][names[name]] = (
+            _quantity_text(text, "cpu", (keyword,), problems) if text != "" else None
+        )
     return _pair_amounts(halves["request"], halves["limit"])
 
 
@@ -194,7 +232,12 @@ def _read_half(block: object, path: Path, problems: list[Problem]) -> dict[str, 
         if isinstance(value, list | tuple):
             message = "a pair is not allowed here"
             problems.append(
-                call_error("spec-wrong-type", (*path, name), message, "write pairs in resources=, or one value")
+                call_error(
+                    "spec-wrong-type",
+                    (*path, name),
+                    message,
+                    "write pairs in resources=, or one value",
+                )
             )
             continue
         out[key] = _quantity_text(value, name, (*path, name), problems)
@@ -209,13 +252,20 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
     if isinstance(value, bool) or fraction or not isinstance(value, str | int | float):
         problems.append(
             call_error(
-                "spec-wrong-type", path, f"{value!r} is not a quantity", 'use a quantity, such as 2, "500m" or "4Gi"'
+                "spec-wrong-type",
+                path,
+                f"{value!r} is not a quantity",
+                'use a quantity, such as 2, "500m" or "4Gi"',
             )
         )
         return None
     text = value if isinstance(value, str) else repr(value)
     if not quantity.is_quantity(text) or text.startswith("-"):
-        reason = f"{value!r} is not a Kubernetes quantity" if not text.startswith("-") else f"{value!r} is negative"
+        reason = (
+            f"{value!r} is not a Kubernetes quantity"
+            if not text.startswith("-")
+            else f"{value!r} is negative"
+        )
         suggestion = quantity.likely_quantity(text)
         problems.append(
             call_error(
@@ -280,4 +330,8 @@ def with_plain_numbers(resources: Any) -> Any:
 
 def _plain_number(text: str) -> str | int:
     """Return a whole number as an integer, which needs no quotes in YAML."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text else text
+    return (
+        int(text)
+        if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text
+        else text
+    )

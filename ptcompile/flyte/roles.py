@@ -49,7 +49,12 @@ def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayou
         return _pytorch_layout(config, knobs, problems)
     name = type(config).__name__
     problems.append(
-        call_error("spec-wrong-type", CONFIG, f"{name} is not a task configuration", "use PyTorch, Elastic or None")
+        call_error(
+            "spec-wrong-type",
+            CONFIG,
+            f"{name} is not a task configuration",
+            "use PyTorch, Elastic or None",
+        )
     )
     return RoleLayout({}, {})
 
@@ -61,10 +66,17 @@ def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
     path: Path = (*CONFIG, "worker", "replicas")
     if num_workers is not None and replicas is not None:
         message = "worker.replicas already sets it, and num_workers is its old name"
-        problems.append(call_error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers"))
+        problems.append(
+            call_error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers")
+        )
     elif num_workers is None and replicas is None:
         problems.append(
-            call_error("spec-missing-field", path, "is missing: the number of workers", "0 means only the master")
+            call_error(
+                "spec-missing-field",
+                path,
+                "is missing: the number of workers",
+                "0 means only the master",
+            )
         )
     workers = replicas if replicas is not None else num_workers
     roles = {
@@ -72,7 +84,9 @@ def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
         "worker": _role_fields(config.worker, (*CONFIG, "worker"), knobs, problems),
     }
     roles["worker"].fields["replicas"] = workers
-    return RoleLayout(job, {key: role for key, role in roles.items() if key == "worker" or any(role)})
+    return RoleLayout(
+        job, {key: role for key, role in roles.items() if key == "worker" or any(role)}
+    )
 
 
 def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
@@ -95,28 +109,46 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
             elastic[key] = getattr(config, name)
     if elastic.get("startMethod", "spawn") not in _FLYTES_METHODS:
         message = f"Flyte raises a ValueError for {elastic['startMethod']!r} when the task runs; here torch decides"
-        problems.append(call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork"))
-    elastic["rdzvConfigs"] = _rendezvous_configs(getattr(config, "rdzv_configs", None), problems, waits=not is_single)
+        problems.append(
+            call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork")
+        )
+    elastic["rdzvConfigs"] = _rendezvous_configs(
+        getattr(config, "rdzv_configs", None), problems, waits=not is_single
+    )
     if not is_single:
         job["target"] = knobs.get("target") or TARGET
-    elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
+    elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (
+        None,
+        "None",
+    ):
         message = "a Pod without an operator stays after it ends; Flyte drops the run policy of one node too"
-        problems.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
+        problems.append(
+            call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out")
+        )
     roles = _elastic_roles(nodes, knobs, problems)
     if "master" in roles or "worker" in roles:
         del elastic["nnodes"]
-    job["elastic"] = {key: value for key, value in elastic.items() if value is not None and value != {}}
+    job["elastic"] = {
+        key: value for key, value in elastic.items() if value is not None and value != {}
+    }
     return RoleLayout(job, roles)
 
 
-def _elastic_roles(nodes: int | None, knobs: Knobs, problems: list[Problem]) -> dict[str, RoleFields]:
+def _elastic_roles(
+    nodes: int | None, knobs: Knobs, problems: list[Problem]
+) -> dict[str, RoleFields]:
     """Return the roles of ptcompile's own `master=` and `worker=` with an Elastic, which Flyte does not have."""
     own_roles = {name: knobs[name] for name in ("master", "worker") if knobs.get(name) is not None}
     if own_roles and (nodes is None or nodes < 2):
         message = "requires a fixed number of two or more nodes: pods of a range share one template"
-        problems += [call_error("spec-conflict", (name,), message, "set it on the task") for name in own_roles]
+        problems += [
+            call_error("spec-conflict", (name,), message, "set it on the task")
+            for name in own_roles
+        ]
         return {}
-    roles = {name: _role_fields(value, (name,), knobs, problems) for name, value in own_roles.items()}
+    roles = {
+        name: _role_fields(value, (name,), knobs, problems) for name, value in own_roles.items()
+    }
     if roles:
         assert nodes is not None  # noqa: S101  a range was rejected above
         roles.setdefault("worker", RoleFields({}, {})).fields["replicas"] = nodes - 1
@@ -142,7 +174,9 @@ def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
     clean = getattr(policy, "clean_pod_policy", None)
     policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
     return {
-        "cleanPodPolicy": resources.read_policy(clean, resources.CLEAN_POD_POLICIES, policy_path, problems),
+        "cleanPodPolicy": resources.read_policy(
+            clean, resources.CLEAN_POD_POLICIES, policy_path, problems
+        ),
         "ttlSecondsAfterFinished": getattr(policy, "ttl_seconds_after_finished", None),
         "activeDeadlineSeconds": getattr(policy, "active_deadline_seconds", None),
         "backoffLimit": getattr(policy, "backoff_limit", None),
@@ -152,7 +186,9 @@ def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
 def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) -> RoleFields:
     restart = getattr(value, "restart_policy", None)
     fields = {
-        "image": images.image_of(getattr(value, "image", None), (*path, "image"), named_images(knobs), problems),
+        "image": images.image_of(
+            getattr(value, "image", None), (*path, "image"), named_images(knobs), problems
+        ),
         "restartPolicy": resources.read_policy(
             restart, resources.RESTART_POLICIES, (*path, "restart_policy"), problems
         ),
@@ -161,7 +197,12 @@ def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) 
         getattr(value, "requests", None), getattr(value, "limits", None), path, problems
     )
     return RoleFields(
-        {key: value_of_field for key, value_of_field in fields.items() if value_of_field is not None}, role_amounts
+        {
+            key: value_of_field
+            for key, value_of_field in fields.items()
+            if value_of_field is not None
+        },
+        role_amounts,
     )
 
 
@@ -174,7 +215,10 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
     if configs is not None and not isinstance(configs, Mapping):
         problems.append(
             call_error(
-                "spec-wrong-type", path, f"{configs!r} is not a mapping", 'write a mapping, such as {"timeout": 1200}'
+                "spec-wrong-type",
+                path,
+                f"{configs!r} is not a mapping",
+                'write a mapping, such as {"timeout": 1200}',
             )
         )
         return {}
@@ -187,7 +231,10 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
         if is_not_integer(value) and not isinstance(value, str):
             problems.append(
                 call_error(
-                    "spec-wrong-type", (*path, str(key)), f"{value!r} is not a number or string", "use whole seconds"
+                    "spec-wrong-type",
+                    (*path, str(key)),
+                    f"{value!r} is not a number or string",
+                    "use whole seconds",
                 )
             )
         elif RENDEZVOUS_DEFAULTS.get(key) != value:
@@ -197,6 +244,10 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
             f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} seconds, not "
             f"{RENDEZVOUS_DEFAULTS['join_timeout']}"
         )
-        problems.append(call_note("unlike-flyte", path, message, "set join_timeout, in which all nodes must come"))
+        problems.append(
+            call_note(
+                "unlike-flyte", path, message, "set join_timeout, in which all nodes must come"
+            )
+        )
         out["join_timeout"] = TORCH_JOIN_TIMEOUT
     return out

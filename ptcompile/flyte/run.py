@@ -56,10 +56,18 @@ class StoredValue:
 def main(argv: Sequence[str] | None = None) -> int:
     """Call the function once. Return 0, or 2 if it cannot be called. Exceptions of the function propagate."""
     description = "Call the function of a Flyte task in this process."
-    parser = argparse.ArgumentParser("python -m ptcompile.flyte.run", description=description, allow_abbrev=False)
-    parser.add_argument("task", metavar="FILE_OR_MODULE:TASK", help="such as train.py:train, or acme.train:train")
-    parser.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="repeatable")
-    parser.add_argument("--result", metavar="FILE", help="write the return value to a file, as JSON")
+    parser = argparse.ArgumentParser(
+        "python -m ptcompile.flyte.run", description=description, allow_abbrev=False
+    )
+    parser.add_argument(
+        "task", metavar="FILE_OR_MODULE:TASK", help="such as train.py:train, or acme.train:train"
+    )
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="NAME=VALUE", help="repeatable"
+    )
+    parser.add_argument(
+        "--result", metavar="FILE", help="write the return value to a file, as JSON"
+    )
     options = parser.parse_args(argv)
     sys.argv[1:] = []  # the function may parse arguments too
     try:
@@ -89,7 +97,9 @@ def load_task(target: str) -> Any:
     if not module_or_file or not name:
         raise TaskCallError(f"{target!r} does not name a task: write FILE.py:TASK or MODULE:TASK")
     folder, module = (
-        _folder_and_module(module_or_file) if module_or_file.endswith(".py") else (os.getcwd(), module_or_file)
+        _folder_and_module(module_or_file)
+        if module_or_file.endswith(".py")
+        else (os.getcwd(), module_or_file)
     )
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -100,8 +110,12 @@ def load_task(target: str) -> Any:
             raise
         raise TaskCallError(f"no module {module!r} in {folder}, nor on PYTHONPATH") from None
     file = getattr(target_object, "__file__", None)
-    if module_or_file.endswith(".py") and not (file and os.path.realpath(file) == os.path.realpath(module_or_file)):
-        raise TaskCallError(f"{module_or_file}: module name {module!r} is already taken by {file}; rename the file")
+    if module_or_file.endswith(".py") and not (
+        file and os.path.realpath(file) == os.path.realpath(module_or_file)
+    ):
+        raise TaskCallError(
+            f"{module_or_file}: module name {module!r} is already taken by {file}; rename the file"
+        )
     for part in name.split("."):
         if not hasattr(target_object, part):
             raise TaskCallError(f"{module_or_file} has no {name!r}")
@@ -125,7 +139,9 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
     """Return the function of a task of flytekit or ptcompile.flyte; return a function unchanged."""
     mode = getattr(getattr(task, "execution_mode", None), "name", "DEFAULT")
     if mode != "DEFAULT":
-        raise TaskCallError(f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself")
+        raise TaskCallError(
+            f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself"
+        )
     function = getattr(task, "task_function", task)
     if not inspect.isroutine(function):
         raise TaskCallError(f"{name} is not a task but {_with_article(type(task))}")
@@ -135,7 +151,11 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
 def _call(function: Callable[..., Any], values: dict[str, Any]) -> Any:
     """Return what the function returns, and write torchrun's error file if it fails."""
     try:
-        return asyncio.run(function(**values)) if inspect.iscoroutinefunction(function) else function(**values)
+        return (
+            asyncio.run(function(**values))
+            if inspect.iscoroutinefunction(function)
+            else function(**values)
+        )
     except Exception as error:
         kind = type(error)
         if (kind.__module__, kind.__name__) == ("flytekit.core.base_task", "IgnoreOutputs"):
@@ -147,8 +167,12 @@ def _call(function: Callable[..., Any], values: dict[str, Any]) -> Any:
 def _write_error_file(error: Exception) -> None:
     """Write the error file of torch's elastic agent, as torch 2.13's `record` does."""
     extra = {"py_callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
-    with open(os.environ.get("TORCHELASTIC_ERROR_FILE") or os.devnull, "w", encoding="utf-8") as file:
-        json.dump({"message": {"message": f"{type(error).__name__}: {error}", "extraInfo": extra}}, file)
+    with open(
+        os.environ.get("TORCHELASTIC_ERROR_FILE") or os.devnull, "w", encoding="utf-8"
+    ) as file:
+        json.dump(
+            {"message": {"message": f"{type(error).__name__}: {error}", "extraInfo": extra}}, file
+        )
 
 
 def report_result(result: Any, file: str | None) -> None:
@@ -182,14 +206,20 @@ def plain_data(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if isinstance(value, _TIMES):
-        return f"{value.total_seconds():f}s" if isinstance(value, datetime.timedelta) else value.isoformat()
+        return (
+            f"{value.total_seconds():f}s"
+            if isinstance(value, datetime.timedelta)
+            else value.isoformat()
+        )
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {name: plain_data(getattr(value, name)) for name in value._fields}
     if isinstance(value, Mapping):
         return {str(key): plain_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_data(item) for item in value]
-    has_one_number = hasattr(value, "item") and getattr(value, "ndim", None) == 0  # of numpy or torch
+    has_one_number = (
+        hasattr(value, "item") and getattr(value, "ndim", None) == 0
+    )  # of numpy or torch
     return value.item() if has_one_number else value
 
 
@@ -197,7 +227,9 @@ def _reject_value(value: Any) -> Any:
     raise TypeError(f"{_with_article(type(value))} is not JSON")
 
 
-def parse_arguments(function: Callable[..., Any], texts: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def parse_arguments(
+    function: Callable[..., Any], texts: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the function's arguments parsed from texts, and the problem of each bad input. Defaults are left to the
     function.
     """
@@ -247,7 +279,9 @@ def value_of(text: str, hint: Any) -> Any:
         options = [option for option in typing.get_args(hint) if option is not type(None)]
         if text == "null" and len(options) < len(typing.get_args(hint)):
             return None
-        return _first_accepted(value_of, text, sorted(options, key=lambda option: option is str), hint)
+        return _first_accepted(
+            value_of, text, sorted(options, key=lambda option: option is str), hint
+        )
     check_type(hint)
     if hint in (bool, int, float, str):
         return _parse_plain(text, hint)
@@ -269,7 +303,9 @@ def check_type(hint: Any) -> None:
         raise TaskCallError(
             f"is {_with_article(hint)}, which is undefined at run time; import it outside TYPE_CHECKING"
         )
-    is_plain = hint in (Any, bool, int, float, str, list, dict, type(None), *_TIMES) or _is_enum(hint)
+    is_plain = hint in (Any, bool, int, float, str, list, dict, type(None), *_TIMES) or _is_enum(
+        hint
+    )
     inner = typing.get_args(hint) if typing.get_origin(hint) in (list, dict, *_UNIONS) else ()
     for inner_type in inner:
         check_type(inner_type)
@@ -295,7 +331,9 @@ def _stored_value(data: Any, hint: Any) -> StoredValue:
     if not isinstance(data, str) or not data.strip():
         raise TaskCallError(f"is not the path or the URL of {_with_article(hint)}")
     if data.startswith("flyte://"):
-        raise TaskCallError("is a flyte:// address, which only Flyte can read; pass the URL of the data itself")
+        raise TaskCallError(
+            "is a flyte:// address, which only Flyte can read; pass the URL of the data itself"
+        )
     return StoredValue(hint, data)
 
 
@@ -335,7 +373,9 @@ def _read_stored(hint: Any, uri: str) -> Any:
         from flytekit.core.type_engine import TypeEngine
         from flytekit.models import literals
     except ImportError:
-        raise TaskCallError(f"cannot be read as {_with_article(hint)}: the image has no flytekit") from None
+        raise TaskCallError(
+            f"cannot be read as {_with_article(hint)}: the image has no flytekit"
+        ) from None
     kind = TypeEngine.to_literal_type(hint)
     if kind.blob is not None:
         scalar = literals.Scalar(blob=literals.Blob(literals.BlobMetadata(kind.blob), uri))
@@ -359,11 +399,19 @@ _DURATION = re.compile(
     r"([-+]?)"
     + "".join(
         rf"(?:{_NUMBER}\s*(?:{unit})[\s,/]*)?"
-        for unit in ("w|wks?|weeks?", "d|dys?|days?", "h|hrs?|hours?", "m|mins?|minutes?", "s|secs?|seconds?")
+        for unit in (
+            "w|wks?|weeks?",
+            "d|dys?|days?",
+            "h|hrs?|hours?",
+            "m|mins?|minutes?",
+            "s|secs?|seconds?",
+        )
     ),
     re.IGNORECASE,
 ).fullmatch
-_CLOCK = re.compile(r"([-+]?)(?:(?:(\d+)(?::| days?, ))?(\d+):)?(\d{0,2}):(\d{2}(?:\.\d+)?)", re.IGNORECASE).fullmatch
+_CLOCK = re.compile(
+    r"([-+]?)(?:(?:(\d+)(?::| days?, ))?(\d+):)?(\d{0,2}):(\d{2}(?:\.\d+)?)", re.IGNORECASE
+).fullmatch
 
 
 def parse_time(text: str, hint: Any) -> Any:
@@ -379,11 +427,15 @@ def parse_time(text: str, hint: Any) -> Any:
     sign = next((sign for sign in (" - ", " + ") if sign in text), "")
     moment, _, offset = text.partition(sign) if sign else (text, "", "0s")
     if moment in ("now", "today"):
-        raise TaskCallError(f"is {moment!r}, which each process would read from its own clock; write the time")
+        raise TaskCallError(
+            f"is {moment!r}, which each process would read from its own clock; write the time"
+        )
     try:
         value = datetime.datetime.fromisoformat(re.sub("[Zz]$", "+00:00", moment))
     except ValueError:
-        raise TaskCallError(f"is not {_with_article(hint)}, such as 2026-05-01 or 2026-05-01T12:00:00") from None
+        raise TaskCallError(
+            f"is not {_with_article(hint)}, such as 2026-05-01 or 2026-05-01T12:00:00"
+        ) from None
     utc = datetime.timezone.utc  # noqa: UP017  Python 3.9
     value = value.astimezone(utc) if value.tzinfo else value.replace(tzinfo=utc)
     delta = _duration_of(offset.strip())
@@ -397,10 +449,15 @@ def _duration_of(text: str) -> datetime.timedelta:
     if units and any(units.groups()[1:]):
         weeks, days, hours, minutes, seconds = (float(part or 0) for part in units.groups()[1:])
     elif clock:
-        weeks, (days, hours, minutes, seconds) = 0.0, (float(part or 0) for part in clock.groups()[1:])
+        weeks, (days, hours, minutes, seconds) = (
+            0.0,
+            (float(part or 0) for part in clock.groups()[1:]),
+        )
     else:
         raise TaskCallError("is not a timedelta, such as 90s, 1h30m, 2 days or 1:30:00")
-    length = datetime.timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    length = datetime.timedelta(
+        weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds
+    )
     return -length if text.startswith("-") else length
 
 
@@ -431,7 +488,9 @@ def _from_json(data: Any, hint: Any) -> Any:
     return data
 
 
-def _first_accepted(parse: Callable[[Any, Any], Any], data: Any, options: Sequence[Any], hint: Any) -> Any:
+def _first_accepted(
+    parse: Callable[[Any, Any], Any], data: Any, options: Sequence[Any], hint: Any
+) -> Any:
     """Return a value of the first type of a union that accepts the data."""
     for option in options:
         try:
@@ -457,17 +516,27 @@ def _enum_member(data: Any, hint: Any) -> Any:
 
 
 def _from_fields(data: Any, hint: Any) -> Any:
-    fields = {data_field.name: data_field for data_field in dataclasses.fields(hint) if data_field.init}
+    fields = {
+        data_field.name: data_field for data_field in dataclasses.fields(hint) if data_field.init
+    }
     if not isinstance(data, dict):
-        raise TaskCallError(f"is not {_with_article(hint)} in JSON, an object with {', '.join(fields)}")
+        raise TaskCallError(
+            f"is not {_with_article(hint)} in JSON, an object with {', '.join(fields)}"
+        )
     unset = dataclasses.MISSING
-    needed = [name for name, data_field in fields.items() if data_field.default is unset is data_field.default_factory]
+    needed = [
+        name
+        for name, data_field in fields.items()
+        if data_field.default is unset is data_field.default_factory
+    ]
     for name in [*data, *needed]:
         if name not in fields or name not in data:
             problem = "a field" if name in fields else "no field"
             raise TaskCallError(f"is not {_with_article(hint)}, which has {problem} {name!r}")
     hints = hints_of(hint)
-    values = {name: _with_location(f".{name}", item, hints.get(name, Any)) for name, item in data.items()}
+    values = {
+        name: _with_location(f".{name}", item, hints.get(name, Any)) for name, item in data.items()
+    }
     return _construct(lambda: hint(**values), hint)
 
 

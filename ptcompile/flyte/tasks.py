@@ -25,7 +25,11 @@ Convert = Callable[[str, Knobs, EntryPoint | None], Converted]
 """Converts a task, given its name, the keywords added last, and the function to call."""
 
 
-_NO_PLATFORM: Mapping[str, Any] = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
+_NO_PLATFORM: Mapping[str, Any] = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "spec": {"spot": {}},
+}
 """The profile without a platform: interruptible pods may run on any node."""
 
 
@@ -62,7 +66,11 @@ class Task:
     def convert(self, name: str | None = None, **more: Unpack[Knobs]) -> Converted:
         """Return the task as a TrainingJob document. The default name is the function's."""
         check_names(more)
-        return self.finish(name or self.job_name, more, find_entry_point(self.function, self, self.held, self.function))
+        return self.finish(
+            name or self.job_name,
+            more,
+            find_entry_point(self.function, self, self.held, self.function),
+        )
 
     def spec(self, name: str | None = None, **more: Unpack[Knobs]) -> Spec:
         """Return the task as a Spec. Raises `FlyteError` if the task has a mistake."""
@@ -88,25 +96,37 @@ class Task:
         result = api.compile(converted.document, cluster=cluster)
         if not result.ok:
             reported = tuple(diagnostic for diagnostic in reported if diagnostic.severity != "note")
-        notes = _to_diagnostics(unlike_flyte_notes(converted.document, result.manifests), converted.document)
+        notes = _to_diagnostics(
+            unlike_flyte_notes(converted.document, result.manifests), converted.document
+        )
         # two roles without an image are one task without an image
         from_spec: list[Diagnostic] = []
-        for diagnostic in [findings.to_call_diagnostic(item, converted.origins) for item in result.diagnostics]:
+        for diagnostic in [
+            findings.to_call_diagnostic(item, converted.origins) for item in result.diagnostics
+        ]:
             from_spec += [] if diagnostic in from_spec else [diagnostic]
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*reported, *from_spec, *notes))
 
 
-def _to_diagnostics(problems: Iterable[Problem], document: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-    return tuple(streams.to_diagnostic(problem, None, None, manifest=document) for problem in problems)
+def _to_diagnostics(
+    problems: Iterable[Problem], document: Mapping[str, Any]
+) -> tuple[Diagnostic, ...]:
+    return tuple(
+        streams.to_diagnostic(problem, None, None, manifest=document) for problem in problems
+    )
 
 
 @overload
-def task(function: Callable[..., Any], *, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Task: ...
+def task(
+    function: Callable[..., Any], *, task_config: Any = ..., **knobs: Unpack[Knobs]
+) -> Task: ...
 @overload
 def task(*, name: str, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Spec: ...
 @overload
-def task(*, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Callable[[Callable[..., Any]], Task]: ...
+def task(
+    *, task_config: Any = ..., **knobs: Unpack[Knobs]
+) -> Callable[[Callable[..., Any]], Task]: ...
 def task(
     function: Callable[..., Any] | None = None,
     *,
@@ -147,7 +167,13 @@ def decorate(
     return lambda wrapped: Task(prepare(wrapped), finish)
 
 
-_TASK_ATTRIBUTES = ("container_image", "environment", "pod_template", "accelerator", "shared_memory")
+_TASK_ATTRIBUTES = (
+    "container_image",
+    "environment",
+    "pod_template",
+    "accelerator",
+    "shared_memory",
+)
 _METADATA_ATTRIBUTES = (
     "retries", "timeout", "interruptible", "labels", "annotations", "pod_template_name", "cache", "cache_version",
     "cache_serialize", "deprecated",
@@ -165,7 +191,11 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
     """
     check_names(knobs)
     if isinstance(task, Task):
-        return Task(task.function, lambda name, more, called: task.finish(name, {**knobs, **more}, called), task)
+        return Task(
+            task.function,
+            lambda name, more, called: task.finish(name, {**knobs, **more}, called),
+            task,
+        )
     if not callable(getattr(task, "task_function", None)) or not hasattr(task, "task_config"):
         raise TypeError(f"{type(task).__name__} is not a flytekit task")
     try:
@@ -175,7 +205,9 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
     task_knobs = _task_keywords(task)
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
-        return convert(task.task_config, name, cast("Knobs", {**task_knobs, **knobs, **more}), called)
+        return convert(
+            task.task_config, name, cast("Knobs", {**task_knobs, **knobs, **more}), called
+        )
 
     return Task(function, finish, task)
 
@@ -184,7 +216,9 @@ def _task_keywords(task: Any) -> dict[str, Any]:
     """Return the settings of a flytekit task besides its task_config."""
     read: dict[str, Any] = {name: getattr(task, name, None) for name in _TASK_ATTRIBUTES}
     metadata = getattr(task, "metadata", None)
-    read |= {name: value for name in _METADATA_ATTRIBUTES if (value := getattr(metadata, name, None))}
+    read |= {
+        name: value for name in _METADATA_ATTRIBUTES if (value := getattr(metadata, name, None))
+    }
     read["enable_deck"] = getattr(task, "enable_deck", None) or None
     resources = getattr(task, "resources", None)
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}

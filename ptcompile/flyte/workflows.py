@@ -50,7 +50,9 @@ def from_node(node: Any, **knobs: Unpack[Knobs]) -> Task:
 
 def task_of(node: Any, values: Mapping[str, Any], knobs: Knobs) -> Task:
     """Return the node's task with these inputs; an unbound input is reported with the reason."""
-    bound_values = {name: value for name, value in values.items() if not isinstance(value, UnboundInput)}
+    bound_values = {
+        name: value for name, value in values.items() if not isinstance(value, UnboundInput)
+    }
     inner = from_task(node.flyte_entity, **cast("Knobs", node_overrides(node)))
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
@@ -58,7 +60,10 @@ def task_of(node: Any, values: Mapping[str, Any], knobs: Knobs) -> Task:
         if not keywords.get("script") and not keywords.get("command"):
             keywords["inputs"] = {**bound_values, **(keywords.get("inputs") or {})}
         converted = inner.finish(name, cast("Knobs", keywords), called)
-        return replace(converted, problems=tuple(_with_reason(problem, values, name) for problem in converted.problems))
+        return replace(
+            converted,
+            problems=tuple(_with_reason(problem, values, name) for problem in converted.problems),
+        )
 
     return replace(inner, finish=finish, name=_job_name(node, inner))
 
@@ -88,7 +93,10 @@ def node_overrides(node: Any) -> dict[str, Any]:
             if entry.name in RESOURCE_FIELDS
         }
         out[half] = Resources(
-            **{key: overridden.get(key, getattr(base, key, None)) for key in RESOURCE_FIELDS.values()}
+            **{
+                key: overridden.get(key, getattr(base, key, None))
+                for key in RESOURCE_FIELDS.values()
+            }
         )
     return {key: value for key, value in out.items() if value is not None}
 
@@ -120,9 +128,14 @@ def _binding_value(binding: Any, scope: Mapping[str, Any]) -> Any:
     for items in (_group_items(binding.collection), _group_items(binding.map)):
         if items is None:
             continue
-        values = [_binding_value(item, scope) for item in (items.values() if isinstance(items, Mapping) else items)]
+        values = [
+            _binding_value(item, scope)
+            for item in (items.values() if isinstance(items, Mapping) else items)
+        ]
         unknown = next((item for item in values if isinstance(item, UnboundInput)), None)
-        return unknown or (dict(zip(items, values, strict=True)) if isinstance(items, Mapping) else values)
+        return unknown or (
+            dict(zip(items, values, strict=True)) if isinstance(items, Mapping) else values
+        )
     scalar = binding.scalar
     if getattr(scalar, "union", None) is not None:
         return _binding_value(scalar.union.value, scope)
@@ -150,7 +163,11 @@ def _promise_value(promise: Any, scope: Mapping[str, Any]) -> Any:
 
 
 def _group_items(group: Any) -> Any:
-    return None if group is None else getattr(group, "bindings", None) or getattr(group, "literals", None) or []
+    return (
+        None
+        if group is None
+        else getattr(group, "bindings", None) or getattr(group, "literals", None) or []
+    )
 
 
 def node_label(node: Any) -> str:
@@ -186,13 +203,20 @@ class Workflow:
     problems: tuple[Problem, ...]
     """Nodes that are not PyTorch tasks, and mistakes in the inputs."""
 
-    def compile(self, *, cluster: ProfileSource | ClusterProfile | None = None, **more: Unpack[Knobs]) -> api.Result:
+    def compile(
+        self, *, cluster: ProfileSource | ClusterProfile | None = None, **more: Unpack[Knobs]
+    ) -> api.Result:
         """Return the manifests of all jobs, in order, or none if one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
         problems = [streams.to_diagnostic(problem, None, None) for problem in self.problems]
-        diagnostics = (*problems, *(diagnostic for result in results for diagnostic in result.diagnostics))
+        diagnostics = (
+            *problems,
+            *(diagnostic for result in results for diagnostic in result.diagnostics),
+        )
         manifests = (
-            () if has_error(diagnostics) else tuple(manifest for result in results for manifest in result.manifests)
+            ()
+            if has_error(diagnostics)
+            else tuple(manifest for result in results for manifest in result.manifests)
         )
         return api.Result((), ())._replace(manifests=manifests, diagnostics=diagnostics)
 
@@ -206,7 +230,11 @@ class _TrainingNode(NamedTuple):
 
 def is_workflow(value: object) -> bool:
     """Return whether `value` is a flytekit workflow."""
-    return hasattr(value, "python_interface") and hasattr(value, "output_bindings") and hasattr(value, "nodes")
+    return (
+        hasattr(value, "python_interface")
+        and hasattr(value, "output_bindings")
+        and hasattr(value, "nodes")
+    )
 
 
 def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
@@ -224,24 +252,36 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
     problems: list[Problem] = []
     inputs = dict(knobs.pop("inputs", None) or {})
     workflow_values = {name: value for name, value in inputs.items() if "." not in name}
-    nodes = [*_training_nodes(workflow, _workflow_inputs(workflow, workflow_values, problems), problems)]
+    nodes = [
+        *_training_nodes(workflow, _workflow_inputs(workflow, workflow_values, problems), problems)
+    ]
     tasks: list[Task] = []
     for node in nodes:
         task = task_of(node.node, node.values, knobs)
         name = _unique_name(task.job_name, tasks)
-        job_inputs = {key.removeprefix(f"{name}."): inputs.pop(key) for key in [*inputs] if key.startswith(f"{name}.")}
+        job_inputs = {
+            key.removeprefix(f"{name}."): inputs.pop(key)
+            for key in [*inputs]
+            if key.startswith(f"{name}.")
+        }
         tasks.append(replace(task_of(node.node, {**node.values, **job_inputs}, knobs), name=name))
     names = ", ".join(str(job_task.name) for job_task in tasks)
     for key in inputs.keys() - workflow_values.keys():
         problems.append(
-            call_error("spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}")
+            call_error(
+                "spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"
+            )
         )
     if not tasks:
-        problems.append(call_error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task"))
+        problems.append(
+            call_error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task")
+        )
     return Workflow(tuple(tasks), tuple(problems))
 
 
-def _workflow_inputs(workflow: Any, values: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+def _workflow_inputs(
+    workflow: Any, values: Mapping[str, Any], problems: list[Problem]
+) -> dict[str, Any]:
     """Return the values of a workflow's own inputs: those passed, else their defaults."""
     interface = workflow.python_interface
     out: dict[str, Any] = dict(interface.default_inputs_as_kwargs)
@@ -258,7 +298,9 @@ def _workflow_inputs(workflow: Any, values: Mapping[str, Any], problems: list[Pr
     return out
 
 
-def _training_nodes(workflow: Any, scope: Mapping[str, Any], problems: list[Problem]) -> Iterator[_TrainingNode]:
+def _training_nodes(
+    workflow: Any, scope: Mapping[str, Any], problems: list[Problem]
+) -> Iterator[_TrainingNode]:
     """Yield the PyTorch nodes, including those of sub-workflows; report every other node as a warning."""
     for node in _sort_nodes(workflow.nodes):
         entity = node.flyte_entity
@@ -269,7 +311,10 @@ def _training_nodes(workflow: Any, scope: Mapping[str, Any], problems: list[Prob
             yield _TrainingNode(node, bound_inputs(node, scope))
         else:
             problems.append(
-                call_warning((node.id,), f"{node.metadata.name} is {_describe_entity(entity)}, {_NO_MANIFEST}")
+                call_warning(
+                    (node.id,),
+                    f"{node.metadata.name} is {_describe_entity(entity)}, {_NO_MANIFEST}",
+                )
             )
 
 
@@ -297,7 +342,11 @@ def _sort_nodes(nodes: list[Any]) -> list[Any]:
     out = []
     while remaining:
         ready = next(
-            (node for node in remaining if not any(upstream in remaining for upstream in node.upstream_nodes)),
+            (
+                node
+                for node in remaining
+                if not any(upstream in remaining for upstream in node.upstream_nodes)
+            ),
             remaining[0],
         )
         remaining.remove(ready)
@@ -309,5 +358,7 @@ def _unique_name(name: str, tasks: list[Task]) -> str:
     """Return a name that no job has yet: `train`, `train-2`."""
     taken = {candidate.name for candidate in tasks}
     return next(
-        candidate for candidate in (name, *(f"{name}-{i}" for i in range(2, len(tasks) + 3))) if candidate not in taken
+        candidate
+        for candidate in (name, *(f"{name}-{i}" for i in range(2, len(tasks) + 3)))
+        if candidate not in taken
     )

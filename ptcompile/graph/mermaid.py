@@ -61,9 +61,15 @@ def _card_label(card: Card) -> str:
 
 def _rendezvous_arrows(picture: Picture, key: str) -> Iterator[str]:
     """Yield an arrow from every pod in the rendezvous to the pod of the endpoint."""
-    cards = [(f"{key}r{i}p{n}", card) for i, group in enumerate(picture.groups) for n, card in enumerate(group.cards)]
+    cards = [
+        (f"{key}r{i}p{n}", card)
+        for i, group in enumerate(picture.groups)
+        for n, card in enumerate(group.cards)
+    ]
     lead = next((node for node, card in cards if card.leads), None)
     if lead is None or not picture.meeting:
         return
     label = escape(picture.meeting)
-    yield from (f'  {node} -->|"{label}"| {lead}' for node, card in cards if card.meets and node != lead)
+    yield from (
+        f'  {node} -->|"{label}"| {lead}' for node, card in cards if card.meets and node != lead
+    )

@@ -69,7 +69,11 @@ def make_picture(job: SimulatedJob) -> Picture:
     rendezvous = job_rendezvous(job)
     roles = [role for role in job.roles if role.count > 0][:MAX_ROLES]
     groups = tuple(_make_group(job, role, rendezvous) for role in roles)
-    volumes = {key: (key, sort, source) for role in roles for key, sort, source in _mounted_volumes(job.pod(role, 0))}
+    volumes = {
+        key: (key, sort, source)
+        for role in roles
+        for key, sort, source in _mounted_volumes(job.pod(role, 0))
+    }
     services = tuple(dict.fromkeys(name for group in groups for name in group.services))
     target = f"  ·  target {job.target}" if job.target else ""
     left_out = len([r for r in job.roles if r.count > 0]) - len(roles)
@@ -82,7 +86,12 @@ def make_picture(job: SimulatedJob) -> Picture:
         services=services,
         volumes=tuple(volumes.values()),
         meeting=_rendezvous_label(rendezvous) if rendezvous else "",
-        notes=(*job.expansion.refused, *(rendezvous.notes if rendezvous else ()), *job.notes, *more),
+        notes=(
+            *job.expansion.refused,
+            *(rendezvous.notes if rendezvous else ()),
+            *job.notes,
+            *more,
+        ),
     )
 
 
@@ -108,15 +117,28 @@ def _rendezvous_label(rendezvous: JobRendezvous) -> str:
     return f"{name} {endpoint}"
 
 
-def _make_group(job: SimulatedJob, role: ExpandedRole, rendezvous: JobRendezvous | None) -> RoleGroup:
-    indexes = list(range(role.count)) if role.count <= MAX_CARDS + 1 else [*range(MAX_CARDS - 1), role.count - 1]
-    trains = {training_role.name for training_role, _ in rendezvous.roles} if rendezvous else set[str]()
+def _make_group(
+    job: SimulatedJob, role: ExpandedRole, rendezvous: JobRendezvous | None
+) -> RoleGroup:
+    indexes = (
+        list(range(role.count))
+        if role.count <= MAX_CARDS + 1
+        else [*range(MAX_CARDS - 1), role.count - 1]
+    )
+    trains = (
+        {training_role.name for training_role, _ in rendezvous.roles} if rendezvous else set[str]()
+    )
     pods = [job.pod(role, i) for i in indexes]
     host = rendezvous.host if rendezvous else None
     cards = tuple(_make_card(pod, meets=role.name in trains, host=host) for pod in pods)
     keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(pods[0])))
     return RoleGroup(
-        role.name, role.count, cards, role.count - len(cards), keys, tuple(_service_names(job, role, pods[0]))
+        role.name,
+        role.count,
+        cards,
+        role.count - len(cards),
+        keys,
+        tuple(_service_names(job, role, pods[0])),
     )
 
 
@@ -124,7 +146,11 @@ def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
     rendezvous = pod.rendezvous
     rank = ""
     if meets and rendezvous.backend != "none":
-        rank = "rank at rendezvous" if rendezvous.node_rank == AT_RENDEZVOUS else f"node rank {rendezvous.node_rank}"
+        rank = (
+            "rank at rendezvous"
+            if rendezvous.node_rank == AT_RENDEZVOUS
+            else f"node rank {rendezvous.node_rank}"
+        )
     short = min(dns_names(pod.view), key=len, default="")
     devices = sum(amounts.accelerators(pod.requests).values())
     return Card(

@@ -59,7 +59,10 @@ def _group_width(group: RoleGroup) -> float:
 
 
 def _picture_width(picture: Picture) -> float:
-    row = sum(_group_width(group) for group in picture.groups) + max(0, len(picture.groups) - 1) * GAP * 1.5
+    row = (
+        sum(_group_width(group) for group in picture.groups)
+        + max(0, len(picture.groups) - 1) * GAP * 1.5
+    )
     pills = max(
         sum(_pill_width(f"Service {name}") + GAP for name in picture.services),
         sum(_pill_width(_volume_text(sort, label)) + GAP for _, sort, label in picture.volumes),
@@ -78,7 +81,12 @@ def _volume_text(sort: str, label: str) -> str:
 def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], float]:
     """Return the elements of one job, and the y coordinate at which the next one may begin."""
     out = [
-        draw.text_line(MARGIN, y + 20, draw.fit_text(picture.title, width - 2 * MARGIN, 20, factor=draw.SANS), "title"),
+        draw.text_line(
+            MARGIN,
+            y + 20,
+            draw.fit_text(picture.title, width - 2 * MARGIN, 20, factor=draw.SANS),
+            "title",
+        ),
         draw.text_line(MARGIN, y + 42, picture.subtitle, "s soft"),
     ]
     out += _fact_elements(picture, y + 56, width)
@@ -90,10 +98,16 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     y += PILL_H + 34 if services else 0
     lane = LANE_H if picture.meeting else GAP
     bottom = y + 40 + CARD_H + lane
-    middles = [_middle_of_users(picture, groups, key, services=False) for key, _, _ in picture.volumes]
-    volumes = _pill_positions([_volume_text(sort, label) for _, sort, label in picture.volumes], middles, width)
+    middles = [
+        _middle_of_users(picture, groups, key, services=False) for key, _, _ in picture.volumes
+    ]
+    volumes = _pill_positions(
+        [_volume_text(sort, label) for _, sort, label in picture.volumes], middles, width
+    )
     volume_y = bottom + 36
-    out += _link_elements(picture, groups, services, volumes, (service_y + PILL_H, y, bottom, volume_y))
+    out += _link_elements(
+        picture, groups, services, volumes, (service_y + PILL_H, y, bottom, volume_y)
+    )
     for group, (x, _) in zip(picture.groups, groups, strict=True):
         out += _group_elements(group, x, y, 40 + CARD_H + lane)
     out += _rendezvous_elements(picture, groups, y + 40 + CARD_H)
@@ -105,7 +119,12 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     for note in picture.notes[:6]:
         y += 22
         out += draw.tooltip(
-            note, [draw.text_line(MARGIN, y, draw.fit_text(f"! {note}", width - 64, 12, factor=0.55), "s warn")]
+            note,
+            [
+                draw.text_line(
+                    MARGIN, y, draw.fit_text(f"! {note}", width - 64, 12, factor=0.55), "s warn"
+                )
+            ],
         )
     return out, y
 
@@ -121,7 +140,9 @@ def _fact_elements(picture: Picture, y: float, width: float) -> Iterator[str]:
         x += w + 8
 
 
-def _pill_positions(texts: list[str], middles: list[float], width: float) -> list[tuple[float, float]]:
+def _pill_positions(
+    texts: list[str], middles: list[float], width: float
+) -> list[tuple[float, float]]:
     """Return x and width of each pill in a row, as close to its preferred middle as there is room."""
     widths = [_pill_width(text) for text in texts]
     order = sorted(range(len(texts)), key=lambda i: middles[i])
@@ -137,7 +158,9 @@ def _pill_positions(texts: list[str], middles: list[float], width: float) -> lis
     return list(zip(xs, widths, strict=True))
 
 
-def _middle_of_users(picture: Picture, groups: list[tuple[float, float]], key: str, *, services: bool) -> float:
+def _middle_of_users(
+    picture: Picture, groups: list[tuple[float, float]], key: str, *, services: bool
+) -> float:
     """Return the middle of the roles that use a Service or a volume."""
     middles = [
         x + w / 2
@@ -172,19 +195,27 @@ def _link_elements(
     for group, (x, w) in zip(picture.groups, groups, strict=True):
         for n, name in enumerate(group.services, 1):
             sx, sw = services[picture.services.index(name)]
-            yield draw.curve(sx + sw / 2, service_y, x + w * n / (len(group.services) + 1), top, "link dash")
+            yield draw.curve(
+                sx + sw / 2, service_y, x + w * n / (len(group.services) + 1), top, "link dash"
+            )
         for n, key in enumerate(sorted(group.volumes, key=keys.index), 1):
             vx, vw = volumes[keys.index(key)]
-            yield draw.curve(x + w * n / (len(group.volumes) + 1), bottom, vx + vw / 2, volume_y + 6, "link")
+            yield draw.curve(
+                x + w * n / (len(group.volumes) + 1), bottom, vx + vw / 2, volume_y + 6, "link"
+            )
 
 
 def _pill(text: str, x: float, y: float, width: float, kind: str) -> list[str]:
-    label = draw.text_line(x + width / 2, y + 19.5, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle")
+    label = draw.text_line(
+        x + width / 2, y + 19.5, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle"
+    )
     return draw.tooltip(text, [draw.box(x, y, width, PILL_H, kind, radius=15), label])
 
 
 def _cylinder(text: str, x: float, y: float, width: float) -> list[str]:
-    label = draw.text_line(x + width / 2, y + 31, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle")
+    label = draw.text_line(
+        x + width / 2, y + 31, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle"
+    )
     return draw.tooltip(text, [draw.cylinder(x, y, width, 46, "volume"), label])
 
 
@@ -199,21 +230,32 @@ def _card_lefts(group: RoleGroup, x: float) -> list[float]:
 def _group_elements(group: RoleGroup, x: float, y: float, height: float) -> Iterator[str]:
     width = _group_width(group)
     yield draw.box(x, y, width, height, "panel", radius=12)
-    yield draw.text_line(x + GAP, y + 25, draw.fit_text(group.name, width - 90, 13, factor=draw.SANS), "h")
+    yield draw.text_line(
+        x + GAP, y + 25, draw.fit_text(group.name, width - 90, 13, factor=draw.SANS), "h"
+    )
     yield draw.text_line(x + width - GAP, y + 25, f"{TIMES} {group.count}", "h soft", anchor="end")
     lefts = _card_lefts(group, x)
     for card, left in zip(group.cards, lefts, strict=True):
-        yield from draw.tooltip(f"{card.name}\n{card.address}", list(_card_elements(card, left, y + 40)))
+        yield from draw.tooltip(
+            f"{card.name}\n{card.address}", list(_card_elements(card, left, y + 40))
+        )
     if group.hidden:
         middle = lefts[-1] - GAP - MORE_W / 2
         yield draw.text_line(middle, y + 40 + CARD_H / 2 - 4, "⋯", "title soft", anchor="middle")
-        yield draw.text_line(middle, y + 40 + CARD_H / 2 + 16, f"{group.hidden} more", "xs soft", anchor="middle")
+        yield draw.text_line(
+            middle, y + 40 + CARD_H / 2 + 16, f"{group.hidden} more", "xs soft", anchor="middle"
+        )
 
 
 def _card_elements(card: Card, x: float, y: float) -> Iterator[str]:
     yield draw.box(x, y, CARD_W, CARD_H, "lead" if card.leads else "card")
     yield draw.text_line(x + 12, y + 23, draw.fit_text(card.name, CARD_W - 24, 12.5), "s mono h")
-    yield draw.text_line(x + 12, y + 41, draw.fit_text(card.address or "no DNS name", CARD_W - 24, 11), "xs mono soft")
+    yield draw.text_line(
+        x + 12,
+        y + 41,
+        draw.fit_text(card.address or "no DNS name", CARD_W - 24, 11),
+        "xs mono soft",
+    )
     yield draw.text_line(x + 12, y + 59, card.rank, "xs")
     drawn = min(card.devices, MAX_DEVICES)
     for i in range(drawn):
@@ -222,7 +264,9 @@ def _card_elements(card: Card, x: float, y: float) -> Iterator[str]:
         yield draw.text_line(x + 14 + drawn * 11, y + 79, f"+{card.devices - drawn}", "xs soft")
 
 
-def _rendezvous_elements(picture: Picture, groups: list[tuple[float, float]], y: float) -> Iterator[str]:
+def _rendezvous_elements(
+    picture: Picture, groups: list[tuple[float, float]], y: float
+) -> Iterator[str]:
     """Yield arrows from the pods to the rendezvous endpoint below the cards, and the backend's label in the lane."""
     middles = [
         (card, left + CARD_W / 2)
@@ -235,7 +279,12 @@ def _rendezvous_elements(picture: Picture, groups: list[tuple[float, float]], y:
     followers = [x for card, x in middles if card.meets and not card.leads]
     for n, x in enumerate(followers):
         shift = 34 + 13 * (n % 6)
-        yield draw.arc(x, lead + shift if x > lead else lead - shift, y, min(LANE_H, 30 + abs(x - lead) / 24) * 1.1)
+        yield draw.arc(
+            x,
+            lead + shift if x > lead else lead - shift,
+            y,
+            min(LANE_H, 30 + abs(x - lead) / 24) * 1.1,
+        )
     width = len(picture.meeting) * 11 * draw.SANS + 20
     left = lead - CARD_W / 2
     yield draw.box(left, y + 24, width, 22, "tag", radius=11)

@@ -52,7 +52,13 @@ text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans",
 def escape(text: str) -> str:
     """Return text for an element or attribute; characters that XML forbids are escaped."""
     safe = safe_text(text)
-    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
+    for char, entity in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&quot;"),
+        ("'", "&#39;"),
+    ):
         safe = safe.replace(char, entity)
     return safe
 
@@ -113,6 +119,8 @@ def curve(x: float, y: float, to_x: float, to_y: float, kind: str) -> str:
 def arc(x: float, to_x: float, y: float, depth: float) -> str:
     """Return an arrow below a row from one point to another."""
     low = coord(y + depth)
-    path = f"M{coord(x)} {coord(y)} C{coord(x)} {low} {coord(to_x)} {low} {coord(to_x)} {coord(y + 7)}"
+    path = (
+        f"M{coord(x)} {coord(y)} C{coord(x)} {low} {coord(to_x)} {low} {coord(to_x)} {coord(y + 7)}"
+    )
     head = f"M{coord(to_x)} {coord(y + 1)} l-4.5 8 h9 z"
     return f'<path d="{path}" class="meet"/><path d="{head}" class="head"/>'

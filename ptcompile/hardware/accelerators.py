@@ -44,7 +44,9 @@ class AcceleratorRow(NamedTuple):
     def slices_in(self, cloud: str) -> tuple[str, ...]:
         """Return the slices that a cloud's nodes can offer."""
         return tuple(
-            slice_name for slice_name in self.slices if slice_name not in self.unavailable_slices.get(cloud, ())
+            slice_name
+            for slice_name in self.slices
+            if slice_name not in self.unavailable_slices.get(cloud, ())
         )
 
     def sources(self, cloud: str) -> tuple[str, ...]:
@@ -122,7 +124,12 @@ def find(name: str, cloud: str) -> CloudAccelerator | None:
     slice.
     """
     row, part = row_of(name)
-    if row is None or cloud not in row.nodes or (part and part not in row.slices_in(cloud)) or name.endswith("/"):
+    if (
+        row is None
+        or cloud not in row.nodes
+        or (part and part not in row.slices_in(cloud))
+        or name.endswith("/")
+    ):
         return None
     vendor = VENDORS[row.vendor]
     dialect = vendor.dialects[cloud]

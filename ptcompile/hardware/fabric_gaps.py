@@ -77,13 +77,18 @@ def gaps(template: Json) -> Iterator[FabricGap]:
     """Yield the gaps of a pod template or a Pod; paths begin at its `metadata` or `spec`."""
     spec = nested_map(template, "spec")
     annotations = nested_map(template, "metadata", "annotations")
-    networks = any(key.endswith(("cni.cncf.io/networks", "networking.gke.io/interfaces")) for key in annotations)
+    networks = any(
+        key.endswith(("cni.cncf.io/networks", "networking.gke.io/interfaces"))
+        for key in annotations
+    )
     for index, manifest in enumerate(as_mappings(spec.get("containers"))):
         requests = nested_map(manifest, "resources", "requests")
         limits = nested_map(manifest, "resources", "limits")
         if not concerns(as_mappings(manifest.get("env")), (*requests, *limits)):
             continue
-        container = _read_container(manifest, ("spec", "containers", index), bool(spec.get("hostNetwork")), networks)
+        container = _read_container(
+            manifest, ("spec", "containers", index), bool(spec.get("hostNetwork")), networks
+        )
         yield from _efa_gaps(container)
         yield from _rdma_gaps(container)
         yield from _disabled_devices(container)
@@ -104,9 +109,17 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
             env[name] = as_string(entry.get("value"))
     resources = nested_map(container, "resources")
     security = nested_map(container, "securityContext")
-    devices = {str(name): half for half in ("requests", "limits") for name in as_mapping(resources.get(half))}
+    devices = {
+        str(name): half
+        for half in ("requests", "limits")
+        for name in as_mapping(resources.get(half))
+    }
     added = nested_map(security, "capabilities").get("add")
-    names = {str(capability).removeprefix("CAP_") for capability in added} if isinstance(added, list | tuple) else set()
+    names = (
+        {str(capability).removeprefix("CAP_") for capability in added}
+        if isinstance(added, list | tuple)
+        else set()
+    )
     privileged = security.get("privileged") is True
     hidden = privileged or bool(as_mappings(resources.get("claims")))
     locks = privileged or bool(names & {"IPC_LOCK", "ALL"})
@@ -116,19 +129,31 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
 def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
     """Yield gaps of EFA's variables without its device, and of its huge pages."""
     variable = next(
-        (n for n in container.env if n.startswith("FI_EFA_") or (n == "FI_PROVIDER" and container.env[n] == "efa")),
+        (
+            n
+            for n in container.env
+            if n.startswith("FI_EFA_") or (n == "FI_PROVIDER" and container.env[n] == "efa")
+        ),
         None,
     )
     if variable and EFA not in container.devices and not container.hidden:
         message = f"{variable} is for EFA, but the container requests no {EFA}: NCCL falls back to TCP or stops"
-        yield FabricGap(container.env_path(variable), message, f"request {EFA}, or remove {variable}")
+        yield FabricGap(
+            container.env_path(variable), message, f"request {EFA}, or remove {variable}"
+        )
     if EFA in container.devices and container.env.get(FORK_SAFE) == "1":
         message = f"{FORK_SAFE} is 1, which AWS advises against with EFA"
         yield FabricGap(container.env_path(FORK_SAFE), message, f"remove {FORK_SAFE}")
     pages = "FI_EFA_USE_HUGE_PAGE"
-    if container.env.get(pages) == "1" and not any(name.startswith("hugepages-") for name in container.devices):
-        message = f"{pages} is on, but the container requests no huge pages: libfabric runs without them"
-        yield FabricGap(container.env_path(pages), message, f"request hugepages-2Mi, or remove {pages}")
+    if container.env.get(pages) == "1" and not any(
+        name.startswith("hugepages-") for name in container.devices
+    ):
+        message = (
+            f"{pages} is on, but the container requests no huge pages: libfabric runs without them"
+        )
+        yield FabricGap(
+            container.env_path(pages), message, f"request hugepages-2Mi, or remove {pages}"
+        )
 
 
 def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
@@ -145,7 +170,9 @@ def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
     if variable and not (has_other_devices or container.hidden or container.networks):
         message = f"{variable} is for RDMA devices, but the container requests none: NCCL falls back to TCP"
         yield FabricGap(
-            container.env_path(variable), message, f"request the device, such as rdma/ib, or remove {variable}"
+            container.env_path(variable),
+            message,
+            f"request the device, such as rdma/ib, or remove {variable}",
         )
 
 
@@ -156,18 +183,28 @@ def _disabled_devices(container: _Container) -> Iterator[FabricGap]:
     provider = container.env.get("FI_PROVIDER", "")
     efa = EFA if EFA in container.devices else None
     if verbs and container.env.get("NCCL_IB_DISABLE") == "1":
-        yield _conflict(container, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests")
+        yield _conflict(
+            container, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests"
+        )
     if net.lower() == "socket" and (verbs or efa):
         yield _conflict(
-            container, "NCCL_NET", f"is Socket, but the container requests {verbs or efa}, which then stays idle"
+            container,
+            "NCCL_NET",
+            f"is Socket, but the container requests {verbs or efa}, which then stays idle",
         )
     if net == "IB" and efa and not verbs:
-        yield _conflict(container, "NCCL_NET", f"is IB, but {efa} is reached through the plugin AWS Libfabric")
+        yield _conflict(
+            container, "NCCL_NET", f"is IB, but {efa} is reached through the plugin AWS Libfabric"
+        )
     if net == "IB" and container.env.get("NCCL_IB_DISABLE") == "1":
-        yield _conflict(container, "NCCL_NET", "is IB, but NCCL_IB_DISABLE turns that off: NCCL stops")
+        yield _conflict(
+            container, "NCCL_NET", "is IB, but NCCL_IB_DISABLE turns that off: NCCL stops"
+        )
     if efa and provider not in {"", "efa"}:
         yield _conflict(
-            container, "FI_PROVIDER", f"is {provider}, but the container requests {efa}, which then stays idle"
+            container,
+            "FI_PROVIDER",
+            f"is {provider}, but the container requests {efa}, which then stays idle",
         )
 
 
@@ -181,46 +218,102 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
     if not value:
         return
     names = value.removeprefix("^").removeprefix("=").split(",")
-    if wrong := next((name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None):
-        message = f"{INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
+    if wrong := next(
+        (name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None
+    ):
+        message = (
+            f"{INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
+        )
         yield FabricGap(
-            container.env_path(INTERFACE), message, "write ^ or = once, before the whole list, without spaces"
+            container.env_path(INTERFACE),
+            message,
+            "write ^ or = once, before the whole list, without spaces",
         )
     elif not value.startswith("^") and "lo" in names:
         message = f"{INTERFACE} names lo, on which no other node can be reached"
-        yield FabricGap(container.env_path(INTERFACE), message, "remove lo, or write ^lo to exclude it")
-    elif value.startswith("^") and container.host and not any(name.startswith("docker") for name in names):
+        yield FabricGap(
+            container.env_path(INTERFACE), message, "remove lo, or write ^lo to exclude it"
+        )
+    elif (
+        value.startswith("^")
+        and container.host
+        and not any(name.startswith("docker") for name in names)
+    ):
         message = f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it does by default"
-        yield FabricGap(container.env_path(INTERFACE), message, "write ^lo,docker, or name the interface")
-    elif value.startswith("^") and not (container.host or container.networks) and _excludes_eth0(value, names):
+        yield FabricGap(
+            container.env_path(INTERFACE), message, "write ^lo,docker, or name the interface"
+        )
+    elif (
+        value.startswith("^")
+        and not (container.host or container.networks)
+        and _excludes_eth0(value, names)
+    ):
         message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"
         yield FabricGap(container.env_path(INTERFACE), message, f"remove {INTERFACE}")
 
 
 def _excludes_eth0(value: str, names: list[str]) -> bool:
-    return "eth0" in names if value.startswith("^=") else any(name and "eth0".startswith(name) for name in names)
+    return (
+        "eth0" in names
+        if value.startswith("^=")
+        else any(name and "eth0".startswith(name) for name in names)
+    )
 
 
 def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap]:
     """Yield gaps of GPUDirect-TCPX and -TCPXO, which need the networks and the daemon that receives for the GPUs."""
-    variable = next((name for name in container.env if name.startswith(("NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_"))), None)
+    variable = next(
+        (
+            name
+            for name in container.env
+            if name.startswith(("NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_"))
+        ),
+        None,
+    )
     if variable is None:
         return
-    if "networking.gke.io/interfaces" not in nested_map(template, "metadata", "annotations") and not container.host:
+    if (
+        "networking.gke.io/interfaces" not in nested_map(template, "metadata", "annotations")
+        and not container.host
+    ):
         message = f"{variable} names interfaces, but no annotation networking.gke.io/interfaces attaches any"
-        yield FabricGap(container.env_path(variable), message, "add the annotation with the node pool's networks")
+        yield FabricGap(
+            container.env_path(variable),
+            message,
+            "add the annotation with the node pool's networks",
+        )
     pod = nested_map(template, "spec")
-    images = [as_string(c.get("image")) for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))]
+    images = [
+        as_string(c.get("image"))
+        for key in ("containers", "initContainers")
+        for c in as_mappings(pod.get(key))
+    ]
     if not any("tcpgpudmarxd" in image for image in images):
-        message = f"{variable} needs the daemon tcpgpudmarxd in the pod, but no container runs its image"
-        yield FabricGap(container.env_path(variable), message, "add it as an init container with restartPolicy: Always")
+        message = (
+            f"{variable} needs the daemon tcpgpudmarxd in the pod, but no container runs its image"
+        )
+        yield FabricGap(
+            container.env_path(variable),
+            message,
+            "add it as an init container with restartPolicy: Always",
+        )
 
 
 def _nvlink_gaps(container: _Container) -> Iterator[FabricGap]:
     """Yield a gap if NVLink between nodes lacks an IMEX channel, which a claim or the container runtime provides."""
-    if container.env.get(MNNVL) == "1" and not container.hidden and "NVIDIA_IMEX_CHANNELS" not in container.env:
-        message = f"{MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
-        yield FabricGap(container.env_path(MNNVL), message, f"claim a channel with resources.claims, or remove {MNNVL}")
+    if (
+        container.env.get(MNNVL) == "1"
+        and not container.hidden
+        and "NVIDIA_IMEX_CHANNELS" not in container.env
+    ):
+        message = (
+            f"{MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
+        )
+        yield FabricGap(
+            container.env_path(MNNVL),
+            message,
+            f"claim a channel with resources.claims, or remove {MNNVL}",
+        )
 
 
 _COUNTED_FABRICS = {"eks": ("efa", EFA), "aks": ("infiniband", "rdma/ib")}
@@ -233,7 +326,9 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
 
     for _, values in pinned_values(spec, _INSTANCE_TYPE):
         machines = [machines_by_name().get(value) for value in values]
-        machine, _, cloud = machines[0] if len(machines) == 1 and machines[0] is not None else (None, "", "")
+        machine, _, cloud = (
+            machines[0] if len(machines) == 1 and machines[0] is not None else (None, "", "")
+        )
         fabric, resource = _COUNTED_FABRICS.get(cloud, ("", ""))
         resources_half = checked.devices.get(resource)
         if machine is None or resources_half is None:
@@ -245,7 +340,9 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
         if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:
             message = f"{requested} of the {available} {resource} of {machine.name}, with all of its accelerators"
             path = (*checked.path, "resources", resources_half, resource)
-            yield FabricGap(path, f"{message}: collectives run at part of its bandwidth", f"request {available}")
+            yield FabricGap(
+                path, f"{message}: collectives run at part of its bandwidth", f"request {available}"
+            )
 
 
 _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb": "nvidia-b200"}
@@ -255,7 +352,11 @@ _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb
 def _tuner_gaps(container: _Container, spec: Json) -> Iterator[FabricGap]:
     """Yield a gap if the tuner configuration is for another machine than the pod selects."""
     accelerator = _TUNERS.get(container.env.get(TUNER, "").rpartition("/")[2])
-    for _, values in pinned_values(spec, "cloud.google.com/gke-accelerator") if accelerator is not None else ():
+    for _, values in (
+        pinned_values(spec, "cloud.google.com/gke-accelerator") if accelerator is not None else ()
+    ):
         if accelerator not in values:
             message = f"{TUNER} is for {accelerator}, but the pod selects {', '.join(values)}"
-            yield FabricGap(container.env_path(TUNER), message, "use the configuration of that machine")
+            yield FabricGap(
+                container.env_path(TUNER), message, "use the configuration of that machine"
+            )

@@ -27,12 +27,18 @@ def home_of(fabric: str) -> str:
 
 def is_counted(fabric: str, cloud: str) -> bool:
     """Return whether the table of machines decides which machines of a cloud have a fabric."""
-    return fabric in FABRICS and fabric != "nvlink-domain" and not (fabric == "roce" and cloud in _ROCE)
+    return (
+        fabric in FABRICS
+        and fabric != "nvlink-domain"
+        and not (fabric == "roce" and cloud in _ROCE)
+    )
 
 
 def fabrics_of(machines: Iterable[str]) -> list[str]:
     """Return the fabrics that any of these machine types has, in the order of the table."""
-    catalog_machines = [machines_by_name()[name].machine for name in machines if name in machines_by_name()]
+    catalog_machines = [
+        machines_by_name()[name].machine for name in machines if name in machines_by_name()
+    ]
     return list(dict.fromkeys(fabric for name in catalog_machines for fabric in name.fabrics))
 
 
@@ -58,7 +64,9 @@ def machines_with(accelerator: str, cloud: str) -> Machines | None:
 def accelerators_with(fabric: str, cloud: str) -> list[str]:
     """Return the accelerators of which a cloud has a machine with a fabric."""
     return [
-        name for name, clouds in MACHINES.items() if any(fabric in machine.fabrics for machine in clouds.get(cloud, ()))
+        name
+        for name, clouds in MACHINES.items()
+        if any(fabric in machine.fabrics for machine in clouds.get(cloud, ()))
     ]
 
 

@@ -111,8 +111,13 @@ def _read_fabric(row: Json) -> FabricNeeds:
         fields["counted_on"] = tuple(row["counted_on"])
     fields["capabilities"] = tuple(row.get("capabilities", ()))
     fields["annotations"] = _network_annotations(row)
-    fields["claims"] = {name: (claim["deviceClass"], claim["count"]) for name, claim in row.get("claims", {}).items()}
-    fields["by_accelerator"] = {name: _read_fabric(other) for name, other in row.get("by_accelerator", {}).items()}
+    fields["claims"] = {
+        name: (claim["deviceClass"], claim["count"])
+        for name, claim in row.get("claims", {}).items()
+    }
+    fields["by_accelerator"] = {
+        name: _read_fabric(other) for name, other in row.get("by_accelerator", {}).items()
+    }
     return FabricNeeds(**fields)
 
 
@@ -126,7 +131,9 @@ def _network_annotations(row: Json) -> Json:
         lines = [f"- path: {path}\n" for path in paths]
         texts[f"devices.gke.io/container.{container}"] = "".join(lines)
 
-    interfaces = [{"interfaceName": name, "network": network} for name, network in row["interfaces"].items()]
+    interfaces = [
+        {"interfaceName": name, "network": network} for name, network in row["interfaces"].items()
+    ]
     texts["networking.gke.io/default-interface"] = "eth0"
     texts["networking.gke.io/interfaces"] = json.dumps(interfaces, separators=(",", ":"))
     return texts

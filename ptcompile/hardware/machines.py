@@ -78,7 +78,9 @@ def least_memory(machine: Machine, cloud: str | None) -> int:
     """
     if cloud != "eks":
         return left_for_pods(machine, cloud)[1]
-    return int(machine.memory * 1024 * 0.925 - 255 - 11 * _PODS.get(machine.name, _OTHER_PODS) - 100)
+    return int(
+        machine.memory * 1024 * 0.925 - 255 - 11 * _PODS.get(machine.name, _OTHER_PODS) - 100
+    )
 
 
 def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
@@ -147,10 +149,14 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
     for ask in asks if fits else ():
-        enough = tuple([machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano])
+        enough = tuple(
+            [machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano]
+        )
         if not enough:
             most = max(rest, key=lambda machine: guaranteed_amount(machine, ask.what, cloud))
-            yield Misfit(ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud))
+            yield Misfit(
+                ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud)
+            )
         rest = enough or rest
 
 
@@ -161,7 +167,9 @@ def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:
     if ask.nano > most:
         return f"at most {_format_amount(most, ask.what)} to pods"
     depends = "depending on the hypervisor's share and the kubelet's maximum number of pods"
-    return f"{_format_amount(least, ask.what)} to {_format_amount(most, ask.what)} to pods, {depends}"
+    return (
+        f"{_format_amount(least, ask.what)} to {_format_amount(most, ask.what)} to pods, {depends}"
+    )
 
 
 class Shared(NamedTuple):
@@ -173,10 +181,14 @@ class Shared(NamedTuple):
     """Number of such pods that fit the machine."""
 
 
-def find_shared_machine(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Shared | None:
+def find_shared_machine(
+    asks: Sequence[Ask], machines: Machines, cloud: str | None
+) -> Shared | None:
     """Return the smallest machine that fits, or None if the pod takes all of its accelerators or no machine fits."""
     fitting = [
-        machine for machine in machines if all(allocatable(machine, ask.what, cloud) >= ask.nano for ask in asks)
+        machine
+        for machine in machines
+        if all(allocatable(machine, ask.what, cloud) >= ask.nano for ask in asks)
     ]
     devices = next((ask.nano // NANO for ask in asks if ask.what == "devices"), 0)
     least = min(fitting, key=lambda machine: machine.devices, default=None)
@@ -219,7 +231,11 @@ def format_capacity(machine: Machine, resource: str) -> str:
     """Return a machine's amount as text."""
     if resource == "cpu":
         return f"{machine.cpu} vCPUs"
-    return f"{machine.memory}Gi" if resource == "memory" else str(_capacity(machine, Ask(resource, 0)) // NANO)
+    return (
+        f"{machine.memory}Gi"
+        if resource == "memory"
+        else str(_capacity(machine, Ask(resource, 0)) // NANO)
+    )
 
 
 def _format_amount(nano: int, resource: str) -> str:

@@ -103,7 +103,9 @@ def _vendor(row: Json) -> Vendor:
     return Vendor(**{**row, "dialects": dialects})
 
 
-SPOT: Mapping[str, SpotNodes] = {cloud: SpotNodes(**_with_taints(row)) for cloud, row in _TABLE["spot"].items()}
+SPOT: Mapping[str, SpotNodes] = {
+    cloud: SpotNodes(**_with_taints(row)) for cloud, row in _TABLE["spot"].items()
+}
 """Keyed by cloud. On EKS Karpenter, EKS Auto Mode and managed node groups have different labels.
 
 Sources: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (2026); Karpenter 1.x, NodePool

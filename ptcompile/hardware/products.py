@@ -29,7 +29,9 @@ _FABRICS: Mapping[str, list[str]] = _TABLE["fabrics"]
 _NOISE = frozenset(_TABLE["sizes_and_forms"])
 """Sizes of memory and forms of cards, which follow a model."""
 _COUNT = re.compile(r" ?[:x*=] ?\d{1,3}$")
-_MODEL = re.compile(r"(?:gb|mi|hl|gaudi|trn|trainium|v|[a-z])?\d{1,4}[a-z]{0,7}|gaudi|trainium|trillium|ironwood")
+_MODEL = re.compile(
+    r"(?:gb|mi|hl|gaudi|trn|trainium|v|[a-z])?\d{1,4}[a-z]{0,7}|gaudi|trainium|trillium|ironwood"
+)
 
 
 @cache
@@ -65,36 +67,56 @@ def accelerators_named(product: str) -> tuple[str, ...]:
 def _by_model(text: str) -> tuple[str, ...]:
     if re.search(r"rtx-?pro-?6000", text):
         return _MODELS["rtxpro6000"]
-    words = [word for word in re.split(r"[^a-z0-9]+", text.replace("tpuv", "v").replace("tpu7x", "v7x")) if word]
+    words = [
+        word
+        for word in re.split(r"[^a-z0-9]+", text.replace("tpuv", "v").replace("tpu7x", "v7x"))
+        if word
+    ]
     if re.search(r"v5-?lite", text):
         return _MODELS["v5lite"]
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
     known_models = [word for word in models if _model_of(word)]
-    if len(known_models) != 1 or any(_is_other_model(word) for word in models if word not in known_models):
+    if len(known_models) != 1 or any(
+        _is_other_model(word) for word in models if word not in known_models
+    ):
         return ()
     names = _model_of(known_models[0])
     if known_models[0] == "a100" and any(size in text for size in ("40g", "80g")):
         return tuple(name for name in names if ("40g" in text) == name.endswith("40gb"))
     if known_models[0] == "h100" and "mega" in words:
         return ("nvidia-h100-mega",)
-    return ("nvidia-h100-nvl",) if known_models[0] == "h100" and ("nvl" in words or "94gb" in words) else names
+    return (
+        ("nvidia-h100-nvl",)
+        if known_models[0] == "h100" and ("nvl" in words or "94gb" in words)
+        else names
+    )
 
 
 def _model_of(word: str) -> tuple[str, ...]:
-    return _MODELS.get(word) or (_MODELS.get(word.removesuffix("x"), ()) if word.startswith("mi") else ())
+    return _MODELS.get(word) or (
+        _MODELS.get(word.removesuffix("x"), ()) if word.startswith("mi") else ()
+    )
 
 
 def _is_other_model(word: str) -> bool:
     """Return whether a word is another model, such as 4090, rather than a size or a form."""
-    return re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) is not None and not re.fullmatch(r"\d+gb?", word)
+    return re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) is not None and not re.fullmatch(
+        r"\d+gb?", word
+    )
 
 
 def is_other_product(name: str) -> bool:
     """Return whether a name is that of a product outside the catalog, so that similar names are no typo of it."""
-    return not _OTHER_MODELS.isdisjoint(re.split(r"[^a-z0-9]+", name.lower().replace("rtx-", "rtx")))
+    return not _OTHER_MODELS.isdisjoint(
+        re.split(r"[^a-z0-9]+", name.lower().replace("rtx-", "rtx"))
+    )
 
 
 def fabrics_named(word: str) -> tuple[str, ...]:
     """Return the fabrics that a word may mean, empty if it means none."""
     letters = re.sub(r"[^a-z0-9]", "", word.lower())
-    return tuple(fabric for fabric, words in _FABRICS.items() if letters in words or letters == fabric.replace("-", ""))
+    return tuple(
+        fabric
+        for fabric, words in _FABRICS.items()
+        if letters in words or letters == fabric.replace("-", "")
+    )

@@ -57,7 +57,10 @@ def _cloud_dict(name: str, cloud: str) -> JsonDict:
     return {
         "labels": {key: list(values) for key, values in labels.items()},
         "slices": list(row.slices_in(cloud)),
-        "machines": [_machine_dict(machine, cloud) for machine in accelerators.machines_of(name, cloud, largest=False)],
+        "machines": [
+            _machine_dict(machine, cloud)
+            for machine in accelerators.machines_of(name, cloud, largest=False)
+        ],
         "sources": list(row.sources(cloud)),
     }
 
@@ -76,7 +79,11 @@ def _machine_dict(machine: Machine, cloud: str) -> JsonDict:
 
 def _allocatable_dict(machine: Machine, cloud: str) -> JsonDict:
     cpu, memory = left_for_pods(machine, cloud or None)
-    return {"cpu": f"{cpu}m", "memory": f"{memory}Mi", "memoryAtLeast": f"{least_memory(machine, cloud or None)}Mi"}
+    return {
+        "cpu": f"{cpu}m",
+        "memory": f"{memory}Mi",
+        "memoryAtLeast": f"{least_memory(machine, cloud or None)}Mi",
+    }
 
 
 def _fabric_dict(name: str) -> JsonDict:
@@ -95,7 +102,10 @@ def text() -> str:
     """Return the machines as a plain-text table."""
     rows = [_HEAD, *_rows()]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+    lines = (
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 

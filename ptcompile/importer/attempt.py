@@ -11,7 +11,13 @@ from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.differ import DiffSide, ObjectDifference, compare
 from ptcompile.differ.world import is_for_torchrun
 from ptcompile.importer.candidate import Candidate, compile_candidate
-from ptcompile.importer.draft import draft, is_ignored, name_containers, without_compiled_env, without_ignored
+from ptcompile.importer.draft import (
+    draft,
+    is_ignored,
+    name_containers,
+    without_compiled_env,
+    without_ignored,
+)
 from ptcompile.importer.lifting import (
     lift_launch,
     lift_pod_security,
@@ -64,8 +70,14 @@ class Proof(NamedTuple):
     @property
     def same_world(self) -> bool:
         """Whether every pod starts and runs as before."""
-        missing = any(difference.before is None or difference.after is None for difference in self.objects)
-        return self.compiled and not missing and not any(difference.facts for difference in self.objects)
+        missing = any(
+            difference.before is None or difference.after is None for difference in self.objects
+        )
+        return (
+            self.compiled
+            and not missing
+            and not any(difference.facts for difference in self.objects)
+        )
 
     @property
     def same_manifest(self) -> bool:
@@ -96,19 +108,31 @@ def prove_spec(
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
     compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
-    namesakes = (same for new in compiled.manifests for same in related.by_name(kind_of(new), object_name(new)))
+    namesakes = (
+        same
+        for new in compiled.manifests
+        for same in related.by_name(kind_of(new), object_name(new))
+    )
     replaceable = {id(namesake): namesake for namesake in namesakes}
-    kept = [namesake for namesake in replaceable.values() if _identity(namesake) not in compiled_ids]
+    kept = [
+        namesake for namesake in replaceable.values() if _identity(namesake) not in compiled_ids
+    ]
     others = Objects((), related, frozenset(replaceable)) if replaceable else related
     before = DiffSide([manifest, *replaceable.values()], cluster.versions(), others)
     after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
     unmasked = compare(before, after, masks=False)
     shows_facts = masks and any(difference.facts for difference in unmasked)
-    return Proof(compare(before, after) if shows_facts else unmasked, compiled.problems, compiled=True)
+    return Proof(
+        compare(before, after) if shows_facts else unmasked, compiled.problems, compiled=True
+    )
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
-    return kind_of(manifest), as_string(nested_map(manifest, "metadata").get("namespace")), object_name(manifest)
+    return (
+        kind_of(manifest),
+        as_string(nested_map(manifest, "metadata").get("namespace")),
+        object_name(manifest),
+    )
 
 
 _MAX_ROUNDS = 4
@@ -147,7 +171,9 @@ def without_nulls(value: Any) -> Any:
     return [empty if item is None else without_nulls(item) for item in value]
 
 
-def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, exact: bool) -> ImportOutcome:
+def import_object(
+    manifest: Json, related: Objects, cluster: ClusterProfile, *, exact: bool
+) -> ImportOutcome:
     """Return the first attempt that compiles to an equivalent object, or else the closest one.
 
     With `exact`, commands are never rewritten as torchrun options, so fields stay the same and not only their meaning.
@@ -161,7 +187,9 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
         obstacles = [*reading.problems, *_too_many_roles(reading)]
         problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
-        for spec, lifts in () if obstacles else _candidate_specs(manifest, read, related, cluster, exact=exact):
+        for spec, lifts in (
+            () if obstacles else _candidate_specs(manifest, read, related, cluster, exact=exact)
+        ):
             refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
             patches = _rank_patches(refined.spec)
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
@@ -196,10 +224,20 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
 def _too_many_roles(reading: Read) -> Problems:
     if len(reading.pods) > (max_roles := limits().roles):
         text = f"it has {len(reading.pods)} kinds of pods, and a spec has at most {max_roles} roles"
-        yield problem_at("not-importable", ("spec",), text, "keep the manifest as it is", "error", "style", "ptcompile")
+        yield problem_at(
+            "not-importable",
+            ("spec",),
+            text,
+            "keep the manifest as it is",
+            "error",
+            "style",
+            "ptcompile",
+        )
 
 
-def _shrink_attempt(attempt: Attempt, manifest: Json, related: Objects, cluster: ClusterProfile) -> Attempt:
+def _shrink_attempt(
+    attempt: Attempt, manifest: Json, related: Objects, cluster: ClusterProfile
+) -> Attempt:
     """Return the attempt with the smallest spec that compiles to the same objects."""
     smallest = shrink_spec(lift_pod_security(attempt.candidate, cluster), cluster)
     smallest = lift_torchrun_defaults(smallest, cluster)
@@ -229,7 +267,9 @@ def _rank_patches(spec: SpecData) -> int:
 def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterProfile) -> bool:
     """Return whether the simulated pods of every role that the reading counts as nodes do train."""
     world = simulate([manifest], versions=cluster.versions(), others=related)
-    return bool(world.jobs) and len(training_roles(world.jobs[0])) >= sum(pods.trains for pods in read.pods)
+    return bool(world.jobs) and len(training_roles(world.jobs[0])) >= sum(
+        pods.trains for pods in read.pods
+    )
 
 
 def _count_leaves(value: object) -> int:
@@ -310,7 +350,10 @@ def differences(attempt: Attempt) -> Iterator[str]:
 
 def _is_legacy_selector(path: tuple[str, ...]) -> bool:
     """Return whether a path is in a Service's selector of a Job's pods by either of the two labels that they have."""
-    return path[:2] == ("spec", "selector") and path[-1] in {"job-name", "batch.kubernetes.io/job-name"}
+    return path[:2] == ("spec", "selector") and path[-1] in {
+        "job-name",
+        "batch.kubernetes.io/job-name",
+    }
 
 
 def compile_errors(attempt: Attempt) -> Problems:
@@ -318,7 +361,9 @@ def compile_errors(attempt: Attempt) -> Problems:
     yield from (problem for problem in attempt.proof.problems if problem.severity == "error")
 
 
-def inline_runtime(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> SpecData | None:
+def inline_runtime(
+    spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
+) -> SpecData | None:
     """Return the spec with the pods of its runtime written out, or None if it uses no runtime, the runtime is unknown,
     or compile writes the runtime itself.
     """
@@ -359,7 +404,9 @@ def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
     if "nodes" in spec and ":" in str(nested_map(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
     nulls = [
-        k for k, v in nested_map(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())
+        k
+        for k, v in nested_map(spec, "elastic").items()
+        if v is None or (isinstance(v, dict) and None in v.values())
     ]
     if nulls:
         yield ("spec", "elastic"), _NULL_ELASTIC_COMMENT
@@ -386,11 +433,18 @@ def _launch_text(attempt: Attempt) -> str:
     entry = spec.get("script") or spec.get("module")
     for pods in attempt.read.pods:
         for container in as_mappings(nested_map(pods.template, "spec").get("containers")):
-            args = [str(arg) for arg in (*(container.get("command") or ()), *(container.get("args") or ()))]
+            args = [
+                str(arg)
+                for arg in (*(container.get("command") or ()), *(container.get("args") or ()))
+            ]
             if container.get("name") == pods.main and args:
                 words = single_command(args) or args
                 launch = " ".join(words[: words.index(entry)] if entry in words else words)
-                return launch if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch else f"{words[0]} ..."
+                return (
+                    launch
+                    if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch
+                    else f"{words[0]} ..."
+                )
     return "torchrun"
 
 

@@ -51,7 +51,9 @@ class Candidate(NamedTuple):
     """None if compile rejects the spec."""
 
 
-def compile_candidate(spec: SpecData, cluster: ClusterProfile, like: Candidate | None = None) -> Candidate:
+def compile_candidate(
+    spec: SpecData, cluster: ClusterProfile, like: Candidate | None = None
+) -> Candidate:
     """Return the spec with the manifests that it compiles to.
 
     If `like` is set, its spec has the same metadata and patches, and what the two specs have in common is compiled
@@ -119,7 +121,9 @@ def _lower(spec: SpecData, cluster: ClusterProfile) -> tuple[SpecParts, Job] | N
     return parts, lower(decoded, cluster, parts)
 
 
-def _build(spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]) -> Candidate:
+def _build(
+    spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]
+) -> Candidate:
     """Build the manifests. The passes run only if none of `runs` was the same, to which this run is then added."""
     context = Context(parts.cluster, target)
     same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))
@@ -135,7 +139,10 @@ def _is_same_to_passes(a: Job, b: Job) -> bool:
     """Return whether the passes change two jobs alike: they read restartInPlace of the run policy, and the rendezvous
     backend that it leads to.
     """
-    if a.run_policy.restart_in_place != b.run_policy.restart_in_place or a._replace(run_policy=b.run_policy) != b:
+    if (
+        a.run_policy.restart_in_place != b.run_policy.restart_in_place
+        or a._replace(run_policy=b.run_policy) != b
+    ):
         return False
     return a.launch is None or backend(a, a.launch) == backend(b, a.launch)
 

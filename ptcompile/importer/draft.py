@@ -35,10 +35,14 @@ if TYPE_CHECKING:
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM_FIELD = "sharedMemory"
 """A field that roles do not have."""
-_POD_FIELDS = {field: key for holder in ("spec", "metadata") for key, field in spec_fields_in(holder).items()}
+_POD_FIELDS = {
+    field: key for holder in ("spec", "metadata") for key, field in spec_fields_in(holder).items()
+}
 """Pod template fields of the job fields that auxiliary roles inherit, keyed by job field."""
 _CONTAINER_FIELDS = tuple(
-    field for field in spec_fields_in("main") if field not in {"image", "command", "args", "env", "resources"}
+    field
+    for field in spec_fields_in("main")
+    if field not in {"image", "command", "args", "env", "resources"}
 )
 """The inherited fields of the main container."""
 
@@ -52,8 +56,16 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     spec: SpecData = {"target": read.target, **_pod_blocks(read, gpu)}
     for field, value in read.fields.items():
         existing = spec.get(field)
-        spec[field] = {**existing, **value} if isinstance(existing, Mapping) and isinstance(value, Mapping) else value
-    spec = {field: value for field, value in spec.items() if value != {} or field in {"master", "worker"}}
+        spec[field] = (
+            {**existing, **value}
+            if isinstance(existing, Mapping) and isinstance(value, Mapping)
+            else value
+        )
+    spec = {
+        field: value
+        for field, value in spec.items()
+        if value != {} or field in {"master", "worker"}
+    }
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -64,7 +76,8 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
 
 _COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
 _INDEX_SOURCES = tuple(
-    f"metadata.{holder}['batch.kubernetes.io/job-completion-index']" for holder in ("annotations", "labels")
+    f"metadata.{holder}['batch.kubernetes.io/job-completion-index']"
+    for holder in ("annotations", "labels")
 )
 _IGNORED_METADATA = frozenset({"name", "generateName", "namespace"})
 """Fields of a pod template's metadata that controllers set themselves."""
@@ -113,7 +126,9 @@ def name_containers(read: Read) -> Read:
     training = [pods for pods in read.pods if pods.trains]
     if len({pods.main for pods in training}) < 2:
         return read
-    by_role = {f"{pods.role}Container": pods.main for pods in training if pods.main != MAIN_CONTAINER}
+    by_role = {
+        f"{pods.role}Container": pods.main for pods in training if pods.main != MAIN_CONTAINER
+    }
     names = without_keys(nested_map(read.fields, "names"), "container")
     return read._replace(fields={**read.fields, "names": {**names, **by_role}})
 
@@ -131,16 +146,24 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
     for pods, block in zip(training, pod_blocks, strict=True) if len(training) > 1 else ():
         role_fields = {field: value for field, value in block.items() if job.get(field) != value}
         out[pods.role] = {**_replicas(pods), **role_fields}
-    auxiliary = {pods.role: (pods, _auxiliary_fields(pods, gpu, shm)) for pods in read.pods if not pods.trains}
+    auxiliary = {
+        pods.role: (pods, _auxiliary_fields(pods, gpu, shm))
+        for pods in read.pods
+        if not pods.trains
+    }
     if auxiliary:
         blocks_of_roles = [fields for _, fields in auxiliary.values()]
         unshared = [
-            w for w in (*_POD_FIELDS, *_CONTAINER_FIELDS) if any(role.get(w) != job.get(w) for role in blocks_of_roles)
+            w
+            for w in (*_POD_FIELDS, *_CONTAINER_FIELDS)
+            if any(role.get(w) != job.get(w) for role in blocks_of_roles)
         ]
         patch = _as_patch({field: out.pop(field) for field in unshared if field in out})
         out["podTemplate"] = merge(patch, out.get("podTemplate", {}))
         job = without_keys(job, *unshared)
-        out["roles"] = {name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()}
+        out["roles"] = {
+            name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()
+        }
     return out
 
 
@@ -176,16 +199,31 @@ def _replicas(pods: ReadRole) -> SpecData:
 def _common_fields(pod_blocks: list[SpecData]) -> SpecData:
     """Return the fields that have the same value in all blocks."""
     first, *rest = pod_blocks
-    return {field: value for field, value in first.items() if all(block.get(field) == value for block in rest)}
+    return {
+        field: value
+        for field, value in first.items()
+        if all(block.get(field) == value for block in rest)
+    }
 
 
 def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecData:
-    role_fields = {field: value for field, value in fields.items() if field in NOT_INHERITED or job.get(field) != value}
+    role_fields = {
+        field: value
+        for field, value in fields.items()
+        if field in NOT_INHERITED or job.get(field) != value
+    }
     return {"replicas": pods.replicas, **role_fields}
 
 
 _COMPILED_VARIABLES = frozenset(
-    {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"}
+    {
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "WORLD_SIZE",
+        "RANK",
+        "OMP_NUM_THREADS",
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE",
+    }
 )
 """Variables that compile may set itself."""
 

@@ -39,7 +39,11 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     without_keys,
 )
-from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, QUEUE_ANNOTATION, QUEUE_LABELS
+from ptcompile.operators.queues.queue_systems import (
+    EMITTED_PREFIXES,
+    QUEUE_ANNOTATION,
+    QUEUE_LABELS,
+)
 from ptcompile.shell.calls import single_command
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
@@ -72,7 +76,9 @@ _ENDING_FIELDS = frozenset(
 _LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 
 
-def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: ClusterProfile) -> Candidate:
+def lift_run_policy(
+    candidate: Candidate, manifest: Json, read: Read, cluster: ClusterProfile
+) -> Candidate:
     """Return the spec with the run policy that leaves the fewest differences outside the pod templates."""
     spec = candidate.spec
     if "runtimeRef" in spec["spec"]:
@@ -81,8 +87,13 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     fewest = sys.maxsize
     compared_candidate = without_auxiliary_env(candidate)
     theirs = _without_pods(manifest, read, 0)
-    bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
-    policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(spec, manifest, read))
+    bare = read._replace(
+        objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1))
+    )
+    policies = (
+        {**spec["spec"].get("runPolicy", {}), **fields}
+        for fields in _run_policies(spec, manifest, read)
+    )
     compared: list[list[Json]] = []
     for with_policy in compile_with_policies(compared_candidate, policies, cluster):
         *others, job = with_policy.manifests or ()
@@ -90,7 +101,9 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
         if ours in compared:  # many policies mean the same to a target
             continue
         compared.append(ours)
-        ending_gaps = (gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path))
+        ending_gaps = (
+            gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path)
+        )
         gap_count = sum(1 for _ in islice(ending_gaps, fewest))
         if gap_count < fewest:
             best = with_policy
@@ -107,15 +120,25 @@ def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDi
     If containers of nodes restart in their pods, no pod fails, and compile rejects onPodFailure.
     """
     limits: list[Any] = [None]
-    if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(manifest, "spec", "runPolicy"):
+    if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in nested_map(
+        manifest, "spec", "runPolicy"
+    ):
         limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
-    limits += [number for number in _candidate_limits((manifest, *read.objects)) if number not in limits]
+    limits += [
+        number for number in _candidate_limits((manifest, *read.objects)) if number not in limits
+    ]
     several = sum(pods.replicas for pods in read.pods if pods.trains) > 1
     nodes = [block for path, block in blocks(spec["spec"]) if path[1:2] != ("roles",)]
     fails = all(block.get("restartPolicy") in {None, "Never"} for block in nodes)
-    every = product(limits, _FAILURE if fails else (None,), _DISRUPTION, _SUCCESS if several else (None,))
+    every = product(
+        limits, _FAILURE if fails else (None,), _DISRUPTION, _SUCCESS if several else (None,)
+    )
     yield from (
-        {field: value for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True) if value is not None}
+        {
+            field: value
+            for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True)
+            if value is not None
+        }
         for values in sorted(every, key=lambda values: -values.count(None))
     )
 
@@ -155,7 +178,9 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
         if path:
             below.setdefault(path[0], []).append(path[1:])
     if isinstance(value, list):
-        return [_without_templates(inner, below.get(index, ())) for index, inner in enumerate(value)]
+        return [
+            _without_templates(inner, below.get(index, ())) for index, inner in enumerate(value)
+        ]
     return {key: _without_templates(inner, below.get(key, ())) for key, inner in value.items()}
 
 
@@ -178,7 +203,11 @@ def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidat
 def _if_same(candidate: Candidate, spec: SpecData, cluster: ClusterProfile) -> Candidate:
     """Return the candidate with this spec if it compiles to the same manifests, else unchanged."""
     manifests = candidate.manifests
-    return Candidate(spec, manifests) if manifests and compile_manifests(spec, cluster) == manifests else candidate
+    return (
+        Candidate(spec, manifests)
+        if manifests and compile_manifests(spec, cluster) == manifests
+        else candidate
+    )
 
 
 def _unrestricted_block(block: Json) -> JsonDict:
@@ -218,7 +247,11 @@ def _unrestricted_container(container: Json) -> JsonDict:
 def _without_defaults(holder: Json, key: str, filled: Json) -> JsonDict:
     """Return the mapping with the filled-in fields removed from its security context, and an empty context removed."""
     context = nested_map(holder, key)
-    kept = {field: value for field, value in context.items() if field not in filled or value != filled[field]}
+    kept = {
+        field: value
+        for field, value in context.items()
+        if field not in filled or value != filled[field]
+    }
     out = without_keys(holder, key)
     return {**out, key: kept} if kept else out
 
@@ -241,7 +274,11 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     elastic = _elastic_fields(roles[0][2], sum(role.count for role, _, _ in roles))
     if elastic is None:
         return None
-    if "runtimeRef" in fields and "nproc-per-node" not in launch.options and "elastic" not in fields:
+    if (
+        "runtimeRef" in fields
+        and "nproc-per-node" not in launch.options
+        and "elastic" not in fields
+    ):
         del elastic["nprocPerNode"]  # the runtime's
     entry, *arguments = launch.entry
     if entry.split() != [entry]:
@@ -257,7 +294,9 @@ def _container_variables(pod: Pod) -> set[str]:
     return {as_string(entry.get("name")) for entry in pod.main.env} if pod.main else set()
 
 
-def _parse_launch(command: Sequence[str], args: Sequence[str], variables: Collection[str]) -> Invocation | None:
+def _parse_launch(
+    command: Sequence[str], args: Sequence[str], variables: Collection[str]
+) -> Invocation | None:
     """Return the launch with its arguments as the kubelet expands them, or None if a shell runs more than one
     command.
 
@@ -273,7 +312,11 @@ def _parse_launch(command: Sequence[str], args: Sequence[str], variables: Collec
         return None
     launch = container_invocation(words, [], {})
     entry = [_to_kubelet_variables(arg, variables) for arg in launch.entry]
-    return None if None in entry else launch._replace(entry=tuple([arg for arg in entry if arg is not None]))
+    return (
+        None
+        if None in entry
+        else launch._replace(entry=tuple([arg for arg in entry if arg is not None]))
+    )
 
 
 def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
@@ -325,12 +368,18 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
 def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
     """Return the port at which the nodes join, unless the object sets one itself."""
     port = rendezvous.endpoint.rpartition(":")[2]
-    is_set = "masterPort" in fields or fields["target"] == "pytorchjob" or rendezvous.backend.startswith("etcd")
+    is_set = (
+        "masterPort" in fields
+        or fields["target"] == "pytorchjob"
+        or rendezvous.backend.startswith("etcd")
+    )
     is_set = is_set or not port.isdecimal() or port == "0"
     return {} if is_set else {"masterPort": int(port)}
 
 
-_TORCHRUN_VARIABLES = frozenset({"OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "PET_LOCAL_ADDR"})
+_TORCHRUN_VARIABLES = frozenset(
+    {"OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "PET_LOCAL_ADDR"}
+)
 """Variables that compile adds unless torchrun's defaults apply."""
 
 
@@ -345,11 +394,16 @@ def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Can
         bare = _without_nulls(bare, path, _TORCHRUN_VARIABLES)
     if bare == job:
         return candidate
-    with_defaults = {**spec, "spec": {**bare, "elastic": {"defaults": "torchrun", **bare.get("elastic", {})}}}
+    with_defaults = {
+        **spec,
+        "spec": {**bare, "elastic": {"defaults": "torchrun", **bare.get("elastic", {})}},
+    }
     return _if_same(candidate, with_defaults, cluster)
 
 
-def _without_nulls(block: SpecData, path: Sequence[str], names: Collection[str] | None = None) -> SpecData:
+def _without_nulls(
+    block: SpecData, path: Sequence[str], names: Collection[str] | None = None
+) -> SpecData:
     """Return a copy without the nulls below a path, or only those of these names, and without what that empties."""
     if path and path[0] not in block:
         return block
@@ -358,16 +412,21 @@ def _without_nulls(block: SpecData, path: Sequence[str], names: Collection[str] 
         kept = {field: inner if field == path[0] else value for field, value in block.items()}
         return kept if inner or path[0] in {"master", "worker"} else without_keys(kept, path[0])
     kept = {
-        field: _without_nulls(value, (), names) if isinstance(value, dict) else value for field, value in block.items()
+        field: _without_nulls(value, (), names) if isinstance(value, dict) else value
+        for field, value in block.items()
     }
     return {
         field: value
         for field, value in kept.items()
-        if not ((value is None and (names is None or field in names)) or (value == {} and block[field]))
+        if not (
+            (value is None and (names is None or field in names)) or (value == {} and block[field])
+        )
     }
 
 
-def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Candidate:
+def lift_queue(
+    spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
+) -> Candidate:
     """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
     annotations.
     """
@@ -393,13 +452,17 @@ def _count_differences(candidate: Candidate, manifest: Json, related: Objects) -
         kind = kind_of(obj)
         name = object_name(obj)
         theirs = (
-            [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.by_name(kind, name)
+            [manifest]
+            if (kind_of(manifest), object_name(manifest)) == (kind, name)
+            else related.by_name(kind, name)
         )
         total += sum(1 for _ in gaps(obj, theirs[-1] if theirs else {}))
     return total
 
 
-def _queued_specs(spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile) -> Iterator[SpecData]:
+def _queued_specs(
+    spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
+) -> Iterator[SpecData]:
     queue_fields = _queue_fields(manifest, related, cluster)
     levels: list[Any] = [None]
     for level, kind in product(cluster.spec.topology.levels, ("required", "preferred")):
@@ -419,9 +482,16 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
     if system in QUEUE_LABELS:
         queue, priority = (labels.get(label) for label in QUEUE_LABELS[system])
     else:
-        group = next((nested_map(obj, "spec") for obj in related if kind_of(obj)[1] == "PodGroup"), {})
+        group = next(
+            (nested_map(obj, "spec") for obj in related if kind_of(obj)[1] == "PodGroup"), {}
+        )
         policy = nested_map(spec, "runPolicy", "schedulingPolicy")
-        queue = policy.get("queue") or spec.get("queue") or group.get("queue") or _annotated_queue((manifest, *related))
+        queue = (
+            policy.get("queue")
+            or spec.get("queue")
+            or group.get("queue")
+            or _annotated_queue((manifest, *related))
+        )
         priority = policy.get("priorityClass") or group.get("priorityClassName")
     fields = {"queue": as_string(queue), "priority": as_string(priority)}
     return {field: name for field, name in fields.items() if name}

@@ -20,7 +20,9 @@ from ptcompile.spec.pod_fields import spec_fields_in
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
 """Container fields that have another shape in the spec."""
-_CONTAINER_FIELDS = tuple(field for field in spec_fields_in("main") if field not in _RESHAPED_FIELDS)
+_CONTAINER_FIELDS = tuple(
+    field for field in spec_fields_in("main") if field not in _RESHAPED_FIELDS
+)
 _POD_FIELDS = spec_fields_in("spec")
 _METADATA_FIELDS = spec_fields_in("metadata")
 _HANDLED_FIELDS = frozenset({*_POD_FIELDS, "containers", "restartPolicy"})
@@ -38,18 +40,27 @@ def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
     pod = nested_map(pods.template, "spec")
     containers = as_mappings(pod.get("containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})
-    fields: JsonDict = {field: main[field] for field in _CONTAINER_FIELDS if main.get(field) is not None}
+    fields: JsonDict = {
+        field: main[field] for field in _CONTAINER_FIELDS if main.get(field) is not None
+    }
     environment, unnamed_env = _split_env(as_mappings(main.get("env")))
-    fields |= without_empty({"env": environment, "resources": _resources(nested_map(main, "resources"), gpu)})
     fields |= without_empty(
-        {field: pod.get(key) or None if key == "hostNetwork" else pod.get(key) for key, field in _POD_FIELDS.items()}
+        {"env": environment, "resources": _resources(nested_map(main, "resources"), gpu)}
+    )
+    fields |= without_empty(
+        {
+            field: pod.get(key) or None if key == "hostNetwork" else pod.get(key)
+            for key, field in _POD_FIELDS.items()
+        }
     )
     metadata = nested_map(pods.template, "metadata")
     fields |= without_empty({field: metadata.get(key) for key, field in _METADATA_FIELDS.items()})
     if pods.restart is not None:
         fields["restartPolicy"] = pods.restart
     fields |= _shared_memory(fields) if shm else {"sharedMemory": False}
-    return fields | without_empty({"podTemplate": _template_patch(pods, pod, metadata, unnamed_env)})
+    return fields | without_empty(
+        {"podTemplate": _template_patch(pods, pod, metadata, unnamed_env)}
+    )
 
 
 def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
@@ -62,7 +73,9 @@ def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
         if name in variables or not name:
             rest.append(entry)
         else:
-            variables[name] = source if isinstance(source, Mapping) else as_string(entry.get("value"))
+            variables[name] = (
+                source if isinstance(source, Mapping) else as_string(entry.get("value"))
+            )
     return variables, rest
 
 
@@ -111,9 +124,17 @@ def _shared_memory(fields: JsonDict) -> JsonDict:
     name = at_shm[0].get("name")
     volume = next((candidate for candidate in volumes if candidate.get("name") == name), {})
     source = nested_map(volume, "emptyDir")
-    is_usual = at_shm[0] == {"name": "shm", "mountPath": _SHM} and volume.keys() == {"name", "emptyDir"}
+    is_usual = at_shm[0] == {"name": "shm", "mountPath": _SHM} and volume.keys() == {
+        "name",
+        "emptyDir",
+    }
     is_mounted_once = sum(mount.get("name") == name for mount in mounts) == 1
-    if not (is_usual and is_mounted_once and source.get("medium") == "Memory" and source.keys() <= _SHM_SOURCE_KEYS):
+    if not (
+        is_usual
+        and is_mounted_once
+        and source.get("medium") == "Memory"
+        and source.keys() <= _SHM_SOURCE_KEYS
+    ):
         return {}
     fields["volumeMounts"] = [mount for mount in mounts if mount is not at_shm[0]]
     fields["volumes"] = [candidate for candidate in volumes if candidate is not volume]
@@ -129,7 +150,9 @@ def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) 
     spec = {key: value for key, value in pod.items() if key not in handled and value is not None}
     if pod.get("hostNetwork") is True and spec.get("dnsPolicy") == "ClusterFirstWithHostNet":
         del spec["dnsPolicy"]
-    containers = [_container_patch(container, pods, env) for container in as_mappings(pod.get("containers"))]
+    containers = [
+        _container_patch(container, pods, env) for container in as_mappings(pod.get("containers"))
+    ]
     if patched := [container for container in containers if container.keys() > {"name"}]:
         spec["containers"] = patched
     rest = without_keys(metadata, *_METADATA_FIELDS, "creationTimestamp")
@@ -141,7 +164,9 @@ def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> JsonDi
     if container.get("name") != pods.main:
         return dict(container)
     handled = {*_CONTAINER_FIELDS, "env", "resources", "name"}
-    rest = {key: value for key, value in container.items() if key not in handled and value is not None}
+    rest = {
+        key: value for key, value in container.items() if key not in handled and value is not None
+    }
     claims = nested_value(container, "resources", "claims")
     more = without_empty({"env": env, "resources": without_empty({"claims": claims})})
     return {"name": MAIN_CONTAINER if pods.trains else pods.role, **rest, **more}

@@ -35,7 +35,10 @@ def minimal_cluster() -> ClusterProfile:
 
 def needs_profile(specs: Sequence[JsonDict], profile: ClusterProfile) -> bool:
     """Return whether any spec compiles differently with the built-in profile than with this one."""
-    return any(compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile) for spec in specs)
+    return any(
+        compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile)
+        for spec in specs
+    )
 
 
 def needed_profile(specs: Sequence[JsonDict]) -> JsonDict | None:
@@ -58,7 +61,9 @@ def fit_built_in(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
     if "podTemplate" in job:
         return None
     closed = {**spec, "spec": {**job, "podTemplate": _NO_TOLERATIONS}}
-    alike = all(compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile))
+    alike = all(
+        compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile)
+    )
     return closed if alike else None
 
 
@@ -98,11 +103,18 @@ def _common_defaults(specs: Sequence[JsonDict]) -> Iterator[JsonDict]:
             yield {field: jobs[0][field]}
     for field in _MAPPING_FIELDS:
         for key, value in (jobs[0].get(field) or {}).items():
-            if isinstance(value, str) and all((job.get(field) or {}).get(key) == value for job in jobs):
+            if isinstance(value, str) and all(
+                (job.get(field) or {}).get(key) == value for job in jobs
+            ):
                 yield {field: {key: value}}
-    labels = [(spec["metadata"].get("labels") or {}, spec["spec"].get("podLabels") or {}) for spec in specs]
+    labels = [
+        (spec["metadata"].get("labels") or {}, spec["spec"].get("podLabels") or {})
+        for spec in specs
+    ]
     for key, value in labels[0][0].items():
-        if all(job_labels.get(key) == value == pod_labels.get(key) for job_labels, pod_labels in labels):
+        if all(
+            job_labels.get(key) == value == pod_labels.get(key) for job_labels, pod_labels in labels
+        ):
             yield {"labels": {key: value}}
 
 
@@ -117,9 +129,15 @@ def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
     metadata = dict(spec["metadata"])
     job = dict(spec["spec"])
     for field, value in fields.items():
-        holders = [(metadata, "labels"), (job, "podLabels")] if field == "labels" else [(job, field)]
+        holders = (
+            [(metadata, "labels"), (job, "podLabels")] if field == "labels" else [(job, field)]
+        )
         for holder, name in holders:
-            kept = {k: v for k, v in holder[name].items() if k not in value} if isinstance(value, dict) else None
+            kept = (
+                {k: v for k, v in holder[name].items() if k not in value}
+                if isinstance(value, dict)
+                else None
+            )
             if kept:
                 holder[name] = kept
             else:
@@ -127,7 +145,9 @@ def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
     return {**spec, "metadata": metadata, "spec": job}
 
 
-def _compile_alike(specs: Sequence[JsonDict], old: JsonDict, new_specs: Sequence[JsonDict], new: JsonDict) -> bool:
+def _compile_alike(
+    specs: Sequence[JsonDict], old: JsonDict, new_specs: Sequence[JsonDict], new: JsonDict
+) -> bool:
     old_cluster = read_cluster(old)
     new_cluster = read_cluster(new)
     if old_cluster is None or new_cluster is None:
@@ -151,6 +171,10 @@ def _near_misses(specs: Sequence[JsonDict]) -> Iterator[str]:
             for key, value in (spec["spec"].get(field) or {}).items()
             if isinstance(value, str)
         )
-        near = [key for (key, _), count in counted.items() if len(specs) * MIN_SHARE <= count < len(specs)]
+        near = [
+            key
+            for (key, _), count in counted.items()
+            if len(specs) * MIN_SHARE <= count < len(specs)
+        ]
         if near:
             yield f"not moved to the profile, because some jobs differ: {field} {', '.join(sorted(near))}"

@@ -57,7 +57,9 @@ def _comments(source: Source, document: Document) -> Iterator[tuple[Path, str]]:
     """Yield each comment of a document with the path of its line, or of the next line if it has a line of its own."""
     if document.positions() is None or source.is_json:
         return
-    offset = document.start() if document.index else 0  # the lines before the first --- belong to the first document
+    offset = (
+        document.start() if document.index else 0
+    )  # the lines before the first --- belong to the first document
     waiting: list[str] = []
     remaining = _MAX_COMMENTS
     for line in source.text[offset : document.end()].split("\n"):
@@ -82,7 +84,8 @@ def _comment_start(document: Document, line: str, offset: int) -> int:
     """Return the index at which a comment begins on a line at this offset, or -1."""
     start = line.find("#")
     while start >= 0 and (
-        (start and not line[start - 1].isspace()) or document.scalar_start(offset + start) is not None
+        (start and not line[start - 1].isspace())
+        or document.scalar_start(offset + start) is not None
     ):
         start = line.find("#", start + 1)
     return start

@@ -94,8 +94,12 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
         present = normalize_value(b if a is MISSING else a, path)
         if isinstance(present, Keyed):
             for key, item in present.items():
-                yield ImportGap((*path, f"[{key}]"), *((MISSING, item) if a is MISSING else (item, MISSING)))
-        elif path[-1].startswith("[") or not is_default(path, present, ours if a is MISSING else theirs):
+                yield ImportGap(
+                    (*path, f"[{key}]"), *((MISSING, item) if a is MISSING else (item, MISSING))
+                )
+        elif path[-1].startswith("[") or not is_default(
+            path, present, ours if a is MISSING else theirs
+        ):
             yield ImportGap(path, *((MISSING, present) if a is MISSING else (present, MISSING)))
         return
     x = unfold(a, path)
@@ -103,7 +107,9 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
     if isinstance(x, dict) and isinstance(y, dict):
         for key in dict.fromkeys((*y, *x)):
             part = f"[{key}]" if isinstance(x, Keyed) or isinstance(y, Keyed) else str(key)
-            yield from _iter_gaps(x.get(key, MISSING), y.get(key, MISSING), (*path, part), ours, theirs)
+            yield from _iter_gaps(
+                x.get(key, MISSING), y.get(key, MISSING), (*path, part), ours, theirs
+            )
     elif (x := normalize_value(a, path)) != (y := normalize_value(b, path)):
         yield ImportGap(path, x, y)
 
@@ -119,7 +125,9 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
         if pods is None or (rest in _UNPATCHABLE and pods.path):
             remaining += _patch_object(out, gap, theirs, read)
         else:
-            groups.setdefault((rest, repr(to_plain_data(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
+            groups.setdefault((rest, repr(to_plain_data(gap.theirs))), []).append(
+                (pods, gap._replace(path=rest), gap)
+            )
     training = [pods for pods in read.pods if pods.trains]
     templates = {
         id(pods): _with_main_named(_template_of(manifest, pods), pods.main, _patch_name(pods))
@@ -128,13 +136,20 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
     }
     for group in groups.values():
         nodes = [entry for entry in group if entry[0].trains]
-        if nodes and len(nodes) == sum(1 + len(pods.other_paths) for pods in training):  # all of them have this gap
+        if nodes and len(nodes) == sum(
+            1 + len(pods.other_paths) for pods in training
+        ):  # all of them have this gap
             pods, gap, whole = nodes[0]
-            remaining += () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
+            remaining += (
+                () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
+            )
             nodes = []
         for pods, gap, whole in nodes:
             if pods.other_paths or not _close_in_block(
-                _block_of(out["spec"], pods, alone=len(training) == 1), gap, pods, templates[id(pods)]
+                _block_of(out["spec"], pods, alone=len(training) == 1),
+                gap,
+                pods,
+                templates[id(pods)],
             ):
                 remaining += _patch_object(out, whole, theirs, read)
         for pods, gap, whole in group:
@@ -167,10 +182,21 @@ def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole |
     """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
         for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
-            under = None if path is None else _with_item_names((manifest, *read.objects)[pods.holder], path)
+            under = (
+                None
+                if path is None
+                else _with_item_names((manifest, *read.objects)[pods.holder], path)
+            )
             below = () if under is None else gap.path[len(under) :]
-            of_object = not under and below[:1] != ("spec",)  # a Pod's metadata is that of the object
-            if under is not None and gap.path[: len(under)] == under and below[:1] in _TEMPLATE_PARTS and not of_object:
+            of_object = not under and below[:1] != (
+                "spec",
+            )  # a Pod's metadata is that of the object
+            if (
+                under is not None
+                and gap.path[: len(under)] == under
+                and below[:1] in _TEMPLATE_PARTS
+                and not of_object
+            ):
                 return pods, below
     return None, gap.path
 
@@ -195,10 +221,18 @@ def _close_in_block(block: SpecData, gap: ImportGap, pods: ReadRole, template: J
     `template` is the pods' template in normal form (see `_with_main_named`).
     """
     container = ("spec", "containers", f"[{pods.main}]")
-    if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (value := _env_value(gap.theirs)) is not MISSING:
+    if (
+        gap.path[:4] == (*container, "env")
+        and len(gap.path) == 5
+        and (value := _env_value(gap.theirs)) is not MISSING
+    ):
         block["env"] = _sort_env({**(block.get("env") or {}), gap.path[4][1:-1]: value}, pods)
         return True
-    path = (*container[:2], f"[{_patch_name(pods)}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
+    path = (
+        (*container[:2], f"[{_patch_name(pods)}]", *gap.path[3:])
+        if gap.path[:3] == container
+        else gap.path
+    )
     return _put_in_patch(block.setdefault("podTemplate", {}), path, gap.theirs, template)
 
 
@@ -224,7 +258,9 @@ def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
     """Return the variables in the manifest's order, since a value may refer to an earlier variable."""
     containers = as_mappings(nested_value(pods.template, "spec", "containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})
-    order = {str(entry.get("name")): index for index, entry in enumerate(as_mappings(main.get("env")))}
+    order = {
+        str(entry.get("name")): index for index, entry in enumerate(as_mappings(main.get("env")))
+    }
     return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}
 
 
@@ -247,13 +283,19 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
     target: Any = patch
     for index, part in enumerate(parents):
         after = path[index + 1]
-        theirs = theirs.get(part.strip("[]") if part.startswith("[") else part) if isinstance(theirs, dict) else None
+        theirs = (
+            theirs.get(part.strip("[]") if part.startswith("[") else part)
+            if isinstance(theirs, dict)
+            else None
+        )
         if after.startswith("[") and part not in OBJECT_KEYS:
             target[part] = None if theirs is None else to_plain_data(theirs)
             return theirs is not None or value is MISSING
         if after.startswith("["):
             target = target.setdefault(part, [])
-            target = _patch_item(target, OBJECT_KEYS[part], after, theirs, whole=index + 2 == len(path))
+            target = _patch_item(
+                target, OBJECT_KEYS[part], after, theirs, whole=index + 2 == len(path)
+            )
             if target is None:
                 return value is not MISSING
         elif not part.startswith("["):
@@ -322,7 +364,10 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     for group in _removable_paths(candidate.spec):
         for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
             spec = _without_all(candidate.spec, paths)
-            if spec in (candidate.spec, rejected):  # without the only field of a block, as before without the block
+            if spec in (
+                candidate.spec,
+                rejected,
+            ):  # without the only field of a block, as before without the block
                 continue
             smaller = compile_candidate(spec, cluster, candidate)
             if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
@@ -332,7 +377,9 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     return candidate
 
 
-def _trials(candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProfile) -> Iterator[Sequence[KeyPath]]:
+def _trials(
+    candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProfile
+) -> Iterator[Sequence[KeyPath]]:
     """Yield what to leave out of a group of fields of which none changes what compile writes for another: all that the
     objects do not need, then each of these, which has no effect if all of them could go.
 
@@ -340,7 +387,11 @@ def _trials(candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProf
     """
     bare = compile_candidate(_without_all(candidate.spec, group), cluster).manifests
     needless = group
-    if bare is not None and candidate.manifests is not None and len(bare) == len(candidate.manifests):
+    if (
+        bare is not None
+        and candidate.manifests is not None
+        and len(bare) == len(candidate.manifests)
+    ):
         pairs = zip(bare, candidate.manifests, strict=True)
         differing = [set(gap.path) for ours, theirs in pairs for gap in gaps(ours, theirs)]
         needless = [path for path in group if not any(map(_marks_of(path).issubset, differing))]
@@ -363,7 +414,13 @@ def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:
 def sort_fields(spec: SpecData) -> SpecData:
     """Return the spec with the fields of the job in the usual order."""
     job = spec["spec"]
-    return {**spec, "spec": {field: job[field] for field in sorted(job, key=lambda field: _FIELD_ORDER.get(field, 99))}}
+    return {
+        **spec,
+        "spec": {
+            field: job[field]
+            for field in sorted(job, key=lambda field: _FIELD_ORDER.get(field, 99))
+        },
+    }
 
 
 def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool) -> bool:
@@ -372,7 +429,9 @@ def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool)
         return False
     if compiled == expected:
         return True
-    return not is_exact and not any(any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True))
+    return not is_exact and not any(
+        any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True)
+    )
 
 
 def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
@@ -393,7 +452,11 @@ def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
             if isinstance(value, dict):
                 yield from ([("spec", field, inner, key)] for key in value if key in WAITS)
     for role in ("master", "worker"):
-        yield from ([("spec", role, field)] for field in _REMOVABLE if _is_removable(field, job.get(role) or {}))
+        yield from (
+            [("spec", role, field)]
+            for field in _REMOVABLE
+            if _is_removable(field, job.get(role) or {})
+        )
     for field in ("restartPolicy", "replicas"):
         yield [("spec", "roles", role, field) for role, block in roles.items() if field in block]
 

@@ -55,8 +55,12 @@ class JobClaim(NamedTuple):
 
 def accelerators_in(claims: Iterable[JobClaim], pod: Json) -> int:
     """Return the number of accelerators that a pod spec claims through the job's templates."""
-    templates = {claim.get("resourceClaimTemplateName") for claim in pod.get("resourceClaims") or ()}
-    return sum([claim.count for claim in claims if claim.accelerators and claim.template in templates])
+    templates = {
+        claim.get("resourceClaimTemplateName") for claim in pod.get("resourceClaims") or ()
+    }
+    return sum(
+        [claim.count for claim in claims if claim.accelerators and claim.template in templates]
+    )
 
 
 def channel_template(job: str) -> str:
@@ -339,7 +343,9 @@ Pass = Callable[[Job, Context], Job]
 TemplateTransform = Callable[[PodTemplate], PodTemplate]
 
 
-def map_templates(job: Job, change: TemplateTransform, auxiliary_change: TemplateTransform | None = None) -> Job:
+def map_templates(
+    job: Job, change: TemplateTransform, auxiliary_change: TemplateTransform | None = None
+) -> Job:
     """Return the job with `change` applied to the template of each role; auxiliary roles get `auxiliary_change` if set.
 
     If no template changes, the same job is returned, so a pass without work costs next to nothing.
@@ -419,8 +425,13 @@ def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
         job.runtime is not None and not launch.entry
     ):  # a runtime's command has its own settings
         return {**user_conf}
-    waits: dict[str, str | None] = {"timeout": str(JOIN_TIMEOUT_SECONDS), "join_timeout": str(JOIN_TIMEOUT_SECONDS)}
+    waits: dict[str, str | None] = {
+        "timeout": str(JOIN_TIMEOUT_SECONDS),
+        "join_timeout": str(JOIN_TIMEOUT_SECONDS),
+    }
     if backend == "c10d":
         timeout = user_conf.get("timeout", waits["timeout"])
-        waits["read_timeout"] = timeout if timeout is None or timeout.strip().isdigit() else waits["timeout"]
+        waits["read_timeout"] = (
+            timeout if timeout is None or timeout.strip().isdigit() else waits["timeout"]
+        )
     return {**waits, **user_conf}

@@ -41,10 +41,15 @@ class Resources(NamedTuple):
             nulls |= {null for null in fallback.nulls if null[1] not in named}
         requests: dict[str, str] = {}
         limits: dict[str, str] = {}
-        for name in sorted({**named, **fallback.requests, **fallback.limits}, key=lambda name: _FIRST.get(name, name)):
+        for name in sorted(
+            {**named, **fallback.requests, **fallback.limits},
+            key=lambda name: _FIRST.get(name, name),
+        ):
             level = self if name in named else fallback
             limit = None if nulls and ("limits", name) in nulls else level.limits.get(name)
-            request = None if nulls and ("requests", name) in nulls else level.requests.get(name, limit)
+            request = (
+                None if nulls and ("requests", name) in nulls else level.requests.get(name, limit)
+            )
             if limit is None and request is not None and (name == "gpu" or never_shared(name)):
                 limit = request
             if request is not None:
@@ -66,8 +71,16 @@ def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | Non
     if None not in requests.values() and None not in limits.values():
         return Resources(cast("Mapping[str, str]", requests), cast("Mapping[str, str]", limits))
     halves = {"requests": requests, "limits": limits}
-    nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
-    set_halves = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
+    nulls = frozenset(
+        (half, name)
+        for half, amounts in halves.items()
+        for name in amounts
+        if amounts[name] is None
+    )
+    set_halves = {
+        half: {k: v for k, v in amounts.items() if v is not None}
+        for half, amounts in halves.items()
+    }
     return Resources(set_halves["requests"], set_halves["limits"], nulls)
 
 
@@ -86,12 +99,26 @@ class Container(NamedTuple):
     def missing_env(self, variables: Mapping[str, str]) -> list[Json]:
         """Return the entries of those variables that the container does not have."""
         names = {entry.get("name") for entry in self.env}
-        return [{"name": name, "value": value} for name, value in variables.items() if name not in names]
+        return [
+            {"name": name, "value": value} for name, value in variables.items() if name not in names
+        ]
 
     def with_env(self, env: Iterable[Json]) -> Container:
         """Return the container with these variables."""
-        extra, mounts = self.extra, self.mounts  # positional arguments take half the time of _replace
-        return Container(self.name, self.image, self.command, self.args, tuple(env), self.resources, mounts, extra)
+        extra, mounts = (
+            self.extra,
+            self.mounts,
+        )  # positional arguments take half the time of _replace
+        return Container(
+            self.name,
+            self.image,
+            self.command,
+            self.args,
+            tuple(env),
+            self.resources,
+            mounts,
+            extra,
+        )
 
 
 class PodTemplate(NamedTuple):
@@ -235,11 +262,18 @@ def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
     """Return a value without the paths of a tree of nulls. `key` is the field that holds the value."""
     if isinstance(value, Mapping):
         kept = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
-        return {k: without_paths(inner, nulls[k], k) if k in nulls else inner for k, inner in kept.items()}
+        return {
+            k: without_paths(inner, nulls[k], k) if k in nulls else inner
+            for k, inner in kept.items()
+        }
     if key not in MERGE_KEYS or not isinstance(value, list | tuple):
         return value
     items = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
-    return [without_paths(item, inside) if inside else item for item, inside in items if not isinstance(inside, tuple)]
+    return [
+        without_paths(item, inside) if inside else item
+        for item, inside in items
+        if not isinstance(inside, tuple)
+    ]
 
 
 def absent_nulls(nulls: Json, value: Any, key: str = "") -> JsonDict:
@@ -264,7 +298,10 @@ def _nulls_with_main(template: PodTemplate, main: str | None) -> Json:
     container_nulls = spec.get("containers", {}) if isinstance(spec, Mapping) else {}
     if main is None or template.main.name not in container_nulls:
         return template.nulls
-    containers = {main if name == template.main.name else name: inside for name, inside in container_nulls.items()}
+    containers = {
+        main if name == template.main.name else name: inside
+        for name, inside in container_nulls.items()
+    }
     return {**template.nulls, "spec": {**spec, "containers": containers}}
 
 
@@ -318,7 +355,9 @@ def merge_under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
     Added items come first.
     """
     merged = read(_merge_over_base(write(template, main=main), base), main)
-    main_container = merged.main._replace(name=template.main.name, resources=template.main.resources)
+    main_container = merged.main._replace(
+        name=template.main.name, resources=template.main.resources
+    )
     return merged._replace(main=main_container, nulls=template.nulls)
 
 
@@ -328,7 +367,10 @@ def _merge_over_base(value: Any, base: Any, key: str = "") -> Any:
     """
     if isinstance(value, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
         added_fields = without_keys(base, *value)
-        return {**added_fields, **{k: _merge_over_base(v, base.get(k), k) for k, v in value.items()}}
+        return {
+            **added_fields,
+            **{k: _merge_over_base(v, base.get(k), k) for k, v in value.items()},
+        }
     if key not in MERGE_KEYS or not isinstance(value, list) or not isinstance(base, list):
         return value
     name = MERGE_KEYS[key]

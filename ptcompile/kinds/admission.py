@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     Outcome = Literal["admitted", "waits", "never"]
 else:
-    Objects = Json = Quantity = Versions = Outcome = object  # as text, NamedTuple would compile them
+    Objects = Json = Quantity = Versions = Outcome = (
+        object  # as text, NamedTuple would compile them
+    )
 
 
 _MAX_SHOWN = 8
@@ -54,9 +56,18 @@ class AdmittedPodSet(NamedTuple):
         by_flavor: dict[str, list[str]] = {}
         for resource, flavor in self.flavors.items():
             by_flavor.setdefault(flavor, []).append(resource)
-        flavors = "; ".join(f"{', '.join(sorted(names))} from {flavor}" for flavor, names in sorted(by_flavor.items()))
-        places = ", ".join(f"{count} in {'/'.join(values)}" for values, count in self.domains[:_MAX_SHOWN])
-        more = f", and {len(self.domains) - _MAX_SHOWN} more domains" if len(self.domains) > _MAX_SHOWN else ""
+        flavors = "; ".join(
+            f"{', '.join(sorted(names))} from {flavor}"
+            for flavor, names in sorted(by_flavor.items())
+        )
+        places = ", ".join(
+            f"{count} in {'/'.join(values)}" for values, count in self.domains[:_MAX_SHOWN]
+        )
+        more = (
+            f", and {len(self.domains) - _MAX_SHOWN} more domains"
+            if len(self.domains) > _MAX_SHOWN
+            else ""
+        )
         pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")
 
@@ -158,7 +169,10 @@ class JobAdmission(NamedTuple):
         """Return the answer as text, with a line for each pod set."""
         head = f"{self.kind}/{self.name}: {self._summary()}"
         out = [head, *(f"  {pod_set.as_text()}" for pod_set in self.pod_sets)]
-        out += [f"  preempts {victim.name} in {victim.namespace} ({victim.how})" for victim in self.victims]
+        out += [
+            f"  preempts {victim.name} in {victim.namespace} ({victim.how})"
+            for victim in self.victims
+        ]
         out += [f"  help: {self.advice}"] if self.advice else []
         return out + [f"  note: {note}" for note in self.notes]
 

@@ -77,7 +77,9 @@ class QueueSystem(NamedTuple):
     """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
     """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""
-    framework: Callable[[GroupVersionKind, Versions, Collection[str]], tuple[str, str] | None] | None = None
+    framework: (
+        Callable[[GroupVersionKind, Versions, Collection[str]], tuple[str, str] | None] | None
+    ) = None
     """For a kind that is neither managed by default nor switched on in the profile, the configuration that switches it
     on, and why.
     """
@@ -248,7 +250,9 @@ class Retry(NamedTuple):
     """For a role that consists of several Jobs, the number of pods of each; else 0."""
 
 
-def kubelet_retry(limit: int | None, counted: Literal["role", "job"], text: str, size: int = 0) -> Retry:
+def kubelet_retry(
+    limit: int | None, counted: Literal["role", "job"], text: str, size: int = 0
+) -> Retry:
     """Return the restart of a container by the kubelet, with its back-off (Kubernetes 1.36, CrashLoopBackOff)."""
     return Retry("container", limit, counted, text, 10, 300, immediate=True, size=size)
 
@@ -589,7 +593,9 @@ class Operator:
         """Return how jobs ask it for a gang. Raises LookupError for an operator that is not a `gang_scheduler`."""
         raise LookupError(self.folder)
 
-    def platform_objects(self, manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
+    def platform_objects(
+        self, manifests: Sequence[JsonDict], versions: Versions
+    ) -> Iterator[JsonDict]:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 

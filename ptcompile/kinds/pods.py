@@ -117,8 +117,14 @@ class PodView(NamedTuple):
         inits = as_mappings(self.spec.get("initContainers"))
         containers = as_mappings(self.spec.get("containers"))
         return (
-            *[ContainerView(as_string(container.get("name")), True, container) for container in inits],
-            *[ContainerView(as_string(container.get("name")), False, container) for container in containers],
+            *[
+                ContainerView(as_string(container.get("name")), True, container)
+                for container in inits
+            ],
+            *[
+                ContainerView(as_string(container.get("name")), False, container)
+                for container in containers
+            ],
         )
 
     @property
@@ -142,7 +148,9 @@ class PodView(NamedTuple):
         return tuple(as_mappings(self.spec.get("volumes")))
 
 
-def main_container_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
+def main_container_of(
+    containers: Sequence[ContainerView], name: str | None
+) -> ContainerView | None:
     """Return the training container: the one with this name, else the first, or None without containers."""
     first = None
     for container in containers:
@@ -202,7 +210,9 @@ class PodSequence(Sequence[PodView]):
     def folded(self, edge: int = 2) -> Iterator[PodView]:
         """Yield the first `edge` pods and the last one of each role."""
         for role in self.roles:
-            indexes = range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
+            indexes = (
+                range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
+            )
             yield from (role.pod(i) for i in indexes)
 
 
@@ -282,7 +292,9 @@ def env_entry(entry: Json) -> JsonDict:
     if "fieldRef" in source:
         return {**entry_json, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
     key_reference = reference(source)
-    return {**entry_json, **source} if key_reference is None else {**entry_json, "from": key_reference}
+    return (
+        {**entry_json, **source} if key_reference is None else {**entry_json, "from": key_reference}
+    )
 
 
 def reference(source: Json) -> str | None:
@@ -292,7 +304,9 @@ def reference(source: Json) -> str | None:
         if type(key_source) is dict or isinstance(
             key_source, Mapping
         ):  # checking dict first takes a tenth of the ABC check's time
-            return f"{prefix}:{as_string(key_source.get('name'))}/{as_string(key_source.get('key'))}"
+            return (
+                f"{prefix}:{as_string(key_source.get('name'))}/{as_string(key_source.get('key'))}"
+            )
     return None
 
 

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+)
 
 MAIN_CONTAINER = "pytorch"
 """Name of the training container in a spec."""
@@ -57,7 +64,9 @@ def unreadable_object(target: str, path: Path, message: str, help: str) -> Read:
 
 def without_empty(fields: Json) -> JsonDict:
     """Return the fields that are neither null nor an empty list or mapping."""
-    return {key: value for key, value in fields.items() if value is not None and value not in ([], {})}
+    return {
+        key: value for key, value in fields.items() if value is not None and value not in ([], {})
+    }
 
 
 def main_container(template: Json, *names: str) -> str:
@@ -66,12 +75,18 @@ def main_container(template: Json, *names: str) -> str:
     """
     containers = as_mappings(nested_map(template, "spec").get("containers"))
     called = [as_string(container.get("name")) for container in containers]
-    devices = [as_string(container.get("name")) for container in containers if _asks_for_devices(container)]
+    devices = [
+        as_string(container.get("name")) for container in containers if _asks_for_devices(container)
+    ]
     return next((name for name in (*names, *devices, *called) if name in called), MAIN_CONTAINER)
 
 
 def _asks_for_devices(container: Json) -> bool:
-    return any("/" in str(name) for half in ("limits", "requests") for name in nested_map(container, "resources", half))
+    return any(
+        "/" in str(name)
+        for half in ("limits", "requests")
+        for name in nested_map(container, "resources", half)
+    )
 
 
 def restart_policy(template: Json, default: str) -> str:
@@ -90,7 +105,9 @@ def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], JsonDict]:
     if have_same_pods(pods):
         total = sum(role.replicas for role in pods)
         other_paths = tuple(role.path for role in pods[1:] if role.path is not None)
-        return (pods[0]._replace(role="node", replicas=total, other_paths=other_paths),), {"nodes": total}
+        return (pods[0]._replace(role="node", replicas=total, other_paths=other_paths),), {
+            "nodes": total
+        }
     workers = {"worker": {"replicas": pods[1].replicas}} if len(pods) > 1 else {}
     return tuple(pods), {"master": {}, **workers}
 

@@ -65,20 +65,28 @@ def references(value: Any, path: Path) -> Iterator[PodReference]:
 def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
     """Yield the references of a pod spec, a container or any mapping with their fields."""
     if account := as_string(mapping.get("serviceAccountName")):
-        yield PodReference((*path, "serviceAccountName"), "ServiceAccount", account, is_optional=False)
+        yield PodReference(
+            (*path, "serviceAccountName"), "ServiceAccount", account, is_optional=False
+        )
     for item_path, secret in _items(mapping, "imagePullSecrets", path):
-        yield PodReference((*item_path, "name"), "Secret", str(secret.get("name")), is_optional=False)
+        yield PodReference(
+            (*item_path, "name"), "Secret", str(secret.get("name")), is_optional=False
+        )
     for field in ("initContainers", "containers"):
         for item_path, container in _items(mapping, field, path):
             yield from references(container, item_path)
     for item_path, entry in _items(mapping, "env", path):
-        yield from _env_references(nested_map(entry, "valueFrom"), (*item_path, "valueFrom"), _ENV_SOURCES)
+        yield from _env_references(
+            nested_map(entry, "valueFrom"), (*item_path, "valueFrom"), _ENV_SOURCES
+        )
     for item_path, entry in _items(mapping, "envFrom", path):
         yield from _env_references(entry, item_path, _ENV_FROM_SOURCES)
     for item_path, volume in _items(mapping, "volumes", path):
         yield from _volume_references(volume, item_path, _VOLUME_SOURCES)
         projected_path = (*item_path, "projected")
-        for source_path, source in _items(nested_map(volume, "projected"), "sources", projected_path):
+        for source_path, source in _items(
+            nested_map(volume, "projected"), "sources", projected_path
+        ):
             yield from _volume_references(source, source_path, _PROJECTED_SOURCES)
 
 
@@ -87,21 +95,37 @@ def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator
         reference = nested_map(source, field)
         reference_path = (*path, field)
         if "name" in reference:
-            keys = (((*reference_path, "key"), as_string(reference["key"])),) if "key" in reference else ()
+            keys = (
+                (((*reference_path, "key"), as_string(reference["key"])),)
+                if "key" in reference
+                else ()
+            )
             yield PodReference(
-                (*reference_path, "name"), kind, str(reference["name"]), reference.get("optional") is True, keys
+                (*reference_path, "name"),
+                kind,
+                str(reference["name"]),
+                reference.get("optional") is True,
+                keys,
             )
 
 
-def _volume_references(volume: Json, path: Path, sources: tuple[tuple[str, str, str], ...]) -> Iterator[PodReference]:
+def _volume_references(
+    volume: Json, path: Path, sources: tuple[tuple[str, str, str], ...]
+) -> Iterator[PodReference]:
     for field, kind, name in sources:
         reference = nested_map(volume, field)
         reference_path = (*path, field)
         if name in reference:
             items = _items(reference, "items", reference_path)
-            keys = tuple(((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items)
+            keys = tuple(
+                ((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items
+            )
             yield PodReference(
-                (*reference_path, name), kind, str(reference[name]), reference.get("optional") is True, keys
+                (*reference_path, name),
+                kind,
+                str(reference[name]),
+                reference.get("optional") is True,
+                keys,
             )
 
 

@@ -82,7 +82,9 @@ def field_condition(path: str, *values: str) -> Condition:
 def condition_is_true(kind: str) -> str:
     """Return the CEL expression that a condition of this type is true."""
     where = "has(object.status) && has(object.status.conditions)"
-    return f"{where} && object.status.conditions.exists(c, c.type == '{kind}' && c.status == 'True')"
+    return (
+        f"{where} && object.status.conditions.exists(c, c.type == '{kind}' && c.status == 'True')"
+    )
 
 
 def merge_patch_for(path: tuple[str, ...], value: bool) -> JsonDict | None:
@@ -126,20 +128,31 @@ class Status(NamedTuple):
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form."""
-        return {"state": self.state, "done": self.done, "reason": self.reason, "message": self.message}
+        return {
+            "state": self.state,
+            "done": self.done,
+            "reason": self.reason,
+            "message": self.message,
+        }
 
 
 def true_conditions(live: Json) -> dict[str, Json]:
     """Return the conditions whose status is "True", keyed by type. The last one of the list is not the state."""
     conditions = as_mappings(nested_map(live, "status").get("conditions"))
     return {
-        as_string(condition.get("type")): condition for condition in conditions if condition.get("status") == "True"
+        as_string(condition.get("type")): condition
+        for condition in conditions
+        if condition.get("status") == "True"
     }
 
 
 def status_from_condition(state: State, condition: Json) -> Status:
     """Return a state with the reason and message of a condition."""
-    return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
+    return Status(
+        state,
+        as_string(condition.get("reason")) or None,
+        as_string(condition.get("message")) or None,
+    )
 
 
 def status_from_counts(counts: Sequence[Json]) -> Status | None:
@@ -150,7 +163,9 @@ def status_from_counts(counts: Sequence[Json]) -> Status | None:
     """
     if not any(count.get(field) for count in counts for field in _SHOW_PODS):
         return None
-    has_unready = any(count.get("active") for count in counts) and not any(count.get("ready") for count in counts)
+    has_unready = any(count.get("active") for count in counts) and not any(
+        count.get("ready") for count in counts
+    )
     return Status("running", None, _NOT_READY if has_unready else None)
 
 

@@ -51,7 +51,11 @@ _RULE_EFFECTS = {
 def _exit_codes(codes: Json) -> str:
     values = codes.get("values")
     listed = ", ".join(map(str, values)) if isinstance(values, list) else ""
-    return f"exit status {listed}" if codes.get("operator") == "In" else f"any exit status except {listed}"
+    return (
+        f"exit status {listed}"
+        if codes.get("operator") == "In"
+        else f"any exit status except {listed}"
+    )
 
 
 def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
@@ -83,7 +87,11 @@ def limit_sentences(spec: Json, subject: str) -> Iterator[str]:
 def suspension_notes(spec: Json, path: str = "spec") -> tuple[str, ...]:
     """Return a sentence if `spec`, which is at a path of the object, suspends it."""
     is_suspended = spec.get("suspend") is True
-    return (f"suspended: the pods are created when {path}.suspend becomes false",) if is_suspended else ()
+    return (
+        (f"suspended: the pods are created when {path}.suspend becomes false",)
+        if is_suspended
+        else ()
+    )
 
 
 def job_labels(name: str) -> dict[str, str]:
@@ -97,7 +105,11 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> JsonDict:
     """Return the pod spec with `change` applied to each container, or to each init container if `init`."""
     key = "initContainers" if init else "containers"
-    return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]} if spec.get(key) else dict(spec)
+    return (
+        {**spec, key: [change(c) for c in as_mappings(spec.get(key))]}
+        if spec.get(key)
+        else dict(spec)
+    )
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> JsonDict:
@@ -134,7 +146,9 @@ def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 
 
-def cluster_host_name(hostname: str, subdomain: str | None, namespace: str, domain: str = "cluster.local") -> str:
+def cluster_host_name(
+    hostname: str, subdomain: str | None, namespace: str, domain: str = "cluster.local"
+) -> str:
     """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is None."""
     middle = f"{hostname}.{subdomain}" if subdomain else hostname
     return f"{middle}.{namespace}.svc.{domain}"

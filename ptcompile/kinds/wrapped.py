@@ -36,7 +36,14 @@ _WORKFLOWS: dict[str, Path] = {
     "CronWorkflow": ("spec", "workflowSpec"),
 }
 """Path of the spec of a workflow, by kind (Argo Workflows 3.7, pkg/apis/workflow/v1alpha1)."""
-_STEP_FIELDS = ("affinity", "hostAliases", "nodeSelector", "schedulerName", "securityContext", "tolerations")
+_STEP_FIELDS = (
+    "affinity",
+    "hostAliases",
+    "nodeSelector",
+    "schedulerName",
+    "securityContext",
+    "tolerations",
+)
 """Fields of a step's pod that a template has, else the workflow (workflow/controller/workflowpod.go)."""
 _PATCHES = frozenset({"podSpecPatch", "templateDefaults"})
 """Fields from which Argo merges other ones into a pod."""
@@ -57,7 +64,10 @@ class WrappedObject(NamedTuple):
     def move(self, path: Path) -> tuple[Path, Path]:
         """Return the part that a path is in, and where the outer object has that part: the longest beginning."""
         moves = [((), self.path), *self.moves]
-        return max((move for move in moves if path[: len(move[0])] == move[0]), key=lambda move: len(move[0]))
+        return max(
+            (move for move in moves if path[: len(move[0])] == move[0]),
+            key=lambda move: len(move[0]),
+        )
 
 
 def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
@@ -135,12 +145,24 @@ def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
 def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
     container = nested_map(template, "container")
     mounted = {as_string(mount.get("name")) for mount in as_mappings(container.get("volumeMounts"))}
-    claims = [(place, _claimed(claim)) for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))]
-    written = (*_items(workflow, (*root, "volumes")), *_items(workflow, (*path, "volumes")), *claims)
-    volumes = [(place, volume) for place, volume in written if as_string(volume.get("name")) in mounted]
+    claims = [
+        (place, _claimed(claim))
+        for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))
+    ]
+    written = (
+        *_items(workflow, (*root, "volumes")),
+        *_items(workflow, (*path, "volumes")),
+        *claims,
+    )
+    volumes = [
+        (place, volume) for place, volume in written if as_string(volume.get("name")) in mounted
+    ]
 
     owners = {
-        field: owner for owner in (root, path) for field in _STEP_FIELDS if get(workflow, (*owner, field)) is not None
+        field: owner
+        for owner in (root, path)
+        for field in _STEP_FIELDS
+        if get(workflow, (*owner, field)) is not None
     }
     pod = {
         "restartPolicy": "Never",
@@ -148,7 +170,12 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
         "volumes": [volume for _, volume in volumes],
         **{field: get(workflow, (*owner, field)) for field, owner in owners.items()},
     }
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": nested_map(template, "metadata"), "spec": pod}
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": nested_map(template, "metadata"),
+        "spec": pod,
+    }
     name = f"{object_name(workflow)}-{as_string(template.get('name'))}"
     named = _named_by({"metadata": {**nested_map(workflow, "metadata"), "name": name}}, manifest)
 
@@ -177,7 +204,12 @@ def pod_of_template(owner: Json, template: Json) -> Json | None:
     space = nested_map(owner, "metadata").get("namespace")
     if space is not None:
         metadata["namespace"] = space
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": nested_map(template, "spec")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": nested_map(template, "spec"),
+    }
 
 
 def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:

@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator as is_known_accelerator, never_shared
+from ptcompile.kubernetes.resources import (
+    HUGE_PAGES,
+    is_accelerator as is_known_accelerator,
+    never_shared,
+)
 from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 
 Quantities = Mapping[str, Quantity]
@@ -20,7 +24,9 @@ def is_accelerator(name: str) -> bool:
 
 def quantities_of(resources: Json, kind: str) -> dict[str, Quantity]:
     """Return the `requests` or `limits` that parse as quantities."""
-    parsed = {str(name): quantity.parse(amount) for name, amount in nested_map(resources, kind).items()}
+    parsed = {
+        str(name): quantity.parse(amount) for name, amount in nested_map(resources, kind).items()
+    }
     return {name: amount for name, amount in parsed.items() if amount is not None}
 
 
@@ -41,7 +47,10 @@ def multiply(quantities: Quantities, count: int) -> dict[str, Quantity]:
 
 
 def _maximum(a: Quantities, b: Quantities) -> dict[str, Quantity]:
-    return {**a, **{name: max(a[name], amount) if name in a else amount for name, amount in b.items()}}
+    return {
+        **a,
+        **{name: max(a[name], amount) if name in a else amount for name, amount in b.items()},
+    }
 
 
 def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict[str, Quantity]:
@@ -70,7 +79,9 @@ def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
 
     Pod-level resources replace cpu, memory and huge pages if they are set. The overhead is added last.
     """
-    needed = sum_containers(spec, lambda resources: container_requests(resources, defaulted=defaulted))
+    needed = sum_containers(
+        spec, lambda resources: container_requests(resources, defaulted=defaulted)
+    )
     resources = nested_map(spec, "resources")
     own_requests = _pod_level(resources, "requests")
     if defaulted:
@@ -103,7 +114,9 @@ def _with_overhead(quantities: Quantities, spec: Json) -> dict[str, Quantity]:
 
 def accelerators(quantities: Quantities) -> dict[str, int]:
     """Return the accelerator counts by resource name, without zeros."""
-    return {name: amount.value for name, amount in quantities.items() if amount and is_accelerator(name)}
+    return {
+        name: amount.value for name, amount in quantities.items() if amount and is_accelerator(name)
+    }
 
 
 def visible_accelerators(resources: Json) -> dict[str, int]:

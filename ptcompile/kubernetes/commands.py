@@ -13,7 +13,17 @@ from ptcompile._internal.schema_files import load_table
 
 SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS = frozenset(
-    {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune", "horovodrun", "colossalai"}
+    {
+        "torchrun",
+        "accelerate",
+        "deepspeed",
+        "mpirun",
+        "mpiexec",
+        "composer",
+        "tune",
+        "horovodrun",
+        "colossalai",
+    }
     | {"ft_launcher", "hyperpodrun", "llamafactory-cli", "swift", "axolotl"}
 )
 
@@ -25,7 +35,13 @@ _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 _VALUED: Mapping[str, str] = load_table("kubernetes/wrappers.json")["wrappers"]
 """Wrappers, each with its options that take the next argument as a value."""
 
-_LEADING_ARGUMENTS: dict[str, int] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}
+_LEADING_ARGUMENTS: dict[str, int] = {
+    "taskset": 1,
+    "timeout": 1,
+    "gosu": 1,
+    "su-exec": 1,
+    "chrt": 1,
+}
 """Number of arguments before the command that are not options: a mask, a duration, a user."""
 _VERBS = frozenset({"profile", "launch", "run", "record", "exec", "start", "--"})
 _assignment = Pattern(r"[A-Za-z_]\w*=").match

@@ -30,7 +30,10 @@ def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Va
             return values, "`--` ends the flags" if pending else None
         name, has_value, value = _split(arg)
         if name is None or name not in flags:
-            return values, f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}"
+            return (
+                values,
+                f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}",
+            )
         if not has_value and not isinstance(flags[name], bool):
             if not pending:
                 return values, f"flag {arg!r} needs a value"

@@ -18,13 +18,17 @@ _host = Pattern(
     r"(?a)(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
     r"|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 ).fullmatch
-_path = Pattern(r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*").fullmatch
+_path = Pattern(
+    r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*"
+).fullmatch
 _tag = Pattern(r"(?a)\w[\w.-]{0,127}").fullmatch
 _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
 _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Digest algorithms, each with its number of hexadecimal digits."""
 
-_placeholder = Pattern(r"(?a)<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*").search
+_placeholder = Pattern(
+    r"(?a)<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*"
+).search
 
 
 def is_placeholder(image: str) -> bool:
@@ -53,10 +57,12 @@ def why_not_image(image: str) -> str | None:
     if host is not None and not _host(host):
         return f"the registry {host!r} is not a host name"
     if not _path(path):
-        return (
-            f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
-        )
-    return f"the repository has more than {_MAX_REPOSITORY} characters" if len(path) > _MAX_REPOSITORY else None
+        return f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
+    return (
+        f"the repository has more than {_MAX_REPOSITORY} characters"
+        if len(path) > _MAX_REPOSITORY
+        else None
+    )
 
 
 def _registry(name: str) -> tuple[str | None, str]:

@@ -38,7 +38,9 @@ ObjectIdentity = tuple[str, str, str, str]
 SERVICE: GroupVersionKind = ("v1", "Service")
 USER_SERVED: tuple[GroupVersionKind, ...] = (("v1", "Pod"), ("batch/v1", "Job"))
 """Kinds whose Services users write themselves."""
-WRITING_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")})
+WRITING_KINDS: frozenset[GroupVersionKind] = frozenset(
+    {("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")}
+)
 """Kinds whose objects make the API server write into pods of other files."""
 DATA_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})
 """Kinds whose objects have variables and files of pods."""
@@ -58,7 +60,10 @@ class Objects(Sequence["Json"]):
     """
 
     def __init__(
-        self, objects: Iterable[Json] = (), related: Objects | None = None, hidden: frozenset[int] = frozenset()
+        self,
+        objects: Iterable[Json] = (),
+        related: Objects | None = None,
+        hidden: frozenset[int] = frozenset(),
     ) -> None:
         self._objects = tuple(objects)
         self._related = related
@@ -79,14 +84,24 @@ class Objects(Sequence["Json"]):
             self._cache.pop(key, None)
 
     def __len__(self) -> int:
-        return len(self._objects) + (sum(1 for _ in self._visible(self._related)) if self._related is not None else 0)
+        return len(self._objects) + (
+            sum(1 for _ in self._visible(self._related)) if self._related is not None else 0
+        )
 
     def __iter__(self) -> Iterator[Json]:
-        return iter(self._objects) if self._related is None else chain(self._objects, self._visible(self._related))
+        return (
+            iter(self._objects)
+            if self._related is None
+            else chain(self._objects, self._visible(self._related))
+        )
 
     def _visible(self, matches: Sequence[Json]) -> Sequence[Json]:
         """Return the matches among the related objects without the hidden ones."""
-        return [match for match in matches if id(match) not in self._hidden] if self._hidden else matches
+        return (
+            [match for match in matches if id(match) not in self._hidden]
+            if self._hidden
+            else matches
+        )
 
     if TYPE_CHECKING:
 
@@ -111,10 +126,14 @@ class Objects(Sequence["Json"]):
         if self._unchanged:
             return self
         if id(self) not in results:
-            related = self._related.with_change(change, results) if self._related is not None else None
+            related = (
+                self._related.with_change(change, results) if self._related is not None else None
+            )
             changed = tuple(map(change, self._objects))
             self._unchanged = related is self._related and all(map(is_, changed, self._objects))
-            results[id(self)] = self if self._unchanged else Objects(changed, related, self._hidden_in(related))
+            results[id(self)] = (
+                self if self._unchanged else Objects(changed, related, self._hidden_in(related))
+            )
         return results[id(self)]
 
     def _hidden_in(self, related: Objects | None) -> frozenset[int]:
@@ -127,22 +146,34 @@ class Objects(Sequence["Json"]):
     def of_kind(self, kind: GroupVersionKind) -> Sequence[Json]:
         """Return the objects of a kind."""
         matches = self._kinds.get(kind, ())
-        return matches if self._related is None else [*matches, *self._visible(self._related.of_kind(kind))]
+        return (
+            matches
+            if self._related is None
+            else [*matches, *self._visible(self._related.of_kind(kind))]
+        )
 
     def has_any(self, kinds: frozenset[GroupVersionKind]) -> bool:
         """Return whether there are objects of one of these kinds."""
-        return not kinds.isdisjoint(self._kinds) or (self._related is not None and any(map(self.of_kind, kinds)))
+        return not kinds.isdisjoint(self._kinds) or (
+            self._related is not None and any(map(self.of_kind, kinds))
+        )
 
     def by_name(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
-        return matches if self._related is None else [*matches, *self._visible(self._related.by_name(kind, name))]
+        return (
+            matches
+            if self._related is None
+            else [*matches, *self._visible(self._related.by_name(kind, name))]
+        )
 
     def find(self, kind: GroupVersionKind, name: str, namespace: str) -> Json | None:
         """Return the object that a reference from a namespace leads to, the last of several, or None."""
         is_anywhere = kind[1] in CLUSTER_WIDE
         matches = self.by_name(kind, name) if name else ()
-        return next((item for item in matches[::-1] if is_anywhere or namespace_of(item) == namespace), None)
+        return next(
+            (item for item in matches[::-1] if is_anywhere or namespace_of(item) == namespace), None
+        )
 
     def in_namespace(self, namespace: str) -> Objects:
         """Return the objects of a namespace."""
@@ -161,15 +192,23 @@ class Objects(Sequence["Json"]):
         Any API group counts: `kind: Service` is enough.
         """
         matches = self._services.get(host.partition(".")[0], ())
-        return matches if self._related is None else [*matches, *self._visible(self._related.services_at(host))]
+        return (
+            matches
+            if self._related is None
+            else [*matches, *self._visible(self._related.services_at(host))]
+        )
 
     def services_selecting(self, labels: Mapping[str, str]) -> list[Json]:
         """Return the Services whose selectors match pods with these labels."""
         candidates = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
         services = self._kinds.get(SERVICE, ())
-        matches = [services[i] for i in candidates if selector(services[i]).items() <= labels.items()]
+        matches = [
+            services[i] for i in candidates if selector(services[i]).items() <= labels.items()
+        ]
         return (
-            matches if self._related is None else [*matches, *self._visible(self._related.services_selecting(labels))]
+            matches
+            if self._related is None
+            else [*matches, *self._visible(self._related.services_selecting(labels))]
         )
 
     def writes(self, entry: Json) -> bool:
@@ -183,7 +222,9 @@ class Objects(Sequence["Json"]):
 
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
-        return _grouped(((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects)
+        return _grouped(
+            ((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects
+        )
 
     @cached_property
     def _namespaces(self) -> dict[str, list[Json]]:
@@ -192,7 +233,8 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
         return _grouped(
-            (object_name(manifest).partition(".")[0], manifest) for manifest in self._kinds.get(SERVICE, ())
+            (object_name(manifest).partition(".")[0], manifest)
+            for manifest in self._kinds.get(SERVICE, ())
         )
 
     @cached_property
@@ -201,13 +243,17 @@ class Objects(Sequence["Json"]):
         selectors = [selector(labels) for labels in self._kinds.get(SERVICE, ())]
         counts = Counter(item for labels in selectors for item in labels.items())
         return _grouped(
-            (min(labels.items(), key=counts.__getitem__), i) for i, labels in enumerate(selectors) if labels
+            (min(labels.items(), key=counts.__getitem__), i)
+            for i, labels in enumerate(selectors)
+            if labels
         )
 
     @cached_property
     def _entries(self) -> set[str]:
         return {
-            _entry(entry) for manifest in (self if self._hidden else self._objects) for entry in _env_entries(manifest)
+            _entry(entry)
+            for manifest in (self if self._hidden else self._objects)
+            for entry in _env_entries(manifest)
         }
 
 
@@ -258,7 +304,9 @@ def _env_entries(document: Json) -> Iterator[Json]:
 def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Objects:
     """Return the objects, and the existing ones that none of them replaces: same kind, namespace and name."""
     written = {_identity(manifest) for manifest in manifests}
-    return Objects([*manifests, *(manifest for manifest in existing if _identity(manifest) not in written)])
+    return Objects(
+        [*manifests, *(manifest for manifest in existing if _identity(manifest) not in written)]
+    )
 
 
 def _identity(manifest: Json) -> tuple[str, str, str]:

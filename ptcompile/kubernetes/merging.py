@@ -29,7 +29,10 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
             existing = set(map(_hashable, base))
-            return [*base, *(merge(None, item) for item in patch if _hashable(item) not in existing)]
+            return [
+                *base,
+                *(merge(None, item) for item in patch if _hashable(item) not in existing),
+            ]
         if key in OBJECT_KEYS:
             return _merge_named(base, patch, OBJECT_KEYS[key])
     return [merge(None, item) for item in patch] if isinstance(patch, list | tuple) else patch
@@ -62,10 +65,16 @@ def patched_places(patch: Any, merged: Any, key: str = "") -> Iterator[tuple[Pat
     parts: list[tuple[Any, Any]] = []
     if isinstance(patch, Mapping):
         parts = [(name, name) for name in patch]
-    elif isinstance(patch, list) and isinstance(merged, list) and key in {"tolerations", *OBJECT_KEYS}:
+    elif (
+        isinstance(patch, list)
+        and isinstance(merged, list)
+        and key in {"tolerations", *OBJECT_KEYS}
+    ):
         name = OBJECT_KEYS.get(key)
         identities = [_item_name(item, name) if name else _hashable(item) for item in merged]
-        wanted = [_item_name(item, name) if name else _hashable(merge(None, item)) for item in patch]
+        wanted = [
+            _item_name(item, name) if name else _hashable(merge(None, item)) for item in patch
+        ]
         parts = [(identities.index(identity), index) for index, identity in enumerate(wanted)]
 
     yield (), (), not parts

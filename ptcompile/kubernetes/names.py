@@ -41,7 +41,11 @@ _MIXED = f"must have only letters, digits, '-', '_' and '.', and {_ENDS}"
 
 def _too_long(text: str, limit: int) -> str | None:
     # the server counts bytes, which differ only in texts that the character rules reject anyway
-    return f"must be no more than {limit} characters (it has {len(text)})" if len(text) > limit else None
+    return (
+        f"must be no more than {limit} characters (it has {len(text)})"
+        if len(text) > limit
+        else None
+    )
 
 
 def is_label(text: str) -> bool:
@@ -150,7 +154,11 @@ def why_not_domain_prefixed_path(text: str) -> str | None:
         return "must be a domain and a path (such as acme.io/foo)"
     if reason := why_not_dns_subdomain(domain):
         return f"the domain before '/' {reason}"
-    return None if _is_http_path(path) else "the path after '/' must have only characters of a URL path"
+    return (
+        None
+        if _is_http_path(path)
+        else "the path after '/' must have only characters of a URL path"
+    )
 
 
 def is_env_name(text: str) -> bool:
@@ -164,7 +172,9 @@ def why_not_env_name(text: str) -> str | None:
     """Return why a text may not name an environment variable, or None (Kubernetes 1.32 and later)."""
     if is_env_name(text):
         return None
-    return "must have only printable ASCII characters other than '='" if text else "must not be empty"
+    return (
+        "must have only printable ASCII characters other than '='" if text else "must not be empty"
+    )
 
 
 def why_not_classic_env_name(text: str) -> str | None:

@@ -17,7 +17,14 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.pod_spec import REQUIRED, request_path, terms_of
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    nested_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +84,9 @@ class NodeGroup(NamedTuple):
 
         `needs` are nano units by resource name; `apart`: no node takes two of the pods.
         """
-        whole = [self.limits[name] // amount for name, amount in needs.items() if name in self.limits]
+        whole = [
+            self.limits[name] // amount for name, amount in needs.items() if name in self.limits
+        ]
         on_node = [1] if apart else []
         for name, amount in needs.items():
             available = self.available(name)
@@ -144,7 +153,10 @@ class Placement(NamedTuple):
         for group, (first, *_) in self.refused:
             counts[first.verb, first.text] += len(group.names)
         shown = counts.most_common(_SHOWN)
-        reasons = [f"{count} {verb if count == 1 else _PLURALS[verb]} {text}" for (verb, text), count in shown]
+        reasons = [
+            f"{count} {verb if count == 1 else _PLURALS[verb]} {text}"
+            for (verb, text), count in shown
+        ]
         rest = counts.total() - sum(count for _, count in shown)
         reasons += [f"{rest} for other reasons"] if rest else []
         head = f"{_count(self.fitting)}/{_count(groups)} {unit} fit{named}"
@@ -165,7 +177,11 @@ def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | N
     for placement in placements:
         groups |= {id(group): group for group in placement.fitting}
         own = {name: amount.nano for name, amount in placement.pod.requests}
-        needs = own if needs is None else {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
+        needs = (
+            own
+            if needs is None
+            else {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
+        )
 
     rooms = [group.room(needs or {}, apart=apart) for group in groups.values()]
     known = [room for room in rooms if room is not None]
@@ -194,7 +210,9 @@ def room_by_domain(
         return sum(min(1, room) for room in rooms.values())
 
     for group, refusals in placement.refused:
-        is_domain = reaches(placement.pod.choices, group) and (counts_tainted or refusals[0].verb != "has")
+        is_domain = reaches(placement.pod.choices, group) and (
+            counts_tainted or refusals[0].verb != "has"
+        )
         present.update(() if group.is_pool or not is_domain else group.labels.get(label, ()))
     most = min((rooms[value] for value in present), default=max(rooms.values(), default=0)) + skew
     return sum(min(room, most) for room in rooms.values())
@@ -212,7 +230,9 @@ def fits(
     """
     pod = _read(spec, more or {})._replace(places=places)
     filters = KUBELET_FILTERS if spec.get("nodeName") else FILTERS
-    answers = [(group, [*filter(None, (refuses(pod, group) for refuses in filters))]) for group in groups]
+    answers = [
+        (group, [*filter(None, (refuses(pod, group) for refuses in filters))]) for group in groups
+    ]
     return Placement(
         pod=pod,
         fitting=[group for group, refusals in answers if not refusals],
@@ -222,7 +242,9 @@ def fits(
 
 def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
     requests = amounts.add(amounts.pod_requests(spec), {**more, "pods": Quantity(NANO)})
-    ordered = sorted(requests.items(), key=lambda item: (not amounts.is_accelerator(item[0]), item[0]))
+    ordered = sorted(
+        requests.items(), key=lambda item: (not amounts.is_accelerator(item[0]), item[0])
+    )
     return PodNeeds(spec, choices_of(spec), [(name, amount) for name, amount in ordered if amount])
 
 
@@ -234,13 +256,18 @@ def choices_of(spec: Json) -> list[list[Json]]:
     selector = spec.get("nodeSelector")
     if REQUIRED not in nested_map(spec, "affinity", "nodeAffinity"):
         return [requirements_of(selector)]
-    terms = [requirements_of(None, term.get("matchExpressions"), term.get("matchFields")) for term in terms_of(spec)]
+    terms = [
+        requirements_of(None, term.get("matchExpressions"), term.get("matchFields"))
+        for term in terms_of(spec)
+    ]
     return [[*requirements_of(selector), *term] for term in terms if term]
 
 
 def reaches(choices: Iterable[Sequence[Json]], group: NodeGroup) -> bool:
     """Return whether nodes of a group may have labels that meet one of the alternatives."""
-    return any(all(may_meet(group, choice, requirement) for requirement in choice) for choice in choices)
+    return any(
+        all(may_meet(group, choice, requirement) for requirement in choice) for choice in choices
+    )
 
 
 def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> bool:
@@ -249,15 +276,24 @@ def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> boo
     own = group.requirements.get(key, ())
     of_key = [*own, *(other for other in choice if other.get("key") == key)]
     if key in group.labels:
-        return any(all(meets({key: value}, other) for other in of_key) for value in group.labels[key])
+        return any(
+            all(meets({key: value}, other) for other in of_key) for value in group.labels[key]
+        )
     if own:
-        named = [as_strings(other.get("values")) for other in of_key if other.get("operator") == "In"]
-        return not named or any(all(meets({key: value}, other) for other in of_key) for value in named[0])
+        named = [
+            as_strings(other.get("values")) for other in of_key if other.get("operator") == "In"
+        ]
+        return not named or any(
+            all(meets({key: value}, other) for other in of_key) for value in named[0]
+        )
     return group.is_open(key) or meets({}, requirement)
 
 
 def _node_unschedulable(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    if not group.is_cordoned or untolerated([_CORDON], as_mappings(pod.spec.get("tolerations"))) is None:
+    if (
+        not group.is_cordoned
+        or untolerated([_CORDON], as_mappings(pod.spec.get("tolerations"))) is None
+    ):
         return None
     return Refusal("is", "cordoned", (), f"uncordon {_names(group)} (`kubectl uncordon`)", 0)
 
@@ -277,7 +313,13 @@ def _node_name(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     name = as_string(pod.spec.get("nodeName"))
     if group.is_pool or name in group.names:
         return None
-    return Refusal("is", f"not {name}", ("nodeName",), "name a node of the cluster, or select it by its labels", 5)
+    return Refusal(
+        "is",
+        f"not {name}",
+        ("nodeName",),
+        "name a node of the cluster, or select it by its labels",
+        5,
+    )
 
 
 def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
@@ -287,7 +329,9 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     text = "what an empty term requires"
     path = _AFFINITY
     for choice in pod.choices[:1]:
-        unmet = next(requirement for requirement in choice if not may_meet(group, choice, requirement))
+        unmet = next(
+            requirement for requirement in choice if not may_meet(group, choice, requirement)
+        )
         text, path = _describe(unmet, pod.spec)
     return Refusal("lacks", text, path, f"require labels that the nodes have ({_names(group)})", 2)
 
@@ -323,9 +367,13 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
             text = f"{most if available else 'no'} {name}, {amount} {are} requested"
             help = f"request at most {most} {name} in each pod ({_names(group)})"
             help = help if available else f"use nodes with {name}"
-            return Refusal("has", text, request_path(pod.spec, name), help, 4 - available / amount.nano)
+            return Refusal(
+                "has", text, request_path(pod.spec, name), help, 4 - available / amount.nano
+            )
     if group.size == 0:
-        return Refusal("has", "no nodes and gets none", (), f"raise the limit of {_names(group)}", 3)
+        return Refusal(
+            "has", "no nodes and gets none", (), f"raise the limit of {_names(group)}", 3
+        )
     return None
 
 
@@ -335,14 +383,22 @@ def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
         values = group.labels.get(place.label, place.values)
         if place.values.isdisjoint(values):
             text = f"the label {place.label}={', '.join(sorted(values)[:_SHOWN])}, unlike a volume of the pod"
-            return Refusal("has", text, place.path, "use nodes where the volume is, or storage of every zone", 3)
+            return Refusal(
+                "has",
+                text,
+                place.path,
+                "use nodes where the volume is, or storage of every zone",
+                3,
+            )
     return None
 
 
 def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     """Refuse nodes without the label by whose values a pod must be spread, or join others."""
     constraints = as_mappings(pod.spec.get("topologySpreadConstraints"))
-    needed = [(_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"]
+    needed = [
+        (_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"
+    ]
     needed += [(_TOGETHER, term) for term in as_mappings(nested_value(pod.spec, *_TOGETHER))]
     for path, item in needed:
         key = as_string(item.get("topologyKey"))

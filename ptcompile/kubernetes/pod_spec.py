@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    string_map,
+)
 
 MERGE_KEYS = {
     "containers": "name",
@@ -37,7 +45,9 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def terms_of(spec: Json) -> list[Json]:
     """Return the terms of a pod's required node affinity, of which one must match."""
-    return as_mappings(nested_map(spec, "affinity", "nodeAffinity", REQUIRED).get("nodeSelectorTerms"))
+    return as_mappings(
+        nested_map(spec, "affinity", "nodeAffinity", REQUIRED).get("nodeSelectorTerms")
+    )
 
 
 def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
@@ -52,7 +62,10 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
     terms = terms_of(spec)
     for term_index, term in enumerate(terms):
         for index, expression in enumerate(as_mappings(term.get("matchExpressions"))):
-            if as_string(expression.get("key")) == label and as_string(expression.get("operator")) == "In":
+            if (
+                as_string(expression.get("key")) == label
+                and as_string(expression.get("operator")) == "In"
+            ):
                 path = (
                     "affinity",
                     "nodeAffinity",

@@ -27,7 +27,9 @@ _MAX_POWER = 64
 _MAX_DIGITS = 1000
 
 # Go's scanner allows every part to be absent: "Ki" and "+" are zero
-_quantity = Pattern(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?[0-9]{1,18}))?").fullmatch
+_quantity = Pattern(
+    r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?[0-9]{1,18}))?"
+).fullmatch
 
 
 class Quantity:
@@ -194,7 +196,9 @@ def likely_quantity(text: str) -> str | None:
     """Return the quantity that a rejected text most likely means: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
     import re
 
-    match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([kmgtp])(i?)b?(?:ytes)?", text.strip().lower())
+    match = re.fullmatch(
+        r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([kmgtp])(i?)b?(?:ytes)?", text.strip().lower()
+    )
     if match is None:
         return None
     number, unit, binary = match.groups()

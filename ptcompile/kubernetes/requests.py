@@ -13,7 +13,9 @@ GroupVersionKind = tuple[str, str]
 class ApiServer(NamedTuple):
     """The API server that receives an object."""
 
-    kubernetes: Version = newest("kubernetes", "recorded")  # the release that the rules were compared with
+    kubernetes: Version = newest(
+        "kubernetes", "recorded"
+    )  # the release that the rules were compared with
     exact: bool = False
     """Whether equal parts of the object are the same data: `structure.complete`."""
     gates: tuple[tuple[str, bool], ...] = ()

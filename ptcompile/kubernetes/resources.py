@@ -31,7 +31,13 @@ _SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
 _PARTS = ("-memory", "-core", "-cores")
 """Suffixes of resources that are part of an accelerator, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
 
-_OTHERS = ("habana.ai/", "google.com/tpu", "aws.amazon.com/neuron", "huawei.com/Ascend", "gpu.intel.com/")
+_OTHERS = (
+    "habana.ai/",
+    "google.com/tpu",
+    "aws.amazon.com/neuron",
+    "huawei.com/Ascend",
+    "gpu.intel.com/",
+)
 """Prefixes of accelerators that neither CUDA's runtime nor ROCm under its name shows."""
 
 

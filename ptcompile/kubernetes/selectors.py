@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    string_map,
+)
 
 
 class Chosen(NamedTuple):
@@ -22,7 +29,11 @@ class Chosen(NamedTuple):
         """Return whether a job is one of them."""
         if self.kinds and manifest.get("kind") not in self.kinds:
             return False
-        return self.labels <= {*nested_map(manifest, "metadata", "labels").items()} if self.labels else True
+        return (
+            self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
+            if self.labels
+            else True
+        )
 
 
 ALL = Chosen()
@@ -43,7 +54,10 @@ def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) 
 
 def requirements_of(labels: object, *expressions: object) -> list[Json]:
     """Return a mapping of labels and lists of expressions as one list of requirements, of which all must hold."""
-    fixed = [{"key": key, "operator": "In", "values": [value]} for key, value in string_map(labels).items()]
+    fixed = [
+        {"key": key, "operator": "In", "values": [value]}
+        for key, value in string_map(labels).items()
+    ]
     return [*fixed, *(item for listed in expressions for item in as_mappings(listed))]
 
 
@@ -66,7 +80,9 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
             return False
 
 
-def untolerated(taints: Iterable[Json], tolerations: Iterable[Json], *, compares: bool = False) -> Json | None:
+def untolerated(
+    taints: Iterable[Json], tolerations: Iterable[Json], *, compares: bool = False
+) -> Json | None:
     """Return the first taint that keeps pods away and that no toleration tolerates, or None."""
     known = list(tolerations)
     for taint in taints:

@@ -32,7 +32,9 @@ _ONLY_STRINGS = {str}
 
 def as_mapping(value: Any) -> Json:
     """Return the value if it is a mapping, else an empty one."""
-    if type(value) is dict:  # nearly always a dict, otherwise None; isinstance with an ABC takes ten times as long
+    if (
+        type(value) is dict
+    ):  # nearly always a dict, otherwise None; isinstance with an ABC takes ten times as long
         return value
     return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
@@ -93,7 +95,9 @@ def as_int(value: Any, default: int = 0) -> int:
 
 def string_map(value: Any) -> dict[str, str]:
     """Return the string values of a mapping; null becomes an empty string, and other values are dropped."""
-    return {str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)}
+    return {
+        str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)
+    }
 
 
 def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -178,7 +182,11 @@ def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
         if isinstance(data, Mapping):
             if part not in data:
                 return default
-        elif not isinstance(data, list | tuple) or not isinstance(part, int) or not 0 <= part < len(data):
+        elif (
+            not isinstance(data, list | tuple)
+            or not isinstance(part, int)
+            or not 0 <= part < len(data)
+        ):
             return default
         data = data[part]
     return data

@@ -83,7 +83,11 @@ class Versions(NamedTuple):
 
     def gates_of(self, software: str) -> tuple[tuple[str, bool], ...]:
         """Return the feature gates that the profile switches on or off in one software, such as `kubernetes`."""
-        return tuple([(gate, value) for name, gate, value in self.gates if name == software]) if self.gates else ()
+        return (
+            tuple([(gate, value) for name, gate, value in self.gates if name == software])
+            if self.gates
+            else ()
+        )
 
 
 def version_text(version: Version) -> str:

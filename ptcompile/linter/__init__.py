@@ -28,11 +28,23 @@ from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 from ptcompile.world.workload import Stream
 
-__all__ = ["FAMILIES", "Finding", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
+__all__ = [
+    "FAMILIES",
+    "Finding",
+    "Rule",
+    "Stream",
+    "Subject",
+    "every_rule",
+    "rule_named",
+    "rules_of",
+    "run",
+]
 
 _TABLE = load_table("linter/families.json")
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
-    **{key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
+    **{
+        key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules
+    },
     **{(row["apiVersion"], row["kind"]): tuple(row["families"]) for row in _TABLE["other kinds"]},
     **{
         key: operator.foreign.rules
@@ -76,7 +88,9 @@ def rule_named(name: str) -> Rule | None:
 def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
     entries = (
-        RuleEntry(module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(row["needs"]))
+        RuleEntry(
+            module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(row["needs"])
+        )
         for family in FAMILIES.get(kind, ())
         for module, row in rules_in(family).items()
     )
@@ -104,7 +118,9 @@ def _needed_words(kind: tuple[str, str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def _candidate_rules(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
+def _candidate_rules(
+    kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None
+) -> tuple[Rule, ...]:
     """Return the rules that may find something in an object that contains these of their words."""
     return tuple(
         _load_rule(entry)
@@ -146,7 +162,11 @@ def run(
     if kind_of(manifest) not in FAMILIES:
         return
     is_own_release = versions in (None, indexed.versions)
-    subject = subject_of(manifest, indexed) if is_own_release else Subject(manifest, versions=versions, stream=indexed)
+    subject = (
+        subject_of(manifest, indexed)
+        if is_own_release
+        else Subject(manifest, versions=versions, stream=indexed)
+    )
     try:
         yield from _run_rules(subject, only, every)
     finally:
@@ -157,10 +177,18 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> P
     needed = _needed_words(subject.kind)
     words = None if every else words_of(subject)
     names = frozenset(only) if only is not None else None
-    reported: set[tuple[str, Path, str]] = set()  # two roles may share a template, and so its findings
-    for rule in _candidate_rules(subject.kind, needed if words is None else needed.intersection(words), names):
+    reported: set[tuple[str, Path, str]] = (
+        set()
+    )  # two roles may share a template, and so its findings
+    for rule in _candidate_rules(
+        subject.kind, needed if words is None else needed.intersection(words), names
+    ):
         for item in rule.check(subject):
-            finding = subject.placed(item, rule) if subject.origins is not None or subject.mounted_scripts else item
+            finding = (
+                subject.placed(item, rule)
+                if subject.origins is not None or subject.mounted_scripts
+                else item
+            )
             if finding is None or (rule.name, finding.path, finding.text) in reported:
                 continue
             reported.add((rule.name, finding.path, finding.text))
@@ -184,4 +212,6 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> P
         yield from releases_apart(subject)
     if only is None or "too-large" in only:
         written = subject.templates if subject.made is subject.manifest else ()
-        yield from oversized_parts(subject.manifest, [(template.path, template.data) for template in written])
+        yield from oversized_parts(
+            subject.manifest, [(template.path, template.data) for template in written]
+        )

@@ -112,7 +112,11 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
         return
     for expression in as_mappings(terms[0].get("matchLabelExpressions")):
         values = frozenset(as_strings(expression.get("values")))
-        yield as_string(expression.get("key")), values, f"the storage class {object_name(storage_class or {})} is for"
+        yield (
+            as_string(expression.get("key")),
+            values,
+            f"the storage class {object_name(storage_class or {})} is for",
+        )
 
 
 def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:

@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import Script, ShellCommand
 
 LAUNCHERS = frozenset(
-    {"torchrun", "accelerate", "deepspeed", "composer", "mpirun", "colossalai", "llamafactory-cli", "swift", "axolotl"}
+    {
+        "torchrun",
+        "accelerate",
+        "deepspeed",
+        "composer",
+        "mpirun",
+        "colossalai",
+        "llamafactory-cli",
+        "swift",
+        "axolotl",
+    }
 )
 """Launchers of training processes, as named in `Launch`."""
 
@@ -38,16 +48,29 @@ def shell_index(container: ManifestContainer) -> int | None:
     started.
     """
     start = container.start_index
-    return start if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS else None
+    return (
+        start
+        if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS
+        else None
+    )
 
 
 def starts_training(container: ManifestContainer) -> bool:
     """Return whether the main container's command line starts training processes with a known launcher."""
-    return container.is_main and is_command_written(container) and container.launch.launcher in LAUNCHERS
+    return (
+        container.is_main
+        and is_command_written(container)
+        and container.launch.launcher in LAUNCHERS
+    )
 
 
 _IDLE_COMMANDS = frozenset(
-    {("sleep", "infinity"), ("sleep", "inf"), ("tail", "-f", "/dev/null"), ("tail", "-F", "/dev/null")}
+    {
+        ("sleep", "infinity"),
+        ("sleep", "inf"),
+        ("tail", "-f", "/dev/null"),
+        ("tail", "-F", "/dev/null"),
+    }
 )
 
 
@@ -89,7 +112,11 @@ def split_image(image: str) -> tuple[str, str]:
 
 def is_mutable(image: str) -> bool:
     """Return whether the image changes with the next push: it has no tag, or the tag latest."""
-    return split_image(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
+    return (
+        split_image(image)[1] in ("", "latest")
+        and not is_placeholder(image)
+        and why_not_image(image) is None
+    )
 
 
 def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
@@ -107,10 +134,14 @@ def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, s
     """
     if sum(template.replicas for template in subject.templates) < 2:
         return
-    for container in (container for template in subject.templates for container in template.main_containers):
+    for container in (
+        container for template in subject.templates for container in template.main_containers
+    ):
         image = as_string(container.spec.get("image"))
         if is_mutable(image) and (
-            subject.record.rendezvous.all_pods or container.accelerators or starts_training(container)
+            subject.record.rendezvous.all_pods
+            or container.accelerators
+            or starts_training(container)
         ):
             yield container, image
 
@@ -121,7 +152,9 @@ _PYTHON = Pattern(r"python[0-9.]*")
 def training_command(script: Script | None) -> ShellCommand | None:
     """Return the last command of a script that starts a launcher or a Python program, or None."""
     commands = script.commands if script is not None else ()
-    return next((command for command in reversed(commands) if _starts_training(command.words)), None)
+    return next(
+        (command for command in reversed(commands) if _starts_training(command.words)), None
+    )
 
 
 def starts_training_in_text(text: str) -> bool:
@@ -131,7 +164,12 @@ def starts_training_in_text(text: str) -> bool:
 
     plain = nodes.Simple | nodes.AndOr | nodes.Pipeline
     roots = [item.node for item in parse(text).body if isinstance(item.node, plain)]
-    commands = [command for root in roots for command in nodes.walk(root) if isinstance(command, nodes.Simple)]
+    commands = [
+        command
+        for root in roots
+        for command in nodes.walk(root)
+        if isinstance(command, nodes.Simple)
+    ]
     return any(_starts_training([word.source for word in command.words]) for command in commands)
 
 
@@ -147,4 +185,6 @@ def _starts_training(words: Sequence[str]) -> bool:
     name = basename(head)
     if name in LAUNCHERS:
         return True
-    return bool(_PYTHON.fullmatch(name)) and any(word.endswith(".py") or word == "-m" for word in rest)
+    return bool(_PYTHON.fullmatch(name)) and any(
+        word.endswith(".py") or word == "-m" for word in rest
+    )

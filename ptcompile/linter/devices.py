@@ -79,7 +79,9 @@ def stack_of_image(image: str) -> Stack | None:
     """Return the stack that an image is built for by its name, or None if that is unknown."""
     name = image.lower()
     matches = [
-        stack for stack in stacks() if any(word in name for word in stack.image_words) and stack.images.search(name)
+        stack
+        for stack in stacks()
+        if any(word in name for word in stack.image_words) and stack.images.search(name)
     ]
     return matches[0] if len(matches) == 1 else None
 
@@ -138,9 +140,15 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
         space = namespace_of(manifest)
         if kind == COMPUTE_DOMAIN[1] and manifest.get("apiVersion") == COMPUTE_DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
-            sources.append(ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels))
+            sources.append(
+                ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels)
+            )
         elif _makes_claims(manifest):
-            sources.append(ClaimSource(kind, object_name(manifest), space, frozenset(requested_classes(manifest))))
+            sources.append(
+                ClaimSource(
+                    kind, object_name(manifest), space, frozenset(requested_classes(manifest))
+                )
+            )
     return tuple(sources)
 
 
@@ -155,7 +163,11 @@ def requested_classes(manifest: Json) -> Iterator[str]:
         return
     parents = ("spec", "spec") if manifest["kind"] == "ResourceClaimTemplate" else ("spec",)
     for request in as_mappings(nested_value(manifest, *parents, "devices", "requests")):
-        for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
+        for device in (
+            request,
+            nested_map(request, "exactly"),
+            *as_mappings(request.get("firstAvailable")),
+        ):
             if name := as_string(device.get("deviceClassName")):
                 yield name
 
@@ -168,7 +180,9 @@ def source_of_claim(stream: Stream, claim: ClaimEntry, space: str) -> ClaimSourc
 
 def find_in_any_namespace(stream: Stream, claim: ClaimEntry) -> ClaimSource | None:
     """Return an object of the claim's kind and name in any namespace, or None."""
-    return next(iter(stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())), None)
+    return next(
+        iter(stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())), None
+    )
 
 
 def _sources_by_name(stream: Stream) -> dict[tuple[str, str], list[ClaimSource]]:
@@ -202,8 +216,15 @@ def _claimed_gpus(pod: Pod) -> int:
     names = {claim.get("name") for claim in as_mappings(pod.resources.get("claims"))}
     if not names:
         return 0
-    requests = [device.split(" ", 1) for claim in device_claims(pod) if claim.name in names for device in claim.devices]
-    known = [int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")]
+    requests = [
+        device.split(" ", 1)
+        for claim in device_claims(pod)
+        if claim.name in names
+        for device in claim.devices
+    ]
+    known = [
+        int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")
+    ]
     return sum(known) if len(known) == len(requests) else 0
 
 

@@ -24,7 +24,9 @@ _NEVER_NUMBERS = (
 
 def is_never_number(value: str) -> bool:
     """Return whether an unresolved value is certainly not a whole number."""
-    return ("<" in value or "hostname" in value) and any(source in value for source in _NEVER_NUMBERS)
+    return ("<" in value or "hostname" in value) and any(
+        source in value for source in _NEVER_NUMBERS
+    )
 
 
 _NCCL = """
@@ -129,5 +131,7 @@ def closest_variable(name: str) -> str | None:
 
 def variable_path(subject: Subject, path: Path, container: Json, name: str) -> Path:
     """Return the path of a container's variable, or of the container if a script sets it."""
-    variables = ManifestContainer(path, container, init=False, main=True, find=subject.find).variables
+    variables = ManifestContainer(
+        path, container, init=False, main=True, find=subject.find
+    ).variables
     return next((entry.place for entry in variables if entry.name == name), path)

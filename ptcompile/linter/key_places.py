@@ -126,7 +126,12 @@ def unread_keys(subject: Subject) -> tuple[Unread, ...]:
 def _holders(subject: Subject) -> Iterator[_Holder]:
     kind = subject.kind[1]
     if kind == "Pod":
-        yield _Holder((), subject.manifest, frozenset({OBJECT, POD, kind}), next(iter(subject.templates), None))
+        yield _Holder(
+            (),
+            subject.manifest,
+            frozenset({OBJECT, POD, kind}),
+            next(iter(subject.templates), None),
+        )
         return
 
     yield _Holder((), subject.manifest, frozenset({OBJECT, kind}))
@@ -183,7 +188,9 @@ def _check_key(
         yield _wrong_place(subject, holder, row, path, value)
 
 
-def _finding(row: KeyPlace, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()) -> Finding:
+def _finding(
+    row: KeyPlace, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()
+) -> Finding:
     """Return a finding at a key; a note without a fix if the row was not checked in a source."""
     severity: Severity | None = "note" if row.memory else None
     fix = Fix(help_text, tuple(edits), safe=False) if edits and not row.memory else None
@@ -194,7 +201,9 @@ def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Finding:
     text = f"{row.reader} does not read it"
     if not row.now:
         return _finding(row, path, text, row.help or "remove it")
-    edits = () if row.now in nested_map(siblings, str(path[-2])) else (Edit("rename", path, row.now),)
+    edits = (
+        () if row.now in nested_map(siblings, str(path[-2])) else (Edit("rename", path, row.now),)
+    )
     return _finding(row, path, text, f"write {row.now}", edits)
 
 
@@ -256,16 +265,23 @@ def _has_key(data: Json, key: str) -> bool:
     return any(key in nested_map(data, "metadata", part) for part in _PARTS)
 
 
-def _wrong_place(subject: Subject, holder: _Holder, row: KeyPlace, path: Path, value: str) -> Unread:
+def _wrong_place(
+    subject: Subject, holder: _Holder, row: KeyPlace, path: Path, value: str
+) -> Unread:
     part = str(path[-2]) if row.part == _EITHER else row.part
     removal = Edit("remove", path)
     if POD in row.on and holder.template is None:
         targets = [template.path for template in subject.templates]
-        edits = [*(Edit("set", (*target, "metadata", part, path[-1]), value) for target in targets), removal]
+        edits = [
+            *(Edit("set", (*target, "metadata", part, path[-1]), value) for target in targets),
+            removal,
+        ]
         is_movable = len(targets) == 1 and subject.made is subject.manifest
         text = f"{row.reader} looks for it only in the pod template"
         help_text = "move it to the metadata of the pod template"
-        return Unread(row, "pods", _finding(row, path, text, help_text, edits if is_movable else ()))
+        return Unread(
+            row, "pods", _finding(row, path, text, help_text, edits if is_movable else ())
+        )
     if OBJECT in row.on:
         edits = [Edit("set", ("metadata", part, path[-1]), value), removal]
         text = f"{row.reader} looks for it only in the {subject.kind[1]}, not in its pods"

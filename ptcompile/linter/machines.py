@@ -58,7 +58,11 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
 
     amounts = pod_requests(template.spec)
     resources = _machine_amounts(pins, template)
-    asks = {name: Ask(amount, amounts[name].nano) for name, amount in resources.items() if name in amounts}
+    asks = {
+        name: Ask(amount, amounts[name].nano)
+        for name, amount in resources.items()
+        if name in amounts
+    }
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
         path = request_path(template.spec, name)
@@ -97,11 +101,21 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
     """
     seen = set()
     for container in template.containers:
-        names = [(_fabric_of_variable(entry), entry.name_path, entry.name) for entry in container.variables]
+        names = [
+            (_fabric_of_variable(entry), entry.name_path, entry.name)
+            for entry in container.variables
+        ]
         half = next(
-            (half for half in ("limits", "requests") if EFA in nested_map(container.spec, "resources", half)), None
+            (
+                half
+                for half in ("limits", "requests")
+                if EFA in nested_map(container.spec, "resources", half)
+            ),
+            None,
         )
-        names += [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
+        names += (
+            [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
+        )
         for fabric, path, text in names:
             if fabric and fabric not in seen:
                 seen.add(fabric)
@@ -112,7 +126,9 @@ def _fabric_of_variable(entry: EnvEntry) -> str:
     """Return the fabric that a variable configures, or ""."""
     if entry.name == "NCCL_NET" and (entry.value or "").lower() == "gib":
         return "gib"
-    return next((fabric for prefix, fabric in _FABRIC_PREFIXES.items() if entry.name.startswith(prefix)), "")
+    return next(
+        (fabric for prefix, fabric in _FABRIC_PREFIXES.items() if entry.name.startswith(prefix)), ""
+    )
 
 
 def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[str, str]:
@@ -134,26 +150,42 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
         for _, values in pinned_values(template.spec, label):
             types = [machines_by_name().get(value) for value in values]
             known_types = [machine for machine in types if machine is not None]
-            if not known_types or len(known_types) < len(types) or len({machine.cloud for machine in known_types}) > 1:
+            if (
+                not known_types
+                or len(known_types) < len(types)
+                or len({machine.cloud for machine in known_types}) > 1
+            ):
                 return None
             machines = tuple(machine.machine for machine in known_types)
             return PinnedMachines(
-                machines, known_types[0].cloud, _resource_of(known_types[0].accelerator), " or ".join(values), True
+                machines,
+                known_types[0].cloud,
+                _resource_of(known_types[0].accelerator),
+                " or ".join(values),
+                True,
             )
     for label, cloud in ((_GKE_LABEL, "gke"), (_PRODUCT_LABEL, ANYWHERE)):
         for _, values in pinned_values(template.spec, label):
-            rows = [name for name, row in ROWS.items() if set(row.nodes.get(cloud, ())) & set(values)]
+            rows = [
+                name for name, row in ROWS.items() if set(row.nodes.get(cloud, ())) & set(values)
+            ]
             machines = tuple(machine for name in rows for machine in _machines_in(name, cloud))
             if not rows or not all(_machines_in(name, cloud) for name in rows):
                 return None
-            return PinnedMachines(machines, cloud, _resource_of(rows[0]), " or ".join(values), cloud == "gke")
+            return PinnedMachines(
+                machines, cloud, _resource_of(rows[0]), " or ".join(values), cloud == "gke"
+            )
     return None
 
 
 def _machines_in(accelerator: str, cloud: str) -> Machines:
     """Return the accelerator's machine types in a cloud, or in all clouds if none is given."""
     clouds = MACHINES.get(accelerator, {})
-    return clouds.get(cloud, ()) if cloud else tuple(machine for machines in clouds.values() for machine in machines)
+    return (
+        clouds.get(cloud, ())
+        if cloud
+        else tuple(machine for machines in clouds.values() for machine in machines)
+    )
 
 
 def _resource_of(accelerator: str) -> str:

@@ -68,13 +68,17 @@ RUNTIME_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.runtime))
 NPROC = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
 """Words that set the number of processes per node; if the kind sets none, the resources do."""
 
-MULTI_POD_KINDS = kind_words(lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates))
+MULTI_POD_KINDS = kind_words(
+    lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates)
+)
 """Kinds that may create several pods."""
 
 MULTI_ROLE_KINDS = kind_words(lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.pods))
 """Kinds whose pods may have several templates."""
 
-CLOSED_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open)
+CLOSED_KINDS = kind_words(
+    lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open
+)
 """Kinds whose pods are never joined by pods of another object."""
 
 RETRYING_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.retries))
@@ -87,7 +91,11 @@ ENV_KINDS = kind_words(lambda kind: kind.additions.env_of)
 """Kinds whose operator's variables override the user's."""
 
 COMPARED_KINDS = kind_words(
-    lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.templates) and not kind.rendezvous.all_pods
+    lambda kind: (
+        kind.rendezvous.roles
+        and is_overridden(kind, Kind.templates)
+        and not kind.rendezvous.all_pods
+    )
 )
 """Kinds with several pod templates, which rules for any kind compare."""
 
@@ -102,7 +110,9 @@ _SIGNS = "$&|<>;"
 _WORD_BYTES = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits unchanged, and a space for every other byte."""
 _JOINING_SIGNS = "$\"'\\"
-_find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
+_find_joined_words = Pattern(
+    r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])"""
+).search
 """Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
@@ -116,7 +126,9 @@ def parse_needs(text: str) -> Needs:
 
     A name in braces stands for a constant of this module.
     """
-    return tuple(frozenset(word.split("/")) for word in text.format_map(globals()).casefold().split())
+    return tuple(
+        frozenset(word.split("/")) for word in text.format_map(globals()).casefold().split()
+    )
 
 
 def words_of(subject: Subject) -> list[str] | None:
@@ -134,7 +146,11 @@ def words_of(subject: Subject) -> list[str] | None:
             texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
     if "@configmap" in subject.stream.kinds:
         # a container may run a script of a ConfigMap
-        named = [manifest for name in texts for manifest in subject.objects.by_name(("v1", "ConfigMap"), name)]
+        named = [
+            manifest
+            for name in texts
+            for manifest in subject.objects.by_name(("v1", "ConfigMap"), name)
+        ]
         texts = texts.union(*map(texts_of, named))
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):

@@ -23,7 +23,9 @@ _EnvFields = dict[str, dict[str, str]]
 """Labels and annotations of a template, which a field reference may copy into a variable."""
 
 
-def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Problems:
+def oversized_parts(
+    manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None
+) -> Problems:
     """Yield one finding for each part of a container that exceeds the limit: variables, command line or script.
 
     `templates` are the object's templates with their paths, if the caller already has them. Containers are read as
@@ -33,18 +35,23 @@ def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | Non
         yield problem
     if templates is None:
         templates = [
-            (written.path, as_mapping(written.template)) for written in templates_of(kind_of(manifest), manifest)
+            (written.path, as_mapping(written.template))
+            for written in templates_of(kind_of(manifest), manifest)
         ]
     for path, template in templates:
         for key in _CONTAINER_KEYS:
             for i, spec in indexed_mappings(nested_value(template, "spec", key)):
                 if _may_exceed(spec, template):
-                    yield from _check_container((*path, "spec", key, i), spec, _metadata_fields(template))
+                    yield from _check_container(
+                        (*path, "spec", key, i), spec, _metadata_fields(template)
+                    )
 
 
 def _metadata_fields(template: Json) -> _EnvFields:
     return {
-        key: {name: as_string(value) for name, value in nested_map(template, "metadata", key).items()}
+        key: {
+            name: as_string(value) for name, value in nested_map(template, "metadata", key).items()
+        }
         for key in _METADATA_KEYS
     }
 
@@ -62,7 +69,9 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     if not 0 < references <= 4:
         return references > 4
     field_texts = [
-        as_string(value) for key in _METADATA_KEYS for value in nested_map(template, "metadata", key).values()
+        as_string(value)
+        for key in _METADATA_KEYS
+        for value in nested_map(template, "metadata", key).values()
     ]
     return len(all_texts) + len("".join(field_texts)) > 4096
 
@@ -100,11 +109,17 @@ def _env_path(spec: Json, text: str) -> Path:
 def _token_path(spec: Json, text: str) -> Path:
     """Return the path of a text in command and args: the argument that equals it, else one that contains it."""
     tokens = [
-        (key, i, as_string(token)) for key in ("command", "args") for i, token in enumerate(_as_list(spec.get(key)))
+        (key, i, as_string(token))
+        for key in ("command", "args")
+        for i, token in enumerate(_as_list(spec.get(key)))
     ]
     equal = ((key, i) for key, i, token in tokens if token == text)
     containing = ((key, i) for key, i, token in tokens if text in token)
-    return next(equal, None) or next(containing, None) or ("command" if spec.get("command") else "args",)
+    return (
+        next(equal, None)
+        or next(containing, None)
+        or ("command" if spec.get("command") else "args",)
+    )
 
 
 def _as_list(value: object) -> Sequence[object]:

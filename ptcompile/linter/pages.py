@@ -54,7 +54,9 @@ def rule_page(rule: Rule) -> RulePage:
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
         raise ValueError(f"the page of {rule.name} has no section {', '.join(missing)}")
-    texts = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
+    texts = {
+        name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"
+    }
     example = sections["Example"]
     return RulePage(
         parts[0].strip(),
@@ -92,7 +94,14 @@ def _markdown_page(name: str) -> tuple[str, str]:
         return code_page.title, f"{code_page.title}\n\n**Fix**: {code_page.fix}."
     text = rule_page(rule)
     bad, good = (f"```yaml\n{example}```" for example in (text.bad, text.good))
-    parts = [text.title, text.what, text.why, f"**Bad**\n\n{bad}", f"**Good**\n\n{good}", f"**Fix**: {text.fix}"]
+    parts = [
+        text.title,
+        text.what,
+        text.why,
+        f"**Bad**\n\n{bad}",
+        f"**Good**\n\n{good}",
+        f"**Fix**: {text.fix}",
+    ]
     return text.title, "\n\n".join([*parts, f"Source: {text.source}"])
 
 
@@ -134,13 +143,16 @@ def _wrap(text: str) -> str:
 
 
 def _indent(text: str) -> str:
-    return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)).rstrip("\n")
+    return "".join(
+        f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)
+    ).rstrip("\n")
 
 
 def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:
     """Return one line per rule: code, name, severity, stage, authority. `more` are rules of plugins; they come last."""
     built_in = (
-        (_code(rule), rule.name, rule.severity, rule.stage, rule.authority) for rule in sorted(every_rule(), key=_code)
+        (_code(rule), rule.name, rule.severity, rule.stage, rule.authority)
+        for rule in sorted(every_rule(), key=_code)
     )
     rows = [*built_in, *more]
     code_width, name_width = (max(len(row[column]) for row in rows) for column in (0, 1))
@@ -170,7 +182,9 @@ def as_markdown() -> str:
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
         title = rule_page(rule).title.replace("|", "\\|").replace("\n", " ")
-        rows.append(f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} | {title} |")
+        rows.append(
+            f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} | {title} |"
+        )
     return "\n".join(rows) + "\n"
 
 

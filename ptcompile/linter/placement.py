@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from ptcompile.kubernetes.nodes import Placement, VolumePlace, fits, room_by_domain, room_for
 from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    string_map,
+)
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import modeled_queue_system
@@ -24,9 +31,20 @@ def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate
     tolerations of any.
     """
     chosen = pools.flavors
-    marks = _possible_tolerations(subject) if chosen is None else [nested_map(each, "spec") for each in chosen]
+    marks = (
+        _possible_tolerations(subject)
+        if chosen is None
+        else [nested_map(each, "spec") for each in chosen]
+    )
     return [
-        (template, fits(_with_marks(template.spec, marks), pools.groups, places=[*_volume_places(subject, template)]))
+        (
+            template,
+            fits(
+                _with_marks(template.spec, marks),
+                pools.groups,
+                places=[*_volume_places(subject, template)],
+            ),
+        )
         for template in subject.templates
     ]
 
@@ -44,11 +62,16 @@ def _possible_tolerations(subject: Subject) -> list[Json]:
     named_by = modeled_queue_system()[0].named_by
     if named_by is None or not named_by(subject.metadata):
         return []
-    return [{"tolerations": flavor.get("tolerations")} for flavor in subject.stream.cached(_flavor_specs)]
+    return [
+        {"tolerations": flavor.get("tolerations")}
+        for flavor in subject.stream.cached(_flavor_specs)
+    ]
 
 
 def _flavor_specs(stream: Stream) -> list[Json]:
-    return [nested_map(each, "spec") for each in stream.objects if each.get("kind") == "ResourceFlavor"]
+    return [
+        nested_map(each, "spec") for each in stream.objects if each.get("kind") == "ResourceFlavor"
+    ]
 
 
 def _with_marks(spec: Json, marks: Sequence[Json]) -> Json:
@@ -69,7 +92,12 @@ def pod_misfits(subject: Subject, pools: Pools) -> Findings:
     for template, placement in placements_of(subject, pools):
         misfit = misfit_in(pools, placement)
         if misfit is not None:
-            yield found_at((*template.path, "spec", *misfit.path), misfit.text, misfit.help, severity=misfit.severity)
+            yield found_at(
+                (*template.path, "spec", *misfit.path),
+                misfit.text,
+                misfit.help,
+                severity=misfit.severity,
+            )
 
 
 def gang_misfits(subject: Subject, pools: Pools) -> Findings:
@@ -83,7 +111,9 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     templates = {id(role.template) for role in waiting}
     placed = [item for item in placements_of(subject, pools) if id(item[0]) in templates]
     placements = [placement for _, placement in placed]
-    if not placed or not all(placement.fitting and is_about(pools, placement) for placement in placements):
+    if not placed or not all(
+        placement.fitting and is_about(pools, placement) for placement in placements
+    ):
         return
 
     room = room_for(placements, apart=all(repel(a, b) for a in pods for b in pods))
@@ -93,7 +123,11 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     room, why = min((each for each in rooms if each[0] is not None), default=(None, ""))
     if room is not None and room < least:
         template, placement = placed[0]
-        names = ", ".join(sorted({name for each in placements for group in each.fitting for name in group.names})[:4])
+        names = ", ".join(
+            sorted({name for each in placements for group in each.fitting for name in group.names})[
+                :4
+            ]
+        )
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
             (*template.path, "spec", *request_path(template.spec, needed[0] if needed else "")),
@@ -110,7 +144,11 @@ def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | Non
     for constraint in as_mappings(pod.view.spec.get("topologySpreadConstraints")):
         label = as_string(constraint.get("topologyKey"))
         selector = nested_map(constraint, "labelSelector")
-        if constraint.get("whenUnsatisfiable") == "DoNotSchedule" and selector and selects(selector, pod.view.labels):
+        if (
+            constraint.get("whenUnsatisfiable") == "DoNotSchedule"
+            and selector
+            and selects(selector, pod.view.labels)
+        ):
             counts_tainted = constraint.get("nodeTaintsPolicy") != "Honor"
             skew = as_int(constraint.get("maxSkew"), 1)
             room = room_by_domain(placement, label, skew=skew, counts_tainted=counts_tainted)

@@ -60,7 +60,9 @@ def is_probed(user: ServiceUser, subdomain: str) -> bool:
         for token in (*as_strings(container.get("command")), *as_strings(container.get("args")))
     ]
     containers = (*as_mappings(spec.get("containers")), *init_containers)
-    has_probe = any(container.get("readinessProbe") for container in containers) or bool(spec.get("readinessGates"))
+    has_probe = any(container.get("readinessProbe") for container in containers) or bool(
+        spec.get("readinessGates")
+    )
     return has_probe or any(f".{subdomain}" in token for token in tokens)
 
 
@@ -84,7 +86,9 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
                 template = as_mapping(written.template)
                 subdomain = nested_string(template, "spec", "subdomain")
                 if subdomain:
-                    templates.setdefault((namespace_of(manifest), subdomain), []).append((manifest, template))
+                    templates.setdefault((namespace_of(manifest), subdomain), []).append(
+                        (manifest, template)
+                    )
     return templates
 
 
@@ -97,7 +101,12 @@ def endpoint_service(subject: Subject) -> Json | None:
     """Return the Service that the rendezvous endpoint names, in any form, or None."""
     job = subject.job
     rendezvous = subject.rendezvous
-    if job is None or rendezvous is None or not rendezvous.host or not subject.neighbors.of_kind(SERVICE):
+    if (
+        job is None
+        or rendezvous is None
+        or not rendezvous.host
+        or not subject.neighbors.of_kind(SERVICE)
+    ):
         return None
     from ptcompile.simulator.meeting import services_at
 

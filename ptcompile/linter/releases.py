@@ -24,10 +24,18 @@ def releases_apart(workload: Workload) -> Problems:
         others = getattr(versions, other)
         if _is_within(release, *pair["releases"]) and _is_within(others, *pair["others"]):
             path: Path = ("metadata", "labels", KUEUE_QUEUE) if pair["queued"] else ("kind",)
-            versions_apart = f"{software} {version_text(release)} and {other} {version_text(others)}"
+            versions_apart = (
+                f"{software} {version_text(release)} and {other} {version_text(others)}"
+            )
             text = f"the cluster has {versions_apart}: {pair['effect']}"
             yield problem_at(
-                "releases-apart", path, text, pair["help"], severity="warning", stage="run", authority="ptcompile"
+                "releases-apart",
+                path,
+                text,
+                pair["help"],
+                severity="warning",
+                stage="run",
+                authority="ptcompile",
             )
             return
 

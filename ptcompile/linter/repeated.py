@@ -89,4 +89,12 @@ def repeated_in_folder(manifest: Json, filename: str) -> Problem:
         "if both are applied, one overwrites the other"
     )
     help = "rename one of them, or remove it"
-    return problem_at("repeated-object", _NAME, message, help, severity="warning", stage="run", authority="ptcompile")
+    return problem_at(
+        "repeated-object",
+        _NAME,
+        message,
+        help,
+        severity="warning",
+        stage="run",
+        authority="ptcompile",
+    )

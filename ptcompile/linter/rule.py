@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
-from ptcompile.diagnostics import Authority, Edit, Fix, Path, Severity, Stage, field_path, message_at
+from ptcompile.diagnostics import (
+    Authority,
+    Edit,
+    Fix,
+    Path,
+    Severity,
+    Stage,
+    field_path,
+    message_at,
+)
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
@@ -61,7 +70,9 @@ class Subject(Workload):
         None if the object that has the value has the finding too, or if no file and no release has that object.
         """
         if finding.path in self.mounted_scripts:
-            finding = finding._replace(text=f"{finding.text} ({self.mounted_scripts[finding.path]})")
+            finding = finding._replace(
+                text=f"{finding.text} ({self.mounted_scripts[finding.path]})"
+            )
         place = self.origins.at(finding.path) if self.origins is not None else None
         source = place.source if place is not None else None
         if self.certainty != "stream" and (source is not None or rule.is_about_pods):
@@ -87,10 +98,16 @@ class Subject(Workload):
         for template in self.templates:
             for container in template.containers:
                 call = container.mounted_script
-                mounted = mounted_path(template.spec, container.spec, call.file) if call is not None else None
+                mounted = (
+                    mounted_path(template.spec, container.spec, call.file)
+                    if call is not None
+                    else None
+                )
                 file = mounted.file(self.find) if mounted is not None else None
                 if file is not None:
-                    places[container.script_path] = f"key {file.key} of ConfigMap/{object_name(file.source)}"
+                    places[container.script_path] = (
+                        f"key {file.key} of ConfigMap/{object_name(file.source)}"
+                    )
         return places
 
     def _name_of(self, value: Path) -> str:
@@ -152,7 +169,11 @@ class Subject(Workload):
         """What keeps roles that should meet from it; empty if the files do not settle which roles should."""
         from ptcompile.linter.training_roles import obstacles_of
 
-        return tuple(obstacles_of(self, self.training_roles)) if self.rendezvous_groups or self.env_groups else ()
+        return (
+            tuple(obstacles_of(self, self.training_roles))
+            if self.rendezvous_groups or self.env_groups
+            else ()
+        )
 
     def obstacles_named(self, name: str) -> Iterator[RoleObstacle]:
         """Yield the obstacles that the rule of this name reports."""
@@ -181,7 +202,10 @@ class Subject(Workload):
     @cached_property
     def min_nodes_to_start(self) -> int:
         """How many pods wait for one another before they train; 1 if they train alone or that is unknown."""
-        return max((rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes), default=1)
+        return max(
+            (rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes),
+            default=1,
+        )
 
 
 def _has_finding(rule: Rule, place: Place, stream: Stream) -> bool:
@@ -189,7 +213,9 @@ def _has_finding(rule: Rule, place: Place, stream: Stream) -> bool:
     from ptcompile.linter import rules_of
 
     subject = subject_of(place.manifest, stream)
-    return rule in rules_of(subject.kind) and any(finding.path == place.path for finding in rule.check(subject))
+    return rule in rules_of(subject.kind) and any(
+        finding.path == place.path for finding in rule.check(subject)
+    )
 
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
@@ -220,14 +246,20 @@ def texts_of(data: Any) -> frozenset[str]:
     collections = [data]
     while collections:
         collection = collections.pop()
-        if type(collection) is dict or (type(collection) is not list and isinstance(collection, Mapping)):
+        if type(collection) is dict or (
+            type(collection) is not list and isinstance(collection, Mapping)
+        ):
             texts.update(collection)
             collection = collection.values()
         for item in collection:
             kind = type(item)
             if kind is str:
                 texts.add(item)
-            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(item, _COLLECTIONS)):
+            elif (
+                kind is dict
+                or kind is list
+                or (kind not in _LEAVES and isinstance(item, _COLLECTIONS))
+            ):
                 collections.append(item)
             elif isinstance(item, str):
                 texts.add(item)
@@ -236,7 +268,9 @@ def texts_of(data: Any) -> frozenset[str]:
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     """Return whether lost pods of the template are recreated, or None if that is unknown for this kind."""
-    written = WrittenTemplate(template.path, template.data, template.role, template.replicas, template.main_name)
+    written = WrittenTemplate(
+        template.path, template.data, template.role, template.replicas, template.main_name
+    )
     recreates = subject.record.recreates(subject.manifest, written)
     if recreates is None and subject.record.launch_fields.container:  # the runtime decides
         lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.nodes import fits
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+    string_map,
+)
 from ptcompile.world.workload import Stream
 
 _PRODUCT = "nvidia.com/gpu.product"
@@ -54,7 +61,11 @@ def shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
     """
     shares = _shares_of(spec, resource, stream)
     always_refuses = stream.versions.device_plugin < _MPS_MAY_ALLOW
-    return shares._replace(is_refused=True) if shares and shares.strategy == "mps" and always_refuses else shares
+    return (
+        shares._replace(is_refused=True)
+        if shares and shares.strategy == "mps" and always_refuses
+        else shares
+    )
 
 
 def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
@@ -65,8 +76,14 @@ def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
 
     selected = {label: values for label in _LABELS for _, values in pinned_values(spec, label)}
     shares = _shares_by_labels(selected)
-    groups = fits(spec, stream.pools.groups).fitting if shares is None and stream.pools is not None else ()
-    labeled = [_shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)]
+    groups = (
+        fits(spec, stream.pools.groups).fitting
+        if shares is None and stream.pools is not None
+        else ()
+    )
+    labeled = [
+        _shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)
+    ]
     if shares is not None or (labeled and len(labeled) == len(groups)):
         return shares or (labeled[0] if None not in labeled else None)
     return _shares_by_plugin(spec, resource, stream) or _shares_by_profile(stream)
@@ -90,14 +107,20 @@ def _shares_by_profile(stream: Stream) -> GpuShares | None:
     if stream.versions.gpu_shares is None:
         return None
     strategy, is_refused = stream.versions.gpu_shares
-    return GpuShares(f"{strategy} by the profile", strategy == "mps" if is_refused is None else is_refused, strategy)
+    return GpuShares(
+        f"{strategy} by the profile",
+        strategy == "mps" if is_refused is None else is_refused,
+        strategy,
+    )
 
 
 def _shares_by_plugin(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
     """Return the sharing by each configuration that the pod's node may have, or None."""
     configs = stream.cached(_configs_in)
     pinned = {value for _, values in pinned_values(spec, _PLUGIN_CONFIG) for value in values}
-    shares = [config.shares.get(resource) for config in configs if not pinned or config.key in pinned]
+    shares = [
+        config.shares.get(resource) for config in configs if not pinned or config.key in pinned
+    ]
     return shares[0] if shares and None not in shares else None
 
 
@@ -132,5 +155,12 @@ def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
         is_refused = sharing.get("failRequestsGreaterThanOne", how == "mps") is True
         text = f"{name} in the device plugin's ConfigMap"
         for item in as_mappings(sharing.get("resources")):
-            if sharing.get("renameByDefault") is not True and not item.get("rename") and item.get("replicas") != 1:
-                yield as_string(item.get("name")), GpuShares(text, is_refused, name.replace(" ", "-").lower())
+            if (
+                sharing.get("renameByDefault") is not True
+                and not item.get("rename")
+                and item.get("replicas") != 1
+            ):
+                yield (
+                    as_string(item.get("name")),
+                    GpuShares(text, is_refused, name.replace(" ", "-").lower()),
+                )

@@ -11,7 +11,9 @@ from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, stri
 from ptcompile.world.templates import ManifestTemplate
 
 _SPOT_LABELS: frozenset[tuple[str, str]] = frozenset(
-    label for nodes in SPOT.values() for label in (*nodes.labels.items(), *nodes.other_labels.items())
+    label
+    for nodes in SPOT.values()
+    for label in (*nodes.labels.items(), *nodes.other_labels.items())
 )
 """Labels of spot and preemptible nodes."""
 

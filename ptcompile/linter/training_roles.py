@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 
 
 _LAUNCHER_NAMES = (
-    *("torch", "accelerate", "deepspeed", "composer", "tune", "hyperpodrun", "ft_launcher", "colossalai", "axolotl"),
+    *(
+        "torch",
+        "accelerate",
+        "deepspeed",
+        "composer",
+        "tune",
+        "hyperpodrun",
+        "ft_launcher",
+        "colossalai",
+        "axolotl",
+    ),
     *("llamafactory", "swift", "lmf", "megatron"),
 )
 _RENDEZVOUS_PREFIXES = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
@@ -102,7 +112,9 @@ class TrainingRole:
     @cached_property
     def installs_packages(self) -> bool:
         """Whether a shell script may install another PyTorch before it starts the launcher."""
-        return self.launch.in_shell and any("install" in token.text for token in self.container.argv)
+        return self.launch.in_shell and any(
+            "install" in token.text for token in self.container.argv
+        )
 
     @property
     def restarts(self) -> int:
@@ -137,7 +149,11 @@ class TrainingRole:
         if entry is None or self._is_operators(entry):
             return None
 
-        in_pod = [item for item in (self.pod.main.env if self.pod.main else ()) if item.get("name") == name]
+        in_pod = [
+            item
+            for item in (self.pod.main.env if self.pod.main else ())
+            if item.get("name") == name
+        ]
         if not in_pod:
             return entry if "envFrom" in entry.path else None
         return entry if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]) else None
@@ -202,7 +218,9 @@ class TrainingRole:
         for path, token in self.container.argv:
             name = token.partition("=")[0]
             if name.startswith("-"):
-                dashed = option_name(name) if self.is_torchrun else name.lstrip("-").replace("_", "-")
+                dashed = (
+                    option_name(name) if self.is_torchrun else name.lstrip("-").replace("_", "-")
+                )
                 paths.setdefault(dashed, path)
         return paths
 
@@ -210,7 +228,10 @@ class TrainingRole:
     def _dashed_tokens(self) -> list[tuple[Path, str, frozenset[str]]]:
         """All tokens with dashes for underscores, and the option names in each. Computed once: scripts may be long."""
         tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
-        return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
+        return [
+            (path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token))))
+            for path, token in tokens
+        ]
 
     def fix_to(self, option: str, value: str, title: str, *, safe: bool = False) -> Fix | None:
         """Return the fix that sets the option where it is written, or None if a script or nothing sets it."""
@@ -226,7 +247,11 @@ class TrainingRole:
             return None
         written = get(self._made, path, get(self.manifest, path))
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
-        return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
+        return (
+            Edit("set", path, int(value) if is_number else value)
+            if str(written) == current
+            else None
+        )
 
     def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
         """Return the edit of `--name=current`, or of the argument after `--name`, or None."""
@@ -240,7 +265,10 @@ class TrainingRole:
     @property
     def command_path(self) -> Path:
         """The path of the command line: of the command, else of the arguments, else `unset_path`."""
-        return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.unset_path)
+        return next(
+            ((*self.path, key) for key in ("command", "args") if self.spec.get(key)),
+            self.unset_path,
+        )
 
 
 def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
@@ -299,7 +327,9 @@ def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[Training
 
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
-    is_set = all(role.member.is_env_script and role.user_entry("MASTER_ADDR") is not None for role in roles)
+    is_set = all(
+        role.member.is_env_script and role.user_entry("MASTER_ADDR") is not None for role in roles
+    )
     return _groups(subject, roles) if is_set else ()
 
 
@@ -313,7 +343,9 @@ def _groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...
         return ()
     role_of = {id(role.member): role for role in roles}
     members = [[id(member) for member in gathering.members] for gathering in gatherings]
-    return tuple(tuple(role_of[member] for member in group if member in role_of) for group in members)
+    return tuple(
+        tuple(role_of[member] for member in group if member in role_of) for group in members
+    )
 
 
 class RoleObstacle(NamedTuple):

@@ -33,7 +33,9 @@ _UNKNOWN = "a document without apiVersion and kind"
 _SYNTAX_RULES = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 """Rules that report how YAML reads a template mark."""
 _SHELL_RULES = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
-_TEXT_KEYS = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
+_TEXT_KEYS = frozenset(
+    {"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"}
+)
 """Fields whose texts may contain such signs for other reasons."""
 _SCHEMA = "openAPIV3Schema"
 """A field with descriptions of other fields, patterns and messages."""
@@ -58,21 +60,35 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
             span = source.span(mark.start, mark.start + 2)
             return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
     for document in source.documents:
-        if not foreign_kind(document.data) and (is_ours(document.data) or is_supported(document.data)):
+        if not foreign_kind(document.data) and (
+            is_ours(document.data) or is_supported(document.data)
+        ):
             for path, value, on_key in _texts(document.data, ()):
                 mark = None if on_key else mark_within(value)
                 if mark is not None:
-                    return document.index, _note(_mark_message(mark), mark.command)._replace(path=path)
+                    return document.index, _note(_mark_message(mark), mark.command)._replace(
+                        path=path
+                    )
     return None
 
 
 def _mark_message(mark: TemplateMark) -> str:
-    return f"{mark.sign} is filled in by another tool, such as {mark.tools}: the file is not checked"
+    return (
+        f"{mark.sign} is filled in by another tool, such as {mark.tools}: the file is not checked"
+    )
 
 
 def _note(message: str, command: str) -> Problem:
     help = f"render it first: {command} | ptcompile lint -"
-    return problem_at("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
+    return problem_at(
+        "unrendered-template",
+        (),
+        message,
+        help,
+        severity="note",
+        stage="style",
+        authority="ptcompile",
+    )
 
 
 def placeholder_notes(parsed: Source) -> dict[int, Problem]:
@@ -98,7 +114,9 @@ def _placeholder_note(data: Json) -> Problem | None:
 
 def placeholders_of(data: Json) -> list[str]:
     """Return the placeholders in the texts of an object, each once."""
-    placeholders = (find_placeholder(text) for _, text, _ in _texts(data, ()) if text not in _SCHEMA_KEYS)
+    placeholders = (
+        find_placeholder(text) for _, text, _ in _texts(data, ()) if text not in _SCHEMA_KEYS
+    )
     return [*dict.fromkeys(text for text in placeholders if text is not None)]
 
 
@@ -133,19 +151,29 @@ def without_placeholders(value: Any) -> Any:
     return None if find_placeholder(value) is not None else value
 
 
-def without_verdicts_on_marks(problems: Sequence[Problem], manifest: Json, marked: bool) -> Sequence[Problem]:
+def without_verdicts_on_marks(
+    problems: Sequence[Problem], manifest: Json, marked: bool
+) -> Sequence[Problem]:
     """Return the problems except those about one value that has a mark. `marked`: the file may have marks."""
     if not marked:
         return problems
-    return [problem for problem in problems if not _concerns(problem, manifest, mark_within, on_key=False)]
+    return [
+        problem
+        for problem in problems
+        if not _concerns(problem, manifest, mark_within, on_key=False)
+    ]
 
 
 def is_about_written_text(problem: Problem, manifest: Json) -> bool:
     """Return whether a finding in a template is about written text rather than a placeholder."""
-    return problem.name not in _SHELL_RULES and not _concerns(problem, manifest, find_placeholder, on_key=True)
+    return problem.name not in _SHELL_RULES and not _concerns(
+        problem, manifest, find_placeholder, on_key=True
+    )
 
 
-def _concerns(problem: Problem, manifest: Json, find: Callable[[object], object], *, on_key: bool) -> bool:
+def _concerns(
+    problem: Problem, manifest: Json, find: Callable[[object], object], *, on_key: bool
+) -> bool:
     """Return whether the finding is about a value in which `find` finds something, or below such a key.
 
     `on_key`: whether a finding about a key is also one about its value.
@@ -163,7 +191,9 @@ def _concerns(problem: Problem, manifest: Json, find: Callable[[object], object]
     return (on_key or not problem.on_key) and find(value) is not None
 
 
-def kustomize_note(filename: str | None, kustomizations: Sequence[str]) -> tuple[Problem, bool] | None:
+def kustomize_note(
+    filename: str | None, kustomizations: Sequence[str]
+) -> tuple[Problem, bool] | None:
     """Return the note on a file that kustomize completes, and whether it is a patch, which is no whole object; None for
     other files. `kustomizations` are the texts of those beside the file.
     """
@@ -172,8 +202,14 @@ def kustomize_note(filename: str | None, kustomizations: Sequence[str]) -> tuple
         return None
     patches = [os.path.basename(patch) for text in kustomizations for patch in patches_in(text)]
     is_patch = name in patches
-    message = "a patch of a kustomization: the file is not checked" if is_patch else "kustomize fills in the namespace"
-    return _note(message, f"kustomize build {folder or '.'}")._replace(span=Span(1, 1, 1, 1)), is_patch
+    message = (
+        "a patch of a kustomization: the file is not checked"
+        if is_patch
+        else "kustomize fills in the namespace"
+    )
+    return _note(message, f"kustomize build {folder or '.'}")._replace(
+        span=Span(1, 1, 1, 1)
+    ), is_patch
 
 
 def patches_in(kustomization: str) -> Iterator[str]:
@@ -197,7 +233,9 @@ def foreign_kind(data: Json) -> str | None:
         return "a pod template" if _is_pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():
         return None  # a Kubernetes object that lacks apiVersion and kind
-    return next((row["what"] for row in _KEYS_OF_TOOLS if data.keys() >= set(row["keys"])), _UNKNOWN)
+    return next(
+        (row["what"] for row in _KEYS_OF_TOOLS if data.keys() >= set(row["keys"])), _UNKNOWN
+    )
 
 
 def _is_pod_template(data: Json) -> bool:
@@ -206,7 +244,9 @@ def _is_pod_template(data: Json) -> bool:
         return False
     metadata = data.get("metadata")
     spec = data.get("spec")
-    is_named = isinstance(metadata, Mapping) and (metadata.get("name") or metadata.get("generateName"))
+    is_named = isinstance(metadata, Mapping) and (
+        metadata.get("name") or metadata.get("generateName")
+    )
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
     is_complete = isinstance(containers, list) and all(
         isinstance(container, Mapping) and container.get("image") for container in containers

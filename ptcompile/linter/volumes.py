@@ -20,7 +20,17 @@ _FOLDERS = ("directory", "folder", "root", "dir")
 """Last parts of names of folders."""
 _CHECKPOINTS = frozenset({"checkpoint", "checkpoints", "ckpt", "ckpts", "snapshot", "snapshots"})
 _OUTPUTS = frozenset(
-    {"save", "output", "outputs", "out", "default-root", "default-local", "explicit-log", "exp", "experiment"}
+    {
+        "save",
+        "output",
+        "outputs",
+        "out",
+        "default-root",
+        "default-local",
+        "explicit-log",
+        "exp",
+        "experiment",
+    }
     | {"results", "dump", "serialization", "hydra-run", "hydra-sweep"}
 )
 """Words before the last part of an option for the folder that a training writes: `output_dir` (HF Trainer, TRL,
@@ -46,7 +56,9 @@ class Checkpoint(NamedTuple):
 def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
     """Yield the absolute folders for checkpoints and outputs in a container's command line and variables."""
     variables = {
-        entry.name: entry.value for entry in container.variables if entry.value and entry.value.startswith("/")
+        entry.name: entry.value
+        for entry in container.variables
+        if entry.value and entry.value.startswith("/")
     }
     argv = container.argv
     for i, word in enumerate(argv):
@@ -61,7 +73,9 @@ def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
                 path = following.path if is_pair and following is not None else word.path
                 yield Checkpoint(folder, path, is_output)
     for entry in container.variables:
-        is_output = _writes_checkpoints(entry.name) if entry.value and entry.value.startswith("/") else None
+        is_output = (
+            _writes_checkpoints(entry.name) if entry.value and entry.value.startswith("/") else None
+        )
         if is_output is not None and entry.value:
             yield Checkpoint(entry.value, entry.value_path, is_output)
 
@@ -81,7 +95,9 @@ def _substitute(text: str, variables: Mapping[str, str]) -> str:
     """Replace variables that hold absolute paths, as the kubelet or a shell does."""
     if "$" not in text or not variables:
         return text
-    return _VARIABLE.sub(lambda match: variables.get(match[1] or match[2] or match[3], match[0]), text)
+    return _VARIABLE.sub(
+        lambda match: variables.get(match[1] or match[2] or match[3], match[0]), text
+    )
 
 
 def _writes_checkpoints(name: str) -> bool | None:
@@ -139,9 +155,14 @@ def node_devices(template: ManifestTemplate) -> str:
     A container without privileges cannot open a device that a hostPath brings: its device cgroup only allows those of
     device plugins (containerd and runc).
     """
-    paths = [normpath(nested_string(volume, "hostPath", "path")) for _, volume in template.volumes.values()]
+    paths = [
+        normpath(nested_string(volume, "hostPath", "path"))
+        for _, volume in template.volumes.values()
+    ]
     return next((path for path in paths if _is_device_path(path)), "")
 
 
 def _is_device_path(path: str) -> bool:
-    return path != SHM_PATH and f"{path}/".startswith(("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS)))
+    return path != SHM_PATH and f"{path}/".startswith(
+        ("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS))
+    )

@@ -54,7 +54,9 @@ class Around(NamedTuple):
     """Its objects that an earlier file of the folder defines too."""
     is_excluded: bool = False
     """Whether a run over the repository leaves the file out."""
-    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: diagnostics
+    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: (
+        diagnostics
+    )
     """Return the findings that the configured baseline does not cover."""
 
 
@@ -75,7 +77,11 @@ def document(call: Call, prefix: str = "") -> NamedText:
     text, path = (call.arguments.get(f"{prefix}{name}") for name in ("text", "path"))
     if (text is None) == (path is None):
         raise CallError(f"give exactly one of {prefix}text and {prefix}path")
-    return NamedText(text.encode(errors="replace")) if text is not None else read(str(path), call.roots)
+    return (
+        NamedText(text.encode(errors="replace"))
+        if text is not None
+        else read(str(path), call.roots)
+    )
 
 
 def settings(call: Call, item: NamedText) -> CallSettings:
@@ -93,7 +99,10 @@ def inputs(call: Call, item: NamedText) -> Inputs:
 def judged_inputs(item: NamedText, judge: CallSettings, *, only_specs: bool = False) -> Inputs:
     """Return an input as it is read, with what these settings decide about its objects."""
     options, profile = judge
-    file = File(streams.read(item.content, item.filename, kubectl=options.versions.kubernetes), item.filename)
+    file = File(
+        streams.read(item.content, item.filename, kubectl=options.versions.kubernetes),
+        item.filename,
+    )
     return options.inputs(file, profile=profile, only_specs=only_specs)
 
 
@@ -109,7 +118,9 @@ def read(path: str, roots: Sequence[str]) -> NamedText:
         raise CallError(f"{shown}: not a path") from None
     inside = [place for place, root in zip(places, roots, strict=True) if is_inside(place, root)]
     if not inside:
-        raise CallError(f"{shown}: not in {' or '.join(roots)}, the folders that this server may read")
+        raise CallError(
+            f"{shown}: not in {' or '.join(roots)}, the folders that this server may read"
+        )
     inside = [place for place in inside if path.endswith(SUFFIXES) and place.endswith(SUFFIXES)]
     if not inside:
         raise CallError(f"{shown}: not the name of a YAML or JSON file")

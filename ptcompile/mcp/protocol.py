@@ -72,9 +72,13 @@ def make_server(
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = Call(params.arguments or {}, roots, settings, around)
-        return await anyio.to_thread.run_sync(partial(answer, params.name, call), limiter=one_at_a_time)
+        return await anyio.to_thread.run_sync(
+            partial(answer, params.name, call), limiter=one_at_a_time
+        )
 
-    async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        _context: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         address = str(params.uri)
         try:
             text = await anyio.to_thread.run_sync(read_page, address, limiter=one_at_a_time)
@@ -122,7 +126,10 @@ async def _list_families(_context: Any, _params: Any) -> types.ListResourceTempl
     return types.ListResourceTemplatesResult(
         resource_templates=[
             types.ResourceTemplate(
-                uri_template=f"{start}{{word}}", name=start, title=family.title, mime_type="text/plain"
+                uri_template=f"{start}{{word}}",
+                name=start,
+                title=family.title,
+                mime_type="text/plain",
             )
             for start, family in FAMILIES.items()
         ]
@@ -138,14 +145,20 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         check_arguments(tool, call.arguments)
         with deadline(UNTRUSTED_SECONDS):
             result = tool.run(call)
-        result = result if call.arguments.get("whole", "whole" not in tool.arguments) else shortened(result)
+        result = (
+            result
+            if call.arguments.get("whole", "whole" not in tool.arguments)
+            else shortened(result)
+        )
     except NotFinishedError:
         text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
         return _to_result(text, is_error=True)
     except CallError as error:
         return _to_result(str(error), is_error=True)
     except Exception as error:  # a bug of ours must not end the server
-        return _to_result(f"this is a bug in ptcompile, not in your input: {type(error).__name__}", is_error=True)
+        return _to_result(
+            f"this is a bug in ptcompile, not in your input: {type(error).__name__}", is_error=True
+        )
     return _to_result(json.dumps(result, ensure_ascii=False))
 
 

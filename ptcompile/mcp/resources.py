@@ -30,15 +30,21 @@ def _starter(_word: str) -> str:
 
 
 PAGES = {
-    "ptcompile://rules": Page("All rules of lint: code, name, severity, stage and authority", _rules),
+    "ptcompile://rules": Page(
+        "All rules of lint: code, name, severity, stage and authority", _rules
+    ),
     "ptcompile://spec": Page("The fields of a spec", lambda _: explain_field("spec")),
     "ptcompile://spec/starter": Page("A commented spec to start from", _starter),
-    "ptcompile://cluster": Page("The fields of a ClusterProfile", lambda _: explain_field("ClusterProfile.spec")),
+    "ptcompile://cluster": Page(
+        "The fields of a ClusterProfile", lambda _: explain_field("ClusterProfile.spec")
+    ),
 }
 """Single pages by address."""
 FAMILIES = {
     "ptcompile://rules/": Page("The page of a rule, by its code or name", explain_rule),
-    "ptcompile://fields/": Page("The reference of a field, such as spec.elastic or Pod.spec.containers", explain_field),
+    "ptcompile://fields/": Page(
+        "The reference of a field, such as spec.elastic or Pod.spec.containers", explain_field
+    ),
 }
 """Families of pages by the start of their addresses."""
 

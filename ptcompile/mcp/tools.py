@@ -10,7 +10,15 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema, targets
 from ptcompile.kubernetes.unstructured import JsonDict
-from ptcompile.mcp.inputs import Call, CallError, NamedText, document, inputs, judged_inputs, settings
+from ptcompile.mcp.inputs import (
+    Call,
+    CallError,
+    NamedText,
+    document,
+    inputs,
+    judged_inputs,
+    settings,
+)
 from ptcompile.operators.targets import TARGETS
 from ptcompile.report import Unchecked
 from ptcompile.report.layout import format_json
@@ -50,14 +58,20 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         declared = tool.arguments.get(name)
         if declared is None:
             near = closest_match(name[:50], tool.arguments)
-            help = f"did you mean {near}?" if near else f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            help = (
+                f"did you mean {near}?"
+                if near
+                else f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            )
             raise CallError(f"no argument {name[:50]!r}; {help}")
         python_type, described = _TYPES[declared["type"]]
         if not isinstance(value, python_type):
             raise CallError(f"{name} must be {described}, not {type(value).__name__}")
         choices = declared.get("enum", [value])
         if value not in choices:
-            raise CallError(f"no {name} {str(value)[:50]!r}; it must be one of {', '.join(choices)}")
+            raise CallError(
+                f"no {name} {str(value)[:50]!r}; it must be one of {', '.join(choices)}"
+            )
     missing = [name for name in tool.required if name not in arguments]
     if missing:
         raise CallError(f"{missing[0]} is required")
@@ -79,7 +93,10 @@ def shortened(result: Mapping[str, Any]) -> JsonDict:
 def _with_short_lists(value: Any, most: int, name: str, omitted: dict[str, int]) -> Any:
     if isinstance(value, Mapping):
         prefix = f"{name}." if name else ""
-        return {key: _with_short_lists(item, most, f"{prefix}{key}", omitted) for key, item in value.items()}
+        return {
+            key: _with_short_lists(item, most, f"{prefix}{key}", omitted)
+            for key, item in value.items()
+        }
     if not isinstance(value, list):
         return value
 
@@ -94,10 +111,15 @@ MOST_CHARACTERS = 25_000
 """Characters of a result, unless the call asks for all of it."""
 _LENGTHS = (1_000_000, 100, 30, 10, 5, 2, 1)
 _OMITTED_HELP = "call again with whole: true for all of it"
-_TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
+_TYPES: dict[str, tuple[type, str]] = {
+    "string": (str, "a string"),
+    "boolean": (bool, "true or false"),
+}
 
 
-def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> JsonDict:
+def _to_report(
+    diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()
+) -> JsonDict:
     from ptcompile.report import json as json_report
 
     report: JsonDict = json.loads(json_report(diagnostics, {}, unchecked))
@@ -208,7 +230,9 @@ def _explain(call: Call) -> JsonDict:
         causes = explanation.at(at)
         near = explanation.near(at)
         if not causes:
-            raise CallError(f"no manifest has {at[:200]!r}" + (f"; did you mean {near}?" if near else ""))
+            raise CallError(
+                f"no manifest has {at[:200]!r}" + (f"; did you mean {near}?" if near else "")
+            )
         explanation = explanation._replace(causes=causes)
     return {"explanation": _masked(explanation.to_dict())}
 
@@ -278,7 +302,9 @@ def _import(call: Call) -> JsonDict:
     from ptcompile.api.import_manifests import import_inputs
     from ptcompile.source.emitter import emit_all
 
-    imported = import_inputs(inputs(call, document(call)), lossy=call.arguments.get("lossy", False), script_values={})
+    imported = import_inputs(
+        inputs(call, document(call)), lossy=call.arguments.get("lossy", False), script_values={}
+    )
     return {
         **_yaml_and_report(imported.yaml(), imported.diagnostics),
         "profile": imported.profile_yaml() or "",
@@ -324,7 +350,9 @@ def _load_tools() -> dict[str, Tool]:
             if "enum" in described:
                 described["enum"] = choices[described["enum"]]
             arguments[argument] = described
-        tools[name] = Tool(row["description"], arguments, _ANSWERS[name], tuple(row.get("required", ())))
+        tools[name] = Tool(
+            row["description"], arguments, _ANSWERS[name], tuple(row.get("required", ()))
+        )
     return tools
 
 

@@ -10,7 +10,15 @@ from ptcompile.kinds.references import needed_objects
 from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.spec.objects import yaml_name
@@ -142,7 +150,10 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
     """Yield the pods of each role. The main container is the first role's first one; roles train if they have it
     too.
     """
-    templates = [(template, is_separate, _containers(template)) for template, is_separate in _templates(job, before)]
+    templates = [
+        (template, is_separate, _containers(template))
+        for template, is_separate in _templates(job, before)
+    ]
     main = next((names[0] for _, _, names in templates if names), "")
     rank = 0
     for template, is_separate, names in templates:
@@ -162,7 +173,10 @@ def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
     """Return the label with a pod's index. Pods of a batch/v1 Job have one only if the Job is Indexed; JobSet's child
     Jobs are.
     """
-    if _kind_key(job) == ("batch/v1", "Job") and nested_map(job, "spec").get("completionMode") != "Indexed":
+    if (
+        _kind_key(job) == ("batch/v1", "Job")
+        and nested_map(job, "spec").get("completionMode") != "Indexed"
+    ):
         return None
     return (following.child_job_label if alone else following.index_label) or None
 
@@ -181,7 +195,11 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
     for item in templates_of(_kind_key(runtime), runtime):
-        yield (item._replace(replicas=nodes), False) if item.role == "node" else (item, _is_child_job(runtime, item))
+        yield (
+            (item._replace(replicas=nodes), False)
+            if item.role == "node"
+            else (item, _is_child_job(runtime, item))
+        )
 
 
 def _is_child_job(manifest: Json, template: Template) -> bool:
@@ -205,11 +223,15 @@ def _selector(name: str, role: str, following: Following) -> str | None:
     if not following.pods_label:
         return None
     whole = f"{following.pods_label}={name}"
-    return f"{whole},{following.role_label}={role.lower()}" if role and following.role_label else whole
+    return (
+        f"{whole},{following.role_label}={role.lower()}" if role and following.role_label else whole
+    )
 
 
 def _begins_suspended(job: Json) -> bool:
-    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE in nested_map(job, "metadata", "labels")
+    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE in nested_map(
+        job, "metadata", "labels"
+    )
 
 
 def _reference(manifest: Json) -> Reference:
@@ -219,7 +241,9 @@ def _reference(manifest: Json) -> Reference:
     plural = (
         following.plural if following is not None else f"{key[1].lower()}s"
     )  # holds for all auxiliary objects of a job
-    return Reference(*key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest))
+    return Reference(
+        *key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
+    )
 
 
 def _kind_key(manifest: Json) -> GroupVersionKind:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptcompile.kinds.model import Feature, GroupMark, Kind, KindContext, Operator, QueueSystem, is_overridden
+from ptcompile.kinds.model import (
+    Feature,
+    GroupMark,
+    Kind,
+    KindContext,
+    Operator,
+    QueueSystem,
+    is_overridden,
+)
 from ptcompile.kinds.pods import ExpandedRole, Expansion, remember_first
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of
@@ -23,8 +31,12 @@ if TYPE_CHECKING:
 _UNKNOWN = Kind()
 
 BY_FOLDER = {operator.folder: operator for operator in OPERATORS}
-BY_QUEUE_SYSTEM = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
-BY_GANG_SCHEDULER = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
+BY_QUEUE_SYSTEM = {
+    operator.queue_system: operator for operator in OPERATORS if operator.queue_system
+}
+BY_GANG_SCHEDULER = {
+    operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler
+}
 BY_TARGET = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
 KINDS: dict[GroupVersionKind, tuple[Operator, Kind]] = {
     kind.key: (operator, kind) for operator in OPERATORS for kind in operator.kinds
@@ -33,7 +45,9 @@ GROUP_MARKS: dict[GroupVersionKind, GroupMark] = {
     key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
 }
 """Kinds of PodGroup that appear in files, and how pods name one."""
-FEATURES: dict[str, Feature] = {name: feature for operator in OPERATORS for name, feature in operator.features.items()}
+FEATURES: dict[str, Feature] = {
+    name: feature for operator in OPERATORS for name, feature in operator.features.items()
+}
 """Changes between the operators' releases. Rows that no target checks are documentation."""
 
 
@@ -61,16 +75,24 @@ def has_feature(name: str, versions: Versions) -> bool:
 
 def modeled_queue_system() -> tuple[QueueSystem, Authority]:
     """Return the queue system whose admission is modeled, and its name in findings."""
-    systems = ((operator.queues(), operator.authority) for operator in OPERATORS if operator.queue_system)
+    systems = (
+        (operator.queues(), operator.authority) for operator in OPERATORS if operator.queue_system
+    )
     return next(item for item in systems if item[0].admit is not None)
 
 
 def status_of(live: Json) -> Status:
     """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for another kind."""
-    status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(live)
+    status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(
+        live
+    )
     if status is None:
-        kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)}))
-        raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
+        kinds = ", ".join(
+            sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)})
+        )
+        raise ValueError(
+            f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}"
+        )
     return status
 
 
@@ -85,12 +107,19 @@ JOB_KINDS = frozenset(key for key in RUNS_PODS if KINDS[key][1].trains)
 """Those whose pods may be a training job."""
 
 
-def expand(manifest: Json, *, versions: Versions | None = None, related: Sequence[Json] = ()) -> Expansion:
+def expand(
+    manifest: Json, *, versions: Versions | None = None, related: Sequence[Json] = ()
+) -> Expansion:
     """Return what the operator of this manifest creates, or an empty expansion for a kind that creates no pods.
 
     `related` are the other objects of the same stream, such as runtimes and Services. Accepts any data; never raises.
     """
-    expansion = kind_named(kind_of(manifest)).pods(manifest, KindContext(versions or Versions(), related))
+    expansion = kind_named(kind_of(manifest)).pods(
+        manifest, KindContext(versions or Versions(), related)
+    )
     return Expansion(
-        tuple([ExpandedRole(name, count, remember_first(pod)) for name, count, pod in expansion.roles]), *expansion[1:]
+        tuple(
+            [ExpandedRole(name, count, remember_first(pod)) for name, count, pod in expansion.roles]
+        ),
+        *expansion[1:],
     )

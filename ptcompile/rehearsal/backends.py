@@ -49,7 +49,9 @@ Opening = Callable[[str, RehearsalSettings, Sequence[Actor]], AbstractContextMan
 
 
 @contextmanager
-def open_ground(folder: str, settings: RehearsalSettings, actors: Sequence[Actor]) -> Iterator[Ground]:
+def open_ground(
+    folder: str, settings: RehearsalSettings, actors: Sequence[Actor]
+) -> Iterator[Ground]:
     """Open namespaces if this machine allows them, else containers; only containers if an image is set.
 
     Raises:
@@ -69,31 +71,50 @@ def open_ground(folder: str, settings: RehearsalSettings, actors: Sequence[Actor
     if engine is None:
         message = "an image needs docker or podman, and neither answers"
         raise RehearsalError(
-            f"{namespaces_error}; neither docker nor podman answers in its place" if namespaces_error else message
+            f"{namespaces_error}; neither docker nor podman answers in its place"
+            if namespaces_error
+            else message
         )
     with _container_ground(folder, settings, actors, engine) as container_ground:
         yield container_ground
 
 
-def _local_ground(namespaces: Namespaces, settings: RehearsalSettings, actors: Sequence[Actor]) -> Ground:
+def _local_ground(
+    namespaces: Namespaces, settings: RehearsalSettings, actors: Sequence[Actor]
+) -> Ground:
     python = find_interpreter(settings.python)
     path = f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM_PATH}"
-    torch = find_torch(python, settings.script, actors, own_path=path if settings.own_command else None)
-    return Ground(namespaces, python, torch, namespaces.network, {"PATH": path}, "", namespaces.limits_memory)
+    torch = find_torch(
+        python, settings.script, actors, own_path=path if settings.own_command else None
+    )
+    return Ground(
+        namespaces, python, torch, namespaces.network, {"PATH": path}, "", namespaces.limits_memory
+    )
 
 
 @contextmanager
 def _container_ground(
     folder: str, settings: RehearsalSettings, actors: Sequence[Actor], engine: Engine
 ) -> Iterator[Ground]:
-    images = [settings.image] if settings.image else list(dict.fromkeys(actor.image for actor in actors))
+    images = (
+        [settings.image] if settings.image else list(dict.fromkeys(actor.image for actor in actors))
+    )
     python = settings.python or "python"
     name = f"{python} in the image {images[0]}"
     way_out = "use --image to name another image, or --python to name another interpreter in it"
     with closing(Containers(folder, engine, images)) as containers:
-        options = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}", images[0])
+        options = (
+            "run",
+            "--rm",
+            "--pull=never",
+            "--network=none",
+            f"--entrypoint={python}",
+            images[0],
+        )
         try:
-            answer = engine.run(*options, "-I", "-c", _preflight_program(), "", *_launchers_of(actors))
+            answer = engine.run(
+                *options, "-I", "-c", _preflight_program(), "", *_launchers_of(actors)
+            )
         except RehearsalError as error:
             raise RehearsalError(f"{name} has no torch ({error}): {way_out}") from error
         yield Ground(
@@ -107,7 +128,9 @@ def _container_ground(
         )
 
 
-def find_torch(python: str, script: str | None, actors: Sequence[Actor], *, own_path: str | None = None) -> str:
+def find_torch(
+    python: str, script: str | None, actors: Sequence[Actor], *, own_path: str | None = None
+) -> str:
     """Return the version of an interpreter's PyTorch. `own_path` is where the pods' own commands are searched.
 
     Raises:
@@ -123,7 +146,10 @@ def find_torch(python: str, script: str | None, actors: Sequence[Actor], *, own_
         raise RehearsalError(f"{python} does not run: {error}") from error
     programs = sorted({actor.argv[0] for actor in actors if own_path is not None})
     absent = [program for program in programs if shutil.which(program, path=own_path) is None]
-    missing = [f"this machine has no program {program}, with which the manifest's command begins" for program in absent]
+    missing = [
+        f"this machine has no program {program}, with which the manifest's command begins"
+        for program in absent
+    ]
     return _checked_torch(result.stdout, python, _NO_TORCH.format(python), missing)
 
 
@@ -143,7 +169,11 @@ def _checked_torch(answer: str, python: str, no_torch: str, missing: Sequence[st
         RehearsalError: something is missing.
     """
     torch, *absent = answer.splitlines() or [""]
-    problems = [*([] if torch else [no_torch]), *(f"{python} {clause}" for clause in absent), *missing]
+    problems = [
+        *([] if torch else [no_torch]),
+        *(f"{python} {clause}" for clause in absent),
+        *missing,
+    ]
     if not problems:
         return torch
     if len(problems) == 1:
@@ -159,5 +189,7 @@ def find_interpreter(python: str | None) -> str:
     """
     path = shutil.which(python or "python") or shutil.which("python3" if python is None else python)
     if path is None:
-        raise RehearsalError(f"program {python or 'python'} not found: use --python to name a Python that has torch")
+        raise RehearsalError(
+            f"program {python or 'python'} not found: use --python to name a Python that has torch"
+        )
     return os.path.abspath(path)

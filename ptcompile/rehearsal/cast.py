@@ -15,7 +15,12 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
-from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_surroundings, surroundings_of
+from ptcompile.rehearsal.volumes import (
+    PodSurroundings,
+    claims_of,
+    describe_surroundings,
+    surroundings_of,
+)
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers import LAUNCHERS, launcher_of
 from ptcompile.simulator.launchers.torchrun import SWITCHES, conf_of, option_name
@@ -34,7 +39,9 @@ MODULES: Mapping[str, str] = {
 """Launchers that can be rehearsed, with their modules."""
 _FIELDS_MADE_PATHS = frozenset({"name", "hostname", "subdomain", "mountPath", "subPath"})
 """Fields of a pod of which paths and host names are made."""
-_REPLACED_OPTIONS = frozenset({"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"})
+_REPLACED_OPTIONS = frozenset(
+    {"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"}
+)
 """Options that the rehearsal replaces with its number of processes and its files."""
 
 
@@ -45,16 +52,25 @@ def command_line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
         RehearsalError: the launcher cannot be rehearsed.
     """
     launch = pod.launch
-    image_starts_torchrun = launch.launcher == "image" and any(name.startswith("PET_") for name in pod.env)
+    image_starts_torchrun = launch.launcher == "image" and any(
+        name.startswith("PET_") for name in pod.env
+    )
     if launch.launcher == "torchrun" or image_starts_torchrun:
-        return ("torchrun", *_torchrun_options(launch.arguments, processes), SCRIPT, *_script_arguments(pod))
+        return (
+            "torchrun",
+            *_torchrun_options(launch.arguments, processes),
+            SCRIPT,
+            *_script_arguments(pod),
+        )
     if launch.launcher in ("command", "image"):
         return ("python", SCRIPT)
     if launch.launcher == "accelerate" and launcher_of(launch.entry):
         return ("accelerate", *_accelerate_options(pod, processes, pods), SCRIPT)
     if launch.launcher == "deepspeed" and launcher_of(launch.entry):
         return ("deepspeed", *_deepspeed_options(pod, processes, pods), SCRIPT)
-    raise RehearsalError(f"{launch.launcher} starts the processes but has no stand-in: use --own-command")
+    raise RehearsalError(
+        f"{launch.launcher} starts the processes but has no stand-in: use --own-command"
+    )
 
 
 def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[str]:
@@ -62,7 +78,11 @@ def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[st
     programs.
     """
     index = 0
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-", "--"):
+    while (
+        index < len(arguments)
+        and arguments[index].startswith("-")
+        and arguments[index] not in ("-", "--")
+    ):
         name = option_name(arguments[index])
         has_no_separate_value = "=" in arguments[index] or name in (*SWITCHES, "use-env", "help")
         option = arguments[index : index + 1 if has_no_separate_value else index + 2]
@@ -75,13 +95,17 @@ def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[st
 
 def _script_arguments(pod: Pod) -> tuple[str, ...]:
     """Return the arguments of the script."""
-    return tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
+    return (
+        tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
+    )
 
 
 def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
     options = pod.launch.options
     if "config-file" in options and "nnodes" not in options and pods > 1:
-        raise RehearsalError("accelerate reads its machines from a config file, which is missing: use --own-command")
+        raise RehearsalError(
+            "accelerate reads its machines from a config file, which is missing: use --own-command"
+        )
     nodes = int(options.get("nnodes", "1")) if options.get("nnodes", "1").isdigit() else 1
     if processes * nodes > 1:
         yield "--multi_gpu"  # accelerate sets this itself if it finds GPUs
@@ -124,7 +148,16 @@ MAX_PODS = 32
 """Maximum number of training pods: each runs at least one PyTorch process."""
 _INTERFACE_VARIABLES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 _LOADER_VARIABLES = frozenset(
-    {"BASH_ENV", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP"}
+    {
+        "BASH_ENV",
+        "LD_AUDIT",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "PATH",
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+    }
 )
 """Variables with which a manifest would choose files of this machine to run, such as one of its repository."""
 _DROPPED_VARIABLES = frozenset({*_INTERFACE_VARIABLES, *_LOADER_VARIABLES})
@@ -180,12 +213,18 @@ def cast(
         RehearsalError: the job cannot be rehearsed, for example because of its launcher.
     """
     roles = [role for role, _, _ in training_roles(job)]
-    pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MAX_PODS + 1))]
+    pods = [
+        job.pod(role, index) for role in roles for index in range(min(role.count, MAX_PODS + 1))
+    ]
     if not pods:
         raise RehearsalError("the job has no training pods")
     if len(pods) > MAX_PODS:
-        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MAX_PODS}")
-    if refusal := next((text for role in roles for text in _name_refusals(job, job.pod(role, 0))), None):
+        raise RehearsalError(
+            f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MAX_PODS}"
+        )
+    if refusal := next(
+        (text for role in roles for text in _name_refusals(job, job.pod(role, 0))), None
+    ):
         raise RehearsalError(refusal)
 
     folders = mounts or {}
@@ -216,7 +255,13 @@ def _name_refusals(job: SimulatedJob, pod: Pod) -> Iterator[str]:
 
 
 def _actor(
-    number: int, pod: Pod, max_processes: int, pods: int, claims: Mapping[str, str], *, own_command: bool
+    number: int,
+    pod: Pod,
+    max_processes: int,
+    pods: int,
+    claims: Mapping[str, str],
+    *,
+    own_command: bool,
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
     env = without_keys(pod.variables, *_DROPPED_VARIABLES)
@@ -225,12 +270,25 @@ def _actor(
     if own_command:
         argv = (*(pod.command or ()), *(pod.args or ()))
         if not argv:
-            raise RehearsalError("the image's own command is unknown: --own-command needs one in the manifest")
+            raise RehearsalError(
+                "the image's own command is unknown: --own-command needs one in the manifest"
+            )
     else:
         argv = command_line(pod, processes, pods)
-        env = {**{k: v for k, v in pod.launch.env.items() if k not in _DROPPED_VARIABLES and k != "HOSTNAME"}, **env}
+        env = {
+            **{
+                k: v
+                for k, v in pod.launch.env.items()
+                if k not in _DROPPED_VARIABLES and k != "HOSTNAME"
+            },
+            **env,
+        }
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
-    fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}" if "." in pod.own_fqdn and not pod.on_host else None
+    fqdn = (
+        f"{hostname}.{pod.own_fqdn.partition('.')[2]}"
+        if "." in pod.own_fqdn and not pod.on_host
+        else None
+    )
     return Actor(
         number=number,
         name=pod.display_name,
@@ -260,7 +318,12 @@ def _service_names(pod: Pod, *, headless: bool) -> Iterator[str]:
 
 
 def _stand_ins(
-    job: SimulatedJob, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
+    job: SimulatedJob,
+    pods: list[Pod],
+    actors: tuple[Actor, ...],
+    script: str | None,
+    *,
+    own_command: bool,
 ) -> Iterator[str]:
     """Yield one sentence for each difference from the cluster."""
     first = pods[0]
@@ -274,16 +337,22 @@ def _stand_ins(
     if auxiliary_roles := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
         yield f"auxiliary pods are not started: {', '.join(auxiliary_roles)}"
     spec = first.view.spec
-    if init_containers := [as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))]:
+    if init_containers := [
+        as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))
+    ]:
         yield f"init containers do not run: {', '.join(init_containers)}"
     if first.has_unknown_variables:
         yield "variables of envFrom are absent"
-    unknown_variables = sorted(name for name, value in first.variables.items() if _is_unknown_value(value))
+    unknown_variables = sorted(
+        name for name, value in first.variables.items() if _is_unknown_value(value)
+    )
     if unknown_variables:
         yield f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to <source>"
     if dropped := [name for name in _INTERFACE_VARIABLES if name in first.env]:
         yield f"the only interface is eth0, so {', '.join(dropped)} is dropped"
-    if dropped := sorted(name for name in _LOADER_VARIABLES if name in first.env or name in first.launch.env):
+    if dropped := sorted(
+        name for name in _LOADER_VARIABLES if name in first.env or name in first.launch.env
+    ):
         yield f"a manifest cannot name code to load on this machine, so {', '.join(dropped)} is dropped"
 
 
@@ -308,7 +377,13 @@ def scale_conf(conf: str, factor: float) -> str:
     second.
     """
     settings = conf_of(conf)
-    waits = {"join_timeout": 600, "last_call_timeout": 30, "read_timeout": 60, "timeout": 600, "keep_alive_interval": 5}
+    waits = {
+        "join_timeout": 600,
+        "last_call_timeout": 30,
+        "read_timeout": 60,
+        "timeout": 600,
+        "keep_alive_interval": 5,
+    }
     for name, default in waits.items():
         settings[name] = str(max(1, round((atoi(settings.get(name, "")) or default) / factor)))
     return ",".join(f"{name}={value}" for name, value in settings.items())

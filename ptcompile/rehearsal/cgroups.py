@@ -19,7 +19,9 @@ class MemoryLimits:
     def __init__(self, name: str, root: str = _ROOT) -> None:
         """Find a cgroup below which this process may create others; `name` begins their names."""
         self._name = name
-        self._parent = next((parent for parent in _parents(root) if self._works_below(parent)), None)
+        self._parent = next(
+            (parent for parent in _parents(root) if self._works_below(parent)), None
+        )
         self._groups: dict[int, str] = {}
         if self._parent is not None:
             _remove_leftovers(self._parent)
@@ -89,7 +91,9 @@ def _remove_leftovers(parent: str) -> None:
     """Remove the cgroups of killed rehearsals, whose folders are gone. The kernel keeps those with processes."""
     for name in os.listdir(parent):
         folder = name.rpartition("-")[0]
-        if name.startswith(PREFIX) and not os.path.exists(os.path.join(tempfile.gettempdir(), folder)):
+        if name.startswith(PREFIX) and not os.path.exists(
+            os.path.join(tempfile.gettempdir(), folder)
+        ):
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(parent, name))
 

@@ -53,12 +53,18 @@ class Engine(NamedTuple):
         """
         try:
             result = subprocess.run(  # noqa: S603 - the user's engine
-                (self.name, *arguments), capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_SECONDS, check=False
+                (self.name, *arguments),
+                capture_output=True,
+                text=True,
+                timeout=_COMMAND_TIMEOUT_SECONDS,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RehearsalError(f"{self.name} {arguments[0]} does not answer: {error}") from error
         if result.returncode:
-            raise RehearsalError(f"{self.name} {arguments[0]} failed: {result.stderr.strip()[-500:]}")
+            raise RehearsalError(
+                f"{self.name} {arguments[0]} failed: {result.stderr.strip()[-500:]}"
+            )
         return result.stdout.strip()
 
 
@@ -71,7 +77,9 @@ def _engine(name: str) -> Engine | None:
     if shutil.which(name) is None:
         return None
     try:
-        version, _, about = Engine(name, "", "").run("info", "--format", _INFO_FORMATS[name]).partition(" ")
+        version, _, about = (
+            Engine(name, "", "").run("info", "--format", _INFO_FORMATS[name]).partition(" ")
+        )
     except RehearsalError:
         return None
     rootless = "rootless=true" in about or "name=rootless" in about
@@ -136,7 +144,12 @@ class Containers:
         """Create the job's network and return the first two numbers of its addresses."""
         why = ""
         for number in _NETWORK_NUMBERS:
-            options = ("--internal", *self._engine.isolated, f"--subnet=10.{number}.0.0/16", self._label)
+            options = (
+                "--internal",
+                *self._engine.isolated,
+                f"--subnet=10.{number}.0.0/16",
+                self._label,
+            )
             try:
                 self._engine.run("network", "create", *options)
             except RehearsalError as error:
@@ -158,7 +171,10 @@ class Containers:
 
     def _container_options(self, name: str, config: JsonDict) -> Iterator[str]:
         yield from (f"--name={name}", f"--label={self._label}", f"--network={self._label}")
-        yield from (f"--ip={config['address'].partition('/')[0]}", f"--hostname={config['hostname']}")
+        yield from (
+            f"--ip={config['address'].partition('/')[0]}",
+            f"--hostname={config['hostname']}",
+        )
         yield f"--user={self._engine.user}"
         if config["directory"]:
             yield f"--workdir={config['directory']}"
@@ -172,8 +188,12 @@ class Containers:
         if self.limits_memory and config["memory"]:
             yield from (f"--memory={config['memory']}", f"--memory-swap={config['memory']}")
         variables = os.path.join(self._folder, f"{name}.env")
-        with open(variables, "w", encoding="utf-8") as file:  # command lines would reveal secrets in the process list
-            file.writelines(f"{key}={value}\n" for key, value in config["env"].items() if "\n" not in value)
+        with open(
+            variables, "w", encoding="utf-8"
+        ) as file:  # command lines would reveal secrets in the process list
+            file.writelines(
+                f"{key}={value}\n" for key, value in config["env"].items() if "\n" not in value
+            )
         yield f"--env-file={variables}"
         yield from (f"--env={key}={value}" for key, value in config["env"].items() if "\n" in value)
 
@@ -206,7 +226,9 @@ class Containers:
             if code == _NOT_STARTED:
                 with open(log, encoding="utf-8", errors="replace") as file:
                     why = file.read().strip()[-500:]
-                raise RehearsalError(f"{self._engine.name} could not start the container of pod {pod}: {why}")
+                raise RehearsalError(
+                    f"{self._engine.name} could not start the container of pod {pod}: {why}"
+                )
             if code is not None:
                 del self._running[pod]
                 yield pod, code
@@ -230,7 +252,14 @@ def _image_and_command(config: JsonDict) -> Iterator[str]:
     """Yield the image and its command. A late pod starts a shell that sleeps first, so its container exists already."""
     program, *arguments = config["argv"]
     if config["hold"]:
-        yield from ("--entrypoint=sh", config["image"], "-c", 'sleep "$0" && exec "$@"', str(config["hold"]), program)
+        yield from (
+            "--entrypoint=sh",
+            config["image"],
+            "-c",
+            'sleep "$0" && exec "$@"',
+            str(config["hold"]),
+            program,
+        )
     else:
         yield from (f"--entrypoint={program}", config["image"])
     yield from arguments

@@ -182,7 +182,9 @@ class Course:
         """Pods that the operator recreates together, and when."""
         self._planned: list[tuple[float, Fault]] = []
         """Faults that are not injected yet, and when they are due."""
-        self._repetition = Repetition(is_disturbed=any(fault.kind not in _TIMED_KINDS for fault in faults))
+        self._repetition = Repetition(
+            is_disturbed=any(fault.kind not in _TIMED_KINDS for fault in faults)
+        )
         self._line = ProgressLine()
         self._sight = _Sight()
         self._kill_times: dict[int, float] = {}
@@ -228,13 +230,17 @@ class Course:
                 last_line = line
                 self._last_change = self.now
             if self._training_now() == {*self._running_pods()}:
-                self._line.settle([log.error for log in self._logs if self._repetition.is_disturbed])
+                self._line.settle(
+                    [log.error for log in self._logs if self._repetition.is_disturbed]
+                )
         self._skip_planned()
         return tuple(self._observe(pod) for pod in self._pods)
 
     def _start(self, pod: int, *, in_place: bool = False) -> None:
         is_first_start = self._starts[pod] == 0
-        delays = {fault.kind: fault.at for fault in self._faults if is_first_start and fault.pod == pod}
+        delays = {
+            fault.kind: fault.at for fault in self._faults if is_first_start and fault.pod == pod
+        }
         self._starts[pod] += 1
         self._is_finishing = False
         self._exits.pop(pod, None)
@@ -247,12 +253,16 @@ class Course:
         self._logs[pod].begin()
         if "dns-lag" in delays:
             # unscaled: it races against the start of a program, which takes as long as ever
-            self._schedule.append(_Due(self.now + delays["dns-lag"], lambda: self._publish_names(pod)))
+            self._schedule.append(
+                _Due(self.now + delays["dns-lag"], lambda: self._publish_names(pod))
+            )
         else:
             self._publish_names(pod)
         self._places.write_hosts()
         self._last_starts[pod] = self.now
-        config = self._places.config(pod, self._scale(delays.get("late", 0.0)), self._logs[pod].path)
+        config = self._places.config(
+            pod, self._scale(delays.get("late", 0.0)), self._logs[pod].path
+        )
         self._backend.start(pod, config)
 
     def _publish_names(self, pod: int) -> None:
@@ -317,9 +327,18 @@ class Course:
         if fault.kind == "fail-process":
             self._fail_process(fault)
             return
-        peers = [pod for pod in self._recreated[fault.pod] if pod != fault.pod] if self._recreated else []
+        peers = (
+            [pod for pod in self._recreated[fault.pod] if pod != fault.pod]
+            if self._recreated
+            else []
+        )
         answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
-        if answer is not None and not answer.pods and self._recreated and self._recreated[fault.pod]:
+        if (
+            answer is not None
+            and not answer.pods
+            and self._recreated
+            and self._recreated[fault.pod]
+        ):
             self._note(f"pod {fault.pod} is lost for good: {answer.text}")
             fault = fault._replace(back=None)
             peers = []
@@ -335,7 +354,9 @@ class Course:
         if not self._settings.blind:
             self._touch(fault.pod, "fail")
         elif not self._backend.fail_process(fault.pod):
-            self.skipped.append((fault, f"the training processes of pod {fault.pod} were not found"))
+            self.skipped.append(
+                (fault, f"the training processes of pod {fault.pod} were not found")
+            )
 
     def _terminate(self, pods: Iterable[int]) -> None:
         """Send SIGTERM to running pods, and SIGKILL after their grace periods."""
@@ -347,7 +368,9 @@ class Course:
     def _ask_operator(self, pod: int, status: int) -> None:
         """Let the operator or the kubelet answer a pod that failed without a fault."""
         answer = self._operator.answer(pod, status) if self._operator is not None else None
-        out_of_memory = ", out of memory (OOMKilled)" if self._backend.ran_out_of_memory(pod) else ""
+        out_of_memory = (
+            ", out of memory (OOMKilled)" if self._backend.ran_out_of_memory(pod) else ""
+        )
         what = f"pod {pod} failed with status {status}{out_of_memory}"
         if answer is None:
             if out_of_memory:
@@ -359,7 +382,9 @@ class Course:
         if not answer.pods:
             self._note(f"{what}: {answer.text}")
         elif repeats:
-            self._note(f"{what}, {repeats}: the rehearsal ends, the cluster would go on: {answer.text}")
+            self._note(
+                f"{what}, {repeats}: the rehearsal ends, the cluster would go on: {answer.text}"
+            )
         elif not self._repetition.gave_up:
             delay = self._scale(answer.delay)
             self._note(f"{what}: {answer.text}" + (f", after {delay:g} s" if delay else ""))
@@ -376,7 +401,9 @@ class Course:
         self._terminate(other for other in answer.pods if other != pod)
 
     def _recreate(self, pods: Sequence[int]) -> None:
-        if any(pod not in self._exits for pod in pods):  # the operator waits until the old pods have exited
+        if any(
+            pod not in self._exits for pod in pods
+        ):  # the operator waits until the old pods have exited
             self._schedule.append(_Due(self.now + 1, lambda: self._recreate(pods)))
             return
         self._last_fault = self._last_change = self.now
@@ -400,7 +427,9 @@ class Course:
             faults = [fault for fault in self._faults if fault.kind in _TIMED_KINDS]
         for fault in faults:
             running = fault.pod not in self._exits and fault.pod not in self._lost_pods
-            self.skipped.append((fault, "the rehearsal ended before" if running else self._state_text(fault.pod)))
+            self.skipped.append(
+                (fault, "the rehearsal ended before" if running else self._state_text(fault.pod))
+            )
 
     def _touch(self, pod: int, name: str) -> None:
         with open(os.path.join(self._places.folder(pod), name), "w", encoding="ascii"):
@@ -411,7 +440,9 @@ class Course:
         if self._schedule or self._waiting or self._planned:
             return False
         if self._settings.blind:
-            return self.training is not None or not any(fault.kind in _TIMED_KINDS for fault in self._faults)
+            return self.training is not None or not any(
+                fault.kind in _TIMED_KINDS for fault in self._faults
+            )
         return self.training is not None and (self._are_all_training() or self._is_quiet())
 
     def _finish(self) -> None:
@@ -430,9 +461,13 @@ class Course:
         if self._planned:
             return False
         if self._is_finishing and not self._settings.blind and self._is_quiet(2 * QUIET_SECONDS):
-            self._note("the pods still wait for one another: the rehearsal ends, the cluster would go on")
+            self._note(
+                "the pods still wait for one another: the rehearsal ends, the cluster would go on"
+            )
             return True
-        has_failed = any(status for pod, status in self._exits.items() if pod not in self._lost_pods)
+        has_failed = any(
+            status for pod, status in self._exits.items() if pod not in self._lost_pods
+        )
         return has_failed and self.now - self._last_change > LINGER_SECONDS
 
     def _sign_of_training(self) -> Sign | None:
@@ -440,7 +475,11 @@ class Course:
         if not self._settings.blind:
             return "rounds" if self._are_all_training() else None
         running = set(self._running_pods())
-        marked = {pod for pod in running if os.path.exists(os.path.join(self._places.folder(pod), TRAINING_FILE))}
+        marked = {
+            pod
+            for pod in running
+            if os.path.exists(os.path.join(self._places.folder(pod), TRAINING_FILE))
+        }
         if running and running == marked:
             return "file"
         if self._marks_training:
@@ -457,7 +496,11 @@ class Course:
         running = self._running_pods()
         for pod in running:
             rounds = self._rounds(pod)
-            if not rounds or rounds[-1].nodes != len(running) or rounds[-1].time < self._last_starts[pod]:
+            if (
+                not rounds
+                or rounds[-1].nodes != len(running)
+                or rounds[-1].time < self._last_starts[pod]
+            ):
                 return False
             if rounds[-1].time < self._last_fault:
                 return False
@@ -465,7 +508,10 @@ class Course:
 
     def _progress_line(self) -> str:
         """Return the progress in one line."""
-        settled = {*self._training_now(), *(pod for pod, status in self._exits.items() if status == 0)}
+        settled = {
+            *self._training_now(),
+            *(pod for pod, status in self._exits.items() if status == 0),
+        }
         errors = [None if pod in settled else self._logs[pod].error for pod in self._pods]
         return self._line.text(len(self._running_pods()), self._worlds(), errors)
 
@@ -476,7 +522,11 @@ class Course:
             return {pod: joins[-1].world for pod, joins in rounds.items() if joins}
         if self._sight.training is None:
             return None
-        return {pod: joined.world for pod, joined in self._sight.training.items() if pod not in self._exits}
+        return {
+            pod: joined.world
+            for pod, joined in self._sight.training.items()
+            if pod not in self._exits
+        }
 
     def _training_now(self) -> set[int]:
         """Return the running pods that train; if the script reports its rounds, all of them or none."""
@@ -488,7 +538,10 @@ class Course:
         return self.now - max(self._last_change, self._last_fault) > seconds
 
     def _rounds(self, pod: int) -> list[Round]:
-        return [*self._past_rounds[pod], *read_rounds(self._places.folder(pod), self._wall_clock_start)]
+        return [
+            *self._past_rounds[pod],
+            *read_rounds(self._places.folder(pod), self._wall_clock_start),
+        ]
 
     def _observe(self, pod: int) -> Observation:
         return Observation(

@@ -134,7 +134,9 @@ def _walk(folder: str) -> Iterator[str]:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED_FOLDERS and not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
+                if entry.name not in _SKIPPED_FOLDERS and not os.path.exists(
+                    os.path.join(entry.path, "pyvenv.cfg")
+                ):
                     folders.append(path)
             elif not entry.is_symlink() or not entry.is_dir():
                 yield path
@@ -184,5 +186,7 @@ def describe_files(files: FilesBeside) -> str | None:
     if len(files.paths) == 1 and not files.left_out:
         return None
     count = len(files.paths) - 1
-    text = f"{count} {'file' if count == 1 else 'files'} next to {files.script} come along, as copies"
+    text = (
+        f"{count} {'file' if count == 1 else 'files'} next to {files.script} come along, as copies"
+    )
     return text + (f"; others do not: {'; '.join(files.left_out)}" if files.left_out else "")

@@ -44,7 +44,11 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
     _make_read_only(config["folder"], config["shm"], writable)
     _drop_capabilities()
     time.sleep(config["hold"])
-    os.chdir(config["directory"] if _is_below(config["directory"], config["folder"]) else config["folder"])
+    os.chdir(
+        config["directory"]
+        if _is_below(config["directory"], config["folder"])
+        else config["folder"]
+    )
     os.execvpe(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - that is the point
 
 
@@ -157,7 +161,9 @@ def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> No
     sizes = {"/dev/shm": shm, "/run": None}  # noqa: S108 - mounts; in /run are the sockets of the machine's services
     for path, size in sizes.items():
         if os.path.isdir(path):
-            _mount("-t", "tmpfs", "-o", "mode=1777" + (f",size={size}" if size else ""), "tmpfs", path)
+            _mount(
+                "-t", "tmpfs", "-o", "mode=1777" + (f",size={size}" if size else ""), "tmpfs", path
+            )
     with open("/proc/self/mountinfo", "rb") as file:
         mounts = [read_mount(line) for line in file]
     for path, options in mounts:
@@ -182,7 +188,9 @@ def is_of_kernel(path: str) -> bool:
 def _drop_capabilities() -> None:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     for number in range(_CAPABILITIES):
-        prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)  # fails for numbers above the kernel's last capability
+        prctl(
+            _PR_CAPBSET_DROP, number, 0, 0, 0
+        )  # fails for numbers above the kernel's last capability
     if prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 

@@ -118,7 +118,9 @@ def open_logs(folder: str, count: int) -> list[PodLog]:
     try:
         os.makedirs(folder, exist_ok=True)
         for log in logs:
-            os.close(os.open(log.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
+            os.close(
+                os.open(log.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            )
     except OSError as error:
         raise RehearsalError(f"no logs can be written to {folder}: {error.strerror}") from error
     return logs

@@ -36,10 +36,21 @@ class Namespaces:
             raise RehearsalError("a rehearsal needs Linux: each pod runs in kernel namespaces")
         for tool, package in _TOOLS.items():
             if shutil.which(tool, path=path) is None:
-                raise RehearsalError(f"a rehearsal needs the program {tool}: install the package {package}")
+                raise RehearsalError(
+                    f"a rehearsal needs the program {tool}: install the package {package}"
+                )
         self._folder = folder
         user_options = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        unshare = ["unshare", *user_options, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        unshare = [
+            "unshare",
+            *user_options,
+            "--net",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+        ]
         self._process = subprocess.Popen(  # noqa: S603
             [*unshare, sys.executable, "-I", _STAGE_PROGRAM],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -92,12 +103,16 @@ class Namespaces:
         with contextlib.suppress(BlockingIOError):
             read = os.read(self._events, 1 << 16)
         if self._process.poll() is not None:
-            raise RehearsalError(f"the rehearsal failed: {_require_pipe(self._process.stderr).read().strip()[-500:]}")
+            raise RehearsalError(
+                f"the rehearsal failed: {_require_pipe(self._process.stderr).read().strip()[-500:]}"
+            )
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
             if event["event"] == "training":
-                self._training = {int(pod): Joined(*joined) for pod, joined in event["pods"].items()}
+                self._training = {
+                    int(pod): Joined(*joined) for pod, joined in event["pods"].items()
+                }
                 self._is_looking = False
             else:
                 yield event["pod"], event["code"]

@@ -71,7 +71,10 @@ class Places:
         self._actors = tuple(actors)
         self.files = find_files(settings.script) if settings.script else None
         """The user's script and the files next to it."""
-        _write(os.path.join(root, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
+        _write(
+            os.path.join(root, "resolv.conf"),
+            "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
+        )
         _write(os.path.join(root, "nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files\n")
 
     def folder(self, pod: int) -> str:
@@ -108,7 +111,9 @@ class Places:
             own = os.path.join(self._volumes(actor.number), "empty", volume.name)
             if volume.claim is None:
                 os.makedirs(own, exist_ok=True)
-            top = os.path.realpath(own if volume.claim is None else self._settings.mounts[volume.claim])
+            top = os.path.realpath(
+                own if volume.claim is None else self._settings.mounts[volume.claim]
+            )
             mounts.append({
                 "path": volume.path,
                 "top": top,
@@ -131,7 +136,9 @@ class Places:
     def assign_address(self, pod: int) -> None:
         """Assign a new address to a pod, as when it is recreated."""
         self._address_count += 1
-        self._addresses[pod] = f"{self._network}.{self._address_count // 250}.{self._address_count % 250 + 2}"
+        self._addresses[pod] = (
+            f"{self._network}.{self._address_count // 250}.{self._address_count % 250 + 2}"
+        )
 
     def _service_address(self, pod: int) -> str:
         """Return the address of the Services with a cluster IP that select a pod: another one of its interface, which
@@ -167,7 +174,9 @@ class Places:
             "hostname": actor.hostname,
             "image": self._settings.image or actor.image,
             "folder": self.folder(pod),
-            "directory": actor.directory if self._settings.own_command else self._script_folder(pod),
+            "directory": actor.directory
+            if self._settings.own_command
+            else self._script_folder(pod),
             "log": log,
             "mounts": self._mounts(actor),
             "root": os.path.join(self._volumes(pod), "root"),
@@ -175,7 +184,9 @@ class Places:
             "memory": actor.surroundings.memory,
             "files": files,
             "argv": [with_fields(argument, actor, address) for argument in self._argv(actor)],
-            "env": {name: with_fields(value, actor, address) for name, value in self._env(actor).items()},
+            "env": {
+                name: with_fields(value, actor, address) for name, value in self._env(actor).items()
+            },
             "hold": hold,
         }
 
@@ -186,8 +197,17 @@ class Places:
             return list(actor.argv)
         if program not in MODULES:
             return [self._python, *arguments]
-        conf = [argument for argument in arguments if argument.startswith(("--rdzv-conf", "--rdzv_conf"))]
-        if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env and program == "torchrun":
+        conf = [
+            argument
+            for argument in arguments
+            if argument.startswith(("--rdzv-conf", "--rdzv_conf"))
+        ]
+        if (
+            self._settings.scale != 1
+            and not conf
+            and "PET_RDZV_CONF" not in actor.env
+            and program == "torchrun"
+        ):
             arguments = ["--rdzv-conf=", *arguments]
         return [self._python, "-m", MODULES[program], *map(self._scale_argument, arguments)]
 
@@ -219,7 +239,9 @@ class Places:
             if actor.number not in self.resolvable:
                 continue
             if actor.names:
-                dns_lines.append(f"{self._addresses[actor.number]} {' '.join(names_in_dns(actor.names))}")
+                dns_lines.append(
+                    f"{self._addresses[actor.number]} {' '.join(names_in_dns(actor.names))}"
+                )
             if actor.service_names:
                 names = " ".join(names_in_dns(actor.service_names))
                 dns_lines.append(f"{self._service_address(actor.number)} {names}")

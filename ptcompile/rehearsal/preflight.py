@@ -26,7 +26,9 @@ def missing_in_script(path: str) -> Iterator[str]:
         yield f"does not read {path} as Python: {error}"
         return
     names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in body if isinstance(node, ast.ImportFrom) and not node.level]
+    names += [
+        node.module or "" for node in body if isinstance(node, ast.ImportFrom) and not node.level
+    ]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     for name in sorted({name.partition(".")[0] for name in names}):
         if not is_installed(name):
@@ -48,10 +50,14 @@ def main(script: str, *launchers: str) -> None:
         version = ""
     lines = [version]
     lines += [
-        f"has no {name}, which starts the processes: install it there" for name in launchers if not is_installed(name)
+        f"has no {name}, which starts the processes: install it there"
+        for name in launchers
+        if not is_installed(name)
     ]
     if script:
-        lines += [line for line in missing_in_script(script) if version or " module torch," not in line]
+        lines += [
+            line for line in missing_in_script(script) if version or " module torch," not in line
+        ]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

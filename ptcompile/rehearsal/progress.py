@@ -40,11 +40,17 @@ class ProgressLine:
         self._news = ""
         self._overcome.update(filter(None, errors))
 
-    def text(self, running: int, worlds: Mapping[int, int] | None, errors: Sequence[str | None]) -> str:
+    def text(
+        self, running: int, worlds: Mapping[int, int] | None, errors: Sequence[str | None]
+    ) -> str:
         """Return the line. `worlds` are the sizes of the worlds that running pods have met, or None if that is not
         seen; `errors` are those of each pod that does not train, or None.
         """
-        met = "" if worlds is None else f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
+        met = (
+            ""
+            if worlds is None
+            else f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
+        )
         state = f"{running} of {len(errors)} pods run{met}"
         present = tuple(None if error in self._overcome else error for error in errors)
         return "; ".join(filter(None, (state, self._news, explain(present))))

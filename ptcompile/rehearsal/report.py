@@ -29,12 +29,19 @@ def text(rehearsal: Rehearsal) -> str:
         f"{rehearsal.job.title}{target}, PyTorch {rehearsal.torch}",
         *with_label("faults", faults),
         *with_label("train since", _training_texts(rehearsal)),
-        *with_label("not injected", [f"{fault_text(fault)}: {why}" for fault, why in rehearsal.skipped]),
-        *with_label("operator", [f"{seconds:.0f} s: {event}" for seconds, event in rehearsal.events]),
+        *with_label(
+            "not injected", [f"{fault_text(fault)}: {why}" for fault, why in rehearsal.skipped]
+        ),
+        *with_label(
+            "operator", [f"{seconds:.0f} s: {event}" for seconds, event in rehearsal.events]
+        ),
         "",
         *table(rows),
         "",
-        *with_label("simulate", [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}", *_step_texts(rehearsal)]),
+        *with_label(
+            "simulate",
+            [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}", *_step_texts(rehearsal)],
+        ),
         *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),
         *with_label("differs", verdict.differences),
         *with_label("verdict", [_verdict_text(rehearsal)]),
@@ -60,7 +67,9 @@ def _training_texts(rehearsal: Rehearsal) -> list[str]:
     timed = any(fault.kind in ("kill", "drain", "fail-process") for fault in rehearsal.faults)
     if rehearsal.training is None or not timed or not rehearsal.settings.blind:
         return []
-    return [f"{rehearsal.training.seconds:.0f} s after the start: {_SIGN_TEXTS[rehearsal.training.sign]}"]
+    return [
+        f"{rehearsal.training.seconds:.0f} s after the start: {_SIGN_TEXTS[rehearsal.training.sign]}"
+    ]
 
 
 def _step_texts(rehearsal: Rehearsal) -> list[str]:
@@ -162,7 +171,9 @@ def to_dict(rehearsal: Rehearsal) -> JsonDict:
         if rehearsal.training
         else None,
         "skipped": [{**fault._asdict(), "why": why} for fault, why in rehearsal.skipped],
-        "events": [{"seconds": round(seconds, 1), "text": event} for seconds, event in rehearsal.events],
+        "events": [
+            {"seconds": round(seconds, 1), "text": event} for seconds, event in rehearsal.events
+        ],
         "cause": rehearsal.cause and origin_to_dict(rehearsal.cause),
         "hints": list(rehearsal.hints),
         "logs": rehearsal.settings.keep_logs,

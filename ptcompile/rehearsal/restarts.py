@@ -114,7 +114,13 @@ class Restarts:
                 continue
             self._counts[counter] += 1
             return self._start_again(retry, role, pod, counter)
-        return Answer((), False, 0, (), f"{' and '.join(used_up)} used up" if used_up else "nothing restarts it")
+        return Answer(
+            (),
+            False,
+            0,
+            (),
+            f"{' and '.join(used_up)} used up" if used_up else "nothing restarts it",
+        )
 
     def _start_again(self, retry: Retry, role: _RolePods, pod: int, counter: _Counter) -> Answer:
         count = self._counts[counter]
@@ -122,14 +128,32 @@ class Restarts:
         if retry.scope == "container":
             self._container_failures[pod] += 1
             delay = _delay(retry, self._container_failures[pod])
-            return Answer((pod,), True, delay, (), f"its container starts again ({retry.text}{limit})")
+            return Answer(
+                (pod,), True, delay, (), f"its container starts again ({retry.text}{limit})"
+            )
         if retry.scope == "pod":
-            return Answer((pod,), False, _delay(retry, count), counter, f"the pod is recreated ({retry.text}{limit})")
+            return Answer(
+                (pod,),
+                False,
+                _delay(retry, count),
+                counter,
+                f"the pod is recreated ({retry.text}{limit})",
+            )
         pods = tuple(self._pods if retry.scope == "job" else _job_of(retry, role, pod))
-        for inner in [key for key in self._counts if key[0] in ("container", "pod") and _concerns(key, role, retry)]:
+        for inner in [
+            key
+            for key in self._counts
+            if key[0] in ("container", "pod") and _concerns(key, role, retry)
+        ]:
             del self._counts[inner]
         what = "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
-        return Answer(pods, False, _delay(retry, count), counter, f"{what} are recreated ({retry.text}{limit})")
+        return Answer(
+            pods,
+            False,
+            _delay(retry, count),
+            counter,
+            f"{what} are recreated ({retry.text}{limit})",
+        )
 
 
 def _counter(retry: Retry, role: _RolePods, pod: int) -> _Counter:
@@ -137,7 +161,12 @@ def _counter(retry: Retry, role: _RolePods, pod: int) -> _Counter:
         return (retry.scope, "job")
     if retry.counted == "pod":
         return (retry.scope, "role", role.name, "pod", str(pod))
-    return (retry.scope, "role", role.name, str((pod - role.start) // retry.size if retry.size else 0))
+    return (
+        retry.scope,
+        "role",
+        role.name,
+        str((pod - role.start) // retry.size if retry.size else 0),
+    )
 
 
 def _concerns(counter: _Counter, role: _RolePods, retry: Retry) -> bool:
@@ -155,4 +184,6 @@ def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:
 def _delay(retry: Retry, count: int) -> float:
     """Return the delay after the failure number `count`."""
     doublings = count - 2 if retry.immediate else count - 1
-    return min(retry.delay * 2.0 ** min(doublings, 30), retry.longest_delay) if doublings >= 0 else 0.0
+    return (
+        min(retry.delay * 2.0 ** min(doublings, 30), retry.longest_delay) if doublings >= 0 else 0.0
+    )

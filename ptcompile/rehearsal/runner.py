@@ -94,13 +94,21 @@ def rehearse(
         progress(masked_text(line))
 
     if leftovers := remove_leftovers():
-        progress(f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}")
+        progress(
+            f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}"
+        )
     if hint := _long_wait_hint(job, faults, settings):
         progress(f"hint: {hint}")
-    course, observations, ground, stand_ins, cause = _play(job, rehearsed, faults, settings, tell, opening)
+    course, observations, ground, stand_ins, cause = _play(
+        job, rehearsed, faults, settings, tell, opening
+    )
     if masker is not None:
-        observations = tuple(pod._replace(error=masker(pod.error) if pod.error else None) for pod in observations)
-    injected = [fault for fault in faults if fault not in [skipped for skipped, _ in course.skipped]]
+        observations = tuple(
+            pod._replace(error=masker(pod.error) if pod.error else None) for pod in observations
+        )
+    injected = [
+        fault for fault in faults if fault not in [skipped for skipped, _ in course.skipped]
+    ]
     verdict = judge(
         job,
         rehearsed.actors,
@@ -134,7 +142,9 @@ def _play(
         logs = open_logs(settings.keep_logs or os.path.join(folder, "logs"), len(rehearsed.actors))
         operator = Restarts(job) if settings.restarts else None
         recreated = tuple(recreated_with(job, actor.number) for actor in rehearsed.actors)
-        course = Course(rehearsed.actors, faults, places, ground.backend, settings, logs, recreated, operator)
+        course = Course(
+            rehearsed.actors, faults, places, ground.backend, settings, logs, recreated, operator
+        )
         observations = course.play(progress)
         stand_ins = (
             *_environment_stand_ins(rehearsed.actors[0].image, ground, settings),
@@ -144,7 +154,9 @@ def _play(
             *_file_stand_ins(places, logs),
             *_limit_stand_ins(rehearsed, ground),
         )
-        cause = _first_cause(logs) if any(observation.exit for observation in observations) else None
+        cause = (
+            _first_cause(logs) if any(observation.exit for observation in observations) else None
+        )
     return course, observations, ground, stand_ins, cause
 
 
@@ -156,7 +168,9 @@ def _first_cause(logs: Sequence[PodLog]) -> FirstCause | None:
     return find_origin(read, tolerates=False)
 
 
-def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
+def _environment_stand_ins(
+    image: str, ground: Ground, settings: RehearsalSettings
+) -> Iterator[str]:
     """Yield one sentence for each replacement of the cluster's image and nodes."""
     if not ground.engine:
         yield "torch on CPU with gloo replaces the image" + (f" {image}" if image else "")
@@ -166,7 +180,9 @@ def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettin
     yield f"gloo on CPU, in containers of {ground.engine}, replaces GPUs and nodes"
 
 
-def _version_stand_ins(job: SimulatedJob, image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
+def _version_stand_ins(
+    job: SimulatedJob, image: str, ground: Ground, settings: RehearsalSettings
+) -> Iterator[str]:
     intended = torch_of(image, job.versions)
     actual = parse_version(ground.torch)
     if not has_same_torchrun(intended, actual):
@@ -205,16 +221,22 @@ _LONG_WAIT_SECONDS = 120
 """Wait for missing pods from which shorter waits are suggested."""
 
 
-def _long_wait_hint(job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings) -> str | None:
+def _long_wait_hint(
+    job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings
+) -> str | None:
     """Return the sentence that suggests --scale if torchrun will wait long for pods that do not come, or None."""
     agents = agents_of(job, job_rendezvous(job))
     if agents is None or settings.scale != 1 or settings.own_command:
         return None
     wait = max(agents.wait_for_first, agents.wait_for_others)
-    waits = not faults or any(fault.kind in ("late", "dns-lag") or fault.back is None for fault in faults)
+    waits = not faults or any(
+        fault.kind in ("late", "dns-lag") or fault.back is None for fault in faults
+    )
     if wait < _LONG_WAIT_SECONDS or not waits or predict_end(job, faults).end in ("all", "fewer"):
         return None
-    return f"torchrun may wait {wait} s for missing pods: --scale 20 makes all waits 20 times shorter"
+    return (
+        f"torchrun may wait {wait} s for missing pods: --scale 20 makes all waits 20 times shorter"
+    )
 
 
 def default_limit(faults: Sequence[Fault], scale: float) -> float:

@@ -49,7 +49,9 @@ def fault(kind: FaultKind, text: str) -> Fault:
         ValueError: the argument does not match `FORMS`.
     """
     if kind not in FORMS:
-        raise ValueError(f"{kind!r} is not a fault: use {', '.join(FORMS)}, such as late {_EXAMPLES['late']}")
+        raise ValueError(
+            f"{kind!r} is not a fault: use {', '.join(FORMS)}, such as late {_EXAMPLES['late']}"
+        )
     if kind == "dns-lag":
         return Fault(kind, 0, parse_duration(text))
     match = (_LATE_PATTERN if kind == "late" else _FAULT_PATTERN).fullmatch(text)

@@ -33,7 +33,15 @@ class RunningPods:
         """Start a pod from its configuration file; errors before its program runs are written to `log`."""
         ready, ready_inside = os.pipe()
         go_inside, go = os.pipe()
-        command = [*_UNSHARE, sys.executable, "-I", _INSIDE, config, str(ready_inside), str(go_inside)]
+        command = [
+            *_UNSHARE,
+            sys.executable,
+            "-I",
+            _INSIDE,
+            config,
+            str(ready_inside),
+            str(go_inside),
+        ]
         with open(log, "a", encoding="utf-8") as errors:
             process = subprocess.Popen(  # noqa: S603
                 command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, text=True,
@@ -45,7 +53,18 @@ class RunningPods:
         if os.read(ready, 1):
             self.links += 1
             name = f"veth{self.links}"
-            _ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(process.pid))
+            _ip(
+                "link",
+                "add",
+                name,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "eth0",
+                "netns",
+                str(process.pid),
+            )
             _ip("link", "set", name, "master", _BRIDGE, "up")
             os.write(go, b"x")
         os.close(ready)
@@ -68,7 +87,11 @@ class RunningPods:
         """Return the pods that exited since the last call, with their exit status, which is 128 plus the number of a
         signal.
         """
-        exited = [(pod, process.returncode) for pod, process in self.running.items() if process.poll() is not None]
+        exited = [
+            (pod, process.returncode)
+            for pod, process in self.running.items()
+            if process.poll() is not None
+        ]
         for pod, _ in exited:
             del self.running[pod]
         ended = [(pod, status if status >= 0 else 128 - status) for pod, status in exited]
@@ -113,10 +136,14 @@ def joined_world(pid: int) -> "tuple[int, int] | None":
             env = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0"))
         world = int(env[b"WORLD_SIZE"])
         store = int(env[b"MASTER_PORT"])
-        sockets = {os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
+        sockets = {
+            os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")
+        }
         if b"RANK" not in env or (world == 1 and b"LOCAL_RANK" not in env):
             return None
-        is_connected = sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
+        is_connected = (
+            sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
+        )
         return (int(env.get(b"GROUP_RANK", env[b"RANK"])), world) if is_connected else None
     except (OSError, KeyError, ValueError):  # it has just exited, or it does not train
         return None
@@ -126,7 +153,10 @@ def connections(pid: int, store: int) -> list[str]:
     """Return the inodes of the established TCP connections in a process's network, except with the store's port."""
     inodes = []
     for family in ("tcp", "tcp6"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{family}", encoding="ascii") as file:
+        with (
+            contextlib.suppress(OSError),
+            open(f"/proc/{pid}/net/{family}", encoding="ascii") as file,
+        ):
             for row in file.read().splitlines()[1:]:
                 _, local, remote, state, *rest = row.split()
                 ports = {int(address.rpartition(":")[2], 16) for address in (local, remote)}

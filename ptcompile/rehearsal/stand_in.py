@@ -22,7 +22,12 @@ _REPORTED_VARIABLES = (
 )
 _CROSS_RANK = "CROSS_RANK"
 """deepspeed's variable for the node rank, which torchrun calls GROUP_RANK."""
-_SINGLE_PROCESS_ENV = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+_SINGLE_PROCESS_ENV = {
+    "RANK": "0",
+    "WORLD_SIZE": "1",
+    "MASTER_ADDR": "127.0.0.1",
+    "MASTER_PORT": "29500",
+}
 """Variables of a process that trains alone."""
 _FAULT_EXIT_STATUS = 3
 _HOST_BYTES = 253
@@ -48,7 +53,13 @@ def main() -> int:
     dist.all_gather(hosts, own_host)
     record: dict[str, object] = {name: os.environ.get(name) for name in _REPORTED_VARIABLES}
     count = len({tuple(host.tolist()) for host in hosts})
-    record |= {"rank": rank, "world": world, "hosts": count, "sum": int(total.item()), "args": sys.argv[1:]}
+    record |= {
+        "rank": rank,
+        "world": world,
+        "hosts": count,
+        "sum": int(total.item()),
+        "args": sys.argv[1:],
+    }
     record["GROUP_RANK"] = record["GROUP_RANK"] or os.environ.get(_CROSS_RANK)
     is_first_process = os.environ.get("LOCAL_RANK", "0") == "0"
     _append_record(os.path.join(folder, "seen.jsonl"), record)

@@ -16,10 +16,14 @@ def main(engine: str, label: str) -> int:
     """
     sys.stdin.buffer.read()
     for _ in range(_ATTEMPTS):
-        containers = _run(engine, "ps", "--all", "--quiet", "--filter", f"label={label}").stdout.split()
+        containers = _run(
+            engine, "ps", "--all", "--quiet", "--filter", f"label={label}"
+        ).stdout.split()
         if containers:
             _run(engine, "rm", "--force", "--volumes", *containers)
-        networks = _run(engine, "network", "ls", "--quiet", "--filter", f"name={label}").stdout.split()
+        networks = _run(
+            engine, "network", "ls", "--quiet", "--filter", f"name={label}"
+        ).stdout.split()
         if not networks or _run(engine, "network", "rm", label).returncode == 0:
             return 0
         time.sleep(0.5)

@@ -53,7 +53,11 @@ class RehearsalVerdict(NamedTuple):
 
 
 def predict_end(
-    job: SimulatedJob, faults: Sequence[Fault], torch: Version | None = None, *, restarts: bool = False
+    job: SimulatedJob,
+    faults: Sequence[Fault],
+    torch: Version | None = None,
+    *,
+    restarts: bool = False,
 ) -> Prediction:
     """Return the end that `simulate` predicts with these faults.
 
@@ -63,13 +67,21 @@ def predict_end(
     rendezvous = job_rendezvous(job)
     can_meet = can_rendezvous(job, rendezvous) if rendezvous is not None else False
     if can_meet is not True:
-        notes = "; ".join(rendezvous.notes) if rendezvous is not None else "the job has no training pods"
-        return Prediction("fail" if can_meet is False else None, notes or "it depends on things outside the files")
+        notes = (
+            "; ".join(rendezvous.notes)
+            if rendezvous is not None
+            else "the job has no training pods"
+        )
+        return Prediction(
+            "fail" if can_meet is False else None, notes or "it depends on things outside the files"
+        )
     agents = agents_of(job, rendezvous, torch)
     if not faults:
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
-        return Prediction(None, "faults are only modeled for torchrun with a static or c10d rendezvous")
+        return Prediction(
+            None, "faults are only modeled for torchrun with a static or c10d rendezvous"
+        )
     recreated = [recreated_with(job, pod) for pod in range(agents.pods)]
     return predict(agents, faults, recreated, partial(Restarts, job) if restarts else None)
 
@@ -94,10 +106,14 @@ def judge(
     end = _observed_end(observations, blind=blind)
     differences = []
     if blind and not faults and expected.end == "all":
-        expected = expected._replace(why=f"{expected.why}; what the script does then is not predicted")
+        expected = expected._replace(
+            why=f"{expected.why}; what the script does then is not predicted"
+        )
     is_of_script = blind and not faults and met and end == "fail"
     if expected.end is not None and end != expected.end and not is_of_script:
-        differences.append(f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}")
+        differences.append(
+            f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}"
+        )
     machine = "" if blind or not differences else _machine_error(observations)
     if machine:
         return RehearsalVerdict(expected, end, (), machine)
@@ -120,23 +136,32 @@ def _observed_end(observations: Sequence[Observation], *, blind: bool) -> End:
     if any(observation.exit != 0 for observation in remaining) or not remaining:
         return "fail"
     if not blind and any(
-        not observation.rounds or observation.rounds[-1].nodes != len(remaining) for observation in remaining
+        not observation.rounds or observation.rounds[-1].nodes != len(remaining)
+        for observation in remaining
     ):
         return "fail"
     return "all" if len(remaining) == len(observations) else "fewer"
 
 
-def _detail_differences(actors: Sequence[Actor], observations: Sequence[Observation]) -> Iterator[str]:
+def _detail_differences(
+    actors: Sequence[Actor], observations: Sequence[Observation]
+) -> Iterator[str]:
     """Yield the differences in the world size, ranks and sums of the last rendezvous."""
     remaining = [
-        (actor, observation) for actor, observation in zip(actors, observations, strict=True) if not observation.lost
+        (actor, observation)
+        for actor, observation in zip(actors, observations, strict=True)
+        if not observation.lost
     ]
     world = sum(actor.processes for actor, _ in remaining)
     for actor, observation in remaining:
         last = observation.rounds[-1]
         if last.world != world:
             yield f"{actor.name}: the world has {last.world} processes, but {world} were started"
-        if actor.rank is not None and str(last.group) != actor.rank and len(remaining) == len(observations):
+        if (
+            actor.rank is not None
+            and str(last.group) != actor.rank
+            and len(remaining) == len(observations)
+        ):
             yield f"{actor.name}: simulate predicts node rank {actor.rank}; seen: {last.group}"
         if not last.right:
             yield f"{actor.name}: the all_reduce over all ranks is wrong"

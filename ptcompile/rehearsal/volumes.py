@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import (
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.simulator.pod import Pod
 
 SHM_BYTES = 64 << 20
@@ -88,7 +94,8 @@ def _bytes(value: object) -> int | None:
 def claims_of(pod: Pod) -> list[str]:
     """Return the claims that a pod's main container mounts."""
     names = {
-        as_string(mount.get("name")) for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
+        as_string(mount.get("name"))
+        for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
     }
     return [
         claim
@@ -98,7 +105,9 @@ def claims_of(pod: Pod) -> list[str]:
     ]
 
 
-def describe_surroundings(pod: Pod, surroundings: PodSurroundings, mounts: Mapping[str, str]) -> Iterator[str]:
+def describe_surroundings(
+    pod: Pod, surroundings: PodSurroundings, mounts: Mapping[str, str]
+) -> Iterator[str]:
     """Yield one sentence for each difference of volumes and limits from the cluster. `mounts` are folders by claim."""
     claims = claims_of(pod)
     for claim, folder in mounts.items():

@@ -41,7 +41,9 @@ VERSION = 1
 
 
 def json(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], unchecked: Sequence[Unchecked] = ()
+    diagnostics: Sequence[Diagnostic],
+    _texts: Mapping[str | None, str],
+    unchecked: Sequence[Unchecked] = (),
 ) -> str:
     """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
     from ptcompile.report.layout import format_json, sort_by_location

@@ -43,13 +43,22 @@ def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) 
 
 def _github_command(diagnostic: Diagnostic) -> str:
     template = template_instead_of_file(diagnostic)
-    properties = {"file": template or diagnostic.filename or "", "title": f"{diagnostic.code} {diagnostic.name}"}
+    properties = {
+        "file": template or diagnostic.filename or "",
+        "title": f"{diagnostic.code} {diagnostic.name}",
+    }
     if (span := diagnostic.span) is not None and template is None:
-        properties |= {"line": str(span.line), "col": str(span.column), "endLine": str(span.end_line)}
+        properties |= {
+            "line": str(span.line),
+            "col": str(span.column),
+            "endLine": str(span.end_line),
+        }
         if span.end_line == span.line:
             properties["endColumn"] = str(span.end_column)
     message = _message(diagnostic)
-    property_list = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items() if value)
+    property_list = ",".join(
+        f"{key}={_escape_property(value)}" for key, value in properties.items() if value
+    )
     return f"::{_GITHUB_COMMANDS[diagnostic.severity]} {property_list}::{_escape_data(message)}"
 
 
@@ -90,12 +99,17 @@ def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> JsonDict:
         "description": safe_text(_message(diagnostic)),
         "severity": _GITLAB_SEVERITIES[diagnostic.severity],
         "fingerprint": _fingerprint(diagnostic, counts),
-        "location": {"path": safe_text(_relative(template or diagnostic.filename)), "lines": {"begin": line}},
+        "location": {
+            "path": safe_text(_relative(template or diagnostic.filename)),
+            "lines": {"begin": line},
+        },
     }
 
 
 def junit(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], unchecked: Sequence[Unchecked] = ()
+    diagnostics: Sequence[Diagnostic],
+    _texts: Mapping[str | None, str],
+    unchecked: Sequence[Unchecked] = (),
 ) -> str:
     """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they do not fail a
     build; what was not checked is a test case that was skipped.
@@ -191,7 +205,11 @@ def _notification(unchecked: Unchecked) -> JsonDict:
 def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
     """Return a rule for code scanning, which lists the title and shows the text next to findings."""
     title, text = page or (diagnostic.name, "")
-    rule: JsonDict = {"id": diagnostic.code, "name": diagnostic.name, "shortDescription": {"text": title}}
+    rule: JsonDict = {
+        "id": diagnostic.code,
+        "name": diagnostic.name,
+        "shortDescription": {"text": title},
+    }
     if diagnostic.url is not None:
         rule["helpUri"] = diagnostic.url
     if text:
@@ -204,7 +222,9 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDic
     physical: JsonDict = {"artifactLocation": {"uri": uri}, "region": _region(diagnostic)}
     location: JsonDict = {"physicalLocation": physical}
     if diagnostic.resource:
-        location["logicalLocations"] = [{"fullyQualifiedName": diagnostic.resource, "kind": "resource"}]
+        location["logicalLocations"] = [
+            {"fullyQualifiedName": diagnostic.resource, "kind": "resource"}
+        ]
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
@@ -251,7 +271,9 @@ def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
 def html_code(text: str, length: int = 120) -> str:
     """Return the text as HTML code in which nothing is read as Markdown, HTML, a link or a mention."""
     safe = _SAFE_CHARACTERS | ({"."} if "www" not in text.lower() else set())
-    escaped = "".join(c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, length))
+    escaped = "".join(
+        c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, length)
+    )
     return f"<code>{escaped}</code>" if escaped.strip() else "<code>&#34;&#34;</code>"
 
 
@@ -277,7 +299,9 @@ def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]
                 d.severity,
                 rule_link(d.code, d.name, d.url),
                 html_code(format_location(d) + format_origin(d)),
-                html_code(f"{d.resource}: {d.message}" if d.resource else d.message, _MAX_MESSAGE_LENGTH),
+                html_code(
+                    f"{d.resource}: {d.message}" if d.resource else d.message, _MAX_MESSAGE_LENGTH
+                ),
             )
             for d in sort_by_location(diagnostics)
         ),

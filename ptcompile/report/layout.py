@@ -64,7 +64,9 @@ def consequence(diagnostic: Diagnostic) -> str:
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
     else:
-        severity = diagnostic.rule_severity or diagnostic.severity  # the configuration makes nothing more certain
+        severity = (
+            diagnostic.rule_severity or diagnostic.severity
+        )  # the configuration makes nothing more certain
         sentence = outcome(diagnostic.name, severity, diagnostic.stage, is_ours=is_ours)
     return f"{sentence} ({', '.join(authorities)})"
 
@@ -120,14 +122,21 @@ LABEL_WIDTH = 13
 
 def with_label(label: str, lines: Sequence[str], indent: str = "  ") -> list[str]:
     """Return the lines indented, with a label before the first one."""
-    return [f"{indent}{label if i == 0 else '':<{LABEL_WIDTH}}{line}" for i, line in enumerate(lines)]
+    return [
+        f"{indent}{label if i == 0 else '':<{LABEL_WIDTH}}{line}" for i, line in enumerate(lines)
+    ]
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
     """Return the rows as lines with aligned columns."""
     count = max((len(row) for row in rows), default=0)
-    widths = [max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)]
-    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in rows]
+    widths = [
+        max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)
+    ]
+    return [
+        (indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip()
+        for row in rows
+    ]
 
 
 def shorten(text: str, width: int) -> str:

@@ -44,7 +44,10 @@ def statistics(diagnostics: Sequence[Diagnostic], groupings: Sequence[str]) -> l
         counts.setdefault(group, Counter())[diagnostic.severity] += 1
         if diagnostic.fix is not None:
             fixable.add(group)
-    rows = [Row(group, n["error"], n["warning"], n["note"], group in fixable) for group, n in counts.items()]
+    rows = [
+        Row(group, n["error"], n["warning"], n["note"], group in fixable)
+        for group, n in counts.items()
+    ]
     return sorted(rows, key=lambda row: (-row.total, row.group))
 
 
@@ -60,7 +63,10 @@ def _value(diagnostic: Diagnostic, grouping: str) -> str:
 def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
     """Return a line for each row."""
     width = len(str(max((row.total for row in rows), default=0)))
-    widths = [max(map(len, column)) for column in zip(*(map(_shown, row.group) for row in rows), strict=True)]
+    widths = [
+        max(map(len, column))
+        for column in zip(*(map(_shown, row.group) for row in rows), strict=True)
+    ]
     return "".join(
         f"{row.total:>{width}}  {_aligned([*map(_shown, row.group)], widths)}{' [fixable]' if row.fixable else ''}\n"
         for row in rows
@@ -69,7 +75,9 @@ def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     *first, last = cells
-    return "  ".join([*(f"{cell:<{width}}" for cell, width in zip(first, widths, strict=False)), last])
+    return "  ".join(
+        [*(f"{cell:<{width}}" for cell, width in zip(first, widths, strict=False)), last]
+    )
 
 
 def _shown(value: str) -> str:
@@ -81,7 +89,10 @@ def as_json(rows: Sequence[Row], groupings: Sequence[str]) -> str:
     return format_json(
         [
             {
-                **{name: mask_formats(value) for name, value in zip(groupings, row.group, strict=True)},
+                **{
+                    name: mask_formats(value)
+                    for name, value in zip(groupings, row.group, strict=True)
+                },
                 "findings": row.total,
                 "errors": row.errors,
                 "warnings": row.warnings,
@@ -98,7 +109,9 @@ def as_markdown(rows: Sequence[Row], groupings: Sequence[str]) -> str:
     if not rows:
         return ""
     heads = [
-        html_code(grouping.removeprefix(LABEL)) if grouping.startswith(LABEL) else grouping.capitalize()
+        html_code(grouping.removeprefix(LABEL))
+        if grouping.startswith(LABEL)
+        else grouping.capitalize()
         for grouping in groupings
     ]
     return table(

@@ -45,8 +45,12 @@ def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str])
 
 
 def _concise_line(diagnostic: Diagnostic) -> str:
-    origins = ", ".join(safe_text(origin) for origin in (diagnostic.resource, diagnostic.template) if origin)
-    head = f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
+    origins = ", ".join(
+        safe_text(origin) for origin in (diagnostic.resource, diagnostic.template) if origin
+    )
+    head = (
+        f"{format_location(diagnostic)}: {diagnostic.severity} {diagnostic.code} {diagnostic.name}"
+    )
     return f"{head}: {safe_text(diagnostic.message)}{f' ({origins})' if origins else ''}"
 
 
@@ -58,13 +62,18 @@ _MAX_WIDTH = 160
 
 def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
     """Return one paragraph per finding, separated by empty lines."""
-    return with_frames(diagnostics, {name: lines_to_quote(diagnostics, text, name) for name, text in texts.items()})
+    return with_frames(
+        diagnostics, {name: lines_to_quote(diagnostics, text, name) for name, text in texts.items()}
+    )
 
 
-def with_frames(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]) -> str:
+def with_frames(
+    diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]
+) -> str:
     """Return the same as `full`, from quoted lines by file and number (see `lines_to_quote`)."""
     return "\n".join(
-        "\n".join(_full_paragraph(d, lines.get(d.filename, {}))) + "\n" for d in sort_by_location(diagnostics)
+        "\n".join(_full_paragraph(d, lines.get(d.filename, {}))) + "\n"
+        for d in sort_by_location(diagnostics)
     )
 
 
@@ -82,7 +91,9 @@ def lines_to_quote(
     `parsed` is the text if it has been read already.
     """
     spans = [
-        diagnostic.span for diagnostic in diagnostics if diagnostic.filename == name and diagnostic.span is not None
+        diagnostic.span
+        for diagnostic in diagnostics
+        if diagnostic.filename == name and diagnostic.span is not None
     ]
     if not spans:
         return {}
@@ -98,7 +109,12 @@ def lines_to_quote(
         lines = masked_python(shown)
     lines = masked_lines(shown, quoted=numbers, parsed=parsed) if lines is None else lines
     span_lines = {span.line for span in spans if span.line <= len(lines)}
-    return {number: lines[number - 1] for line in sorted(span_lines) for number in (line - 1, line) if number}
+    return {
+        number: lines[number - 1]
+        for line in sorted(span_lines)
+        for number in (line - 1, line)
+        if number
+    }
 
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:

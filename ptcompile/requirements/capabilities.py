@@ -40,13 +40,20 @@ class Probe(NamedTuple):
     profile: Mapping[str, Any] = {}  # never changed
 
 
-_LEVELS: JsonDict = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
+_LEVELS: JsonDict = {
+    "topology": {
+        "name": "network",
+        "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}},
+    }
+}
 _QUEUED_TOPOLOGY: JsonDict = {"queue": "q", "topology": {"required": "rack"}}
 
 
 def _queue_probes() -> Iterator[Probe]:
     """Yield the probes of the queue systems, those without a scheduler first."""
-    for operator in sorted(BY_QUEUE_SYSTEM.values(), key=lambda operator: bool(operator.gang_scheduler)):
+    for operator in sorted(
+        BY_QUEUE_SYSTEM.values(), key=lambda operator: bool(operator.gang_scheduler)
+    ):
         profile: JsonDict = {"queueSystem": operator.queue_system, **_LEVELS}
         yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
         yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
@@ -85,36 +92,60 @@ def capability_table() -> dict[str, JsonDict]:
     releases.
     """
     answers: dict[str, dict[str, str]] = {
-        probe.name: {target.name: _probe_target(probe, target) for target in every_target()} for probe in PROBES
+        probe.name: {target.name: _probe_target(probe, target) for target in every_target()}
+        for probe in PROBES
     }
-    sizes = {f"longest name, {size} {'node' if size == 1 else 'nodes'}": _longest_names(size) for size in NAME_SIZES}
-    return {"targets": {target.name: target.title for target in every_target()}, "capabilities": answers | sizes}
+    sizes = {
+        f"longest name, {size} {'node' if size == 1 else 'nodes'}": _longest_names(size)
+        for size in NAME_SIZES
+    }
+    return {
+        "targets": {target.name: target.title for target in every_target()},
+        "capabilities": answers | sizes,
+    }
 
 
 def _probe_target(probe: Probe, target: Target) -> Support:
     several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
-    shape = {} if any(field in probe.spec for field in _SHAPE_FIELDS) or not several else {"nodes": 2}
+    shape = (
+        {} if any(field in probe.spec for field in _SHAPE_FIELDS) or not several else {"nodes": 2}
+    )
     manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)
     if not manifests:
         return "no"
     return "roughly" if warned else "yes"
 
 
-def _compile_probe(fields: Json, profile: Json, target: Target) -> tuple[tuple[JsonDict, ...], bool]:
-    compiled = compile_document(_document(fields), ClusterProfile.model_validate({"spec": profile}), target.name)
+def _compile_probe(
+    fields: Json, profile: Json, target: Target
+) -> tuple[tuple[JsonDict, ...], bool]:
+    compiled = compile_document(
+        _document(fields), ClusterProfile.model_validate({"spec": profile}), target.name
+    )
     return compiled.manifests, any(problem.severity != "note" for problem in compiled.problems)
 
 
 def _document(fields: Json) -> JsonDict:
     spec = {"image": "image:1", "script": "train.py", **fields}
-    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "job"}, "spec": spec}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "job"},
+        "spec": spec,
+    }
 
 
 def _longest_names(size: int) -> dict[str, str]:
     """Return the longest name of a job of equal nodes per target, or "" if the target cannot run so many."""
     job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
-    able = {target.name: bool(_compile_probe({"nodes": size}, {}, target)[0]) for target in every_target()}
-    return {target.name: str(room(job, target).longest) if able[target.name] else "" for target in every_target()}
+    able = {
+        target.name: bool(_compile_probe({"nodes": size}, {}, target)[0])
+        for target in every_target()
+    }
+    return {
+        target.name: str(room(job, target).longest) if able[target.name] else ""
+        for target in every_target()
+    }
 
 
 def version_rows() -> list[tuple[str, str, str, str]]:
@@ -137,4 +168,8 @@ def _release_range(change: Feature) -> str:
     since = version_text(change.since)
     if change.until is None:
         return since
-    return f"{since} only" if change.until == change.since else f"{since} to {version_text(change.until)}"
+    return (
+        f"{since} only"
+        if change.until == change.since
+        else f"{since} to {version_text(change.until)}"
+    )

@@ -81,7 +81,10 @@ class ProfileDraft(NamedTuple):
 
     def text(self) -> str:
         """Return the profile as YAML below a comment that lists what is unknown."""
-        lines = ["From a dump of the cluster. Complete it by hand where the dump does not show:", *self.unknown]
+        lines = [
+            "From a dump of the cluster. Complete it by hand where the dump does not show:",
+            *self.unknown,
+        ]
         return join_escaped(f"# {line}" for line in lines) + emitter.emit(self.document)
 
 
@@ -103,13 +106,18 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "cloud": cloud,
         "platform": platform_of(nodes, objects),
         "clusterDomain": _cluster_domain(by_kind["ConfigMap"]),
-        "gpu": {**gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]), **shared},
+        "gpu": {
+            **gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]),
+            **shared,
+        },
         "nodePools": {**empty_pools(by_kind["NodePool"], nodes), **node_pools(nodes)},
         "otherPools": may_have_other_pools(kinds, {*map(object_name, by_kind["ConfigMap"])}, nodes),
         "spot": spot_settings(nodes, cloud),
         **queue_settings,
         **_gang_scheduler(containers, queue_settings),
-        "objects": [_without_state(each) for kind in _KEPT for each in by_kind[kind] if _is_kept(each)],
+        "objects": [
+            _without_state(each) for kind in _KEPT for each in by_kind[kind] if _is_kept(each)
+        ],
         "topology": _topology(by_kind, cloud),
         "priorities": _priorities(by_kind),
     }
@@ -117,12 +125,19 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         unknown.append("nodePools: pools without a node now, except Karpenter's")
     if shared:
         unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
-    if any(nested_value(each, "spec", "mig", "strategy") == "single" for each in by_kind["ClusterPolicy"]):
-        unknown.append("gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)")
+    if any(
+        nested_value(each, "spec", "mig", "strategy") == "single"
+        for each in by_kind["ClusterPolicy"]
+    ):
+        unknown.append(
+            "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
+        )
     if spec["platform"] == "gke-autopilot":
         unknown.append("nodePools: Autopilot makes nodes for what pods request")
     elif nodes:
-        unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
+        unknown.append(
+            "nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump"
+        )
     else:
         unknown.append("nodePools: the dump has no nodes")
     document = {
@@ -149,7 +164,9 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
 def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
     """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy may name the default."""
     policies = by_kind.get("ClusterPolicy", ())
-    defaults = {nested_value(each, "spec", "devicePlugin", "config", "default") for each in policies} - {None, ""}
+    defaults = {
+        nested_value(each, "spec", "devicePlugin", "config", "default") for each in policies
+    } - {None, ""}
     for config in plugin_configs(by_kind.get("ConfigMap", ())):
         shares = config.shares.get("nvidia.com/gpu")
         if shares is not None and (config.key in defaults or not defaults):
@@ -160,11 +177,17 @@ def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
 def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
     for kind in sorted(_CONTROLLERS):
         for manifest in by_kind.get(kind, ()):
-            spec = nested_map(manifest, "spec") if kind == "Pod" else nested_map(manifest, "spec", "template", "spec")
+            spec = (
+                nested_map(manifest, "spec")
+                if kind == "Pod"
+                else nested_map(manifest, "spec", "template", "spec")
+            )
             yield from as_mappings(spec.get("containers"))
 
 
-def _versions(containers: Sequence[Json], nodes: Sequence[Json]) -> tuple[dict[str, Version], list[str]]:
+def _versions(
+    containers: Sequence[Json], nodes: Sequence[Json]
+) -> tuple[dict[str, Version], list[str]]:
     """Return the releases by field of `versions`, and the fields of which only an image without a release is seen."""
     releases: dict[str, Version] = {}
     unknown: dict[str, str] = {}
@@ -174,15 +197,23 @@ def _versions(containers: Sequence[Json], nodes: Sequence[Json]) -> tuple[dict[s
         if field is not None:
             release = _tag_release(image)
             if release is None:
-                unknown[field] = f"versions.{yaml_name(field)}: its image {image[:120]!r} does not name a release"
+                unknown[field] = (
+                    f"versions.{yaml_name(field)}: its image {image[:120]!r} does not name a release"
+                )
             else:
                 releases[field] = max(release, releases.get(field, release))
     if "kubernetes" not in releases and (kubelet := kubelet_release(nodes)) is not None:
         releases["kubernetes"] = kubelet
-        unknown["kubernetes"] = "versions.kubernetes: it is that of the newest kubelet; the API server may be newer"
+        unknown["kubernetes"] = (
+            "versions.kubernetes: it is that of the newest kubelet; the API server may be newer"
+        )
     elif "kubernetes" not in releases:
-        unknown["kubernetes"] = "versions.kubernetes: the dump has neither nodes nor the pods of the API server"
-    lines = [line for field, line in unknown.items() if field not in releases or field == "kubernetes"]
+        unknown["kubernetes"] = (
+            "versions.kubernetes: the dump has neither nodes nor the pods of the API server"
+        )
+    lines = [
+        line for field, line in unknown.items() if field not in releases or field == "kubernetes"
+    ]
     return {yaml_name(field): releases[field] for field in sorted(releases)}, lines
 
 
@@ -236,8 +267,15 @@ def _gang_scheduler(containers: Iterable[Json], queue_settings: JsonDict) -> Jso
     """Return the gang scheduler that an operator is started with, unless the queue system implies it."""
     if queue_settings.get("queueSystem") in BY_GANG_SCHEDULER:
         return {}
-    names = {operator.gangs().scheduler_name or name: name for name, operator in BY_GANG_SCHEDULER.items()}
-    values = (value for container in containers for value in _flag_values(container, "gang-scheduler-name"))
+    names = {
+        operator.gangs().scheduler_name or name: name
+        for name, operator in BY_GANG_SCHEDULER.items()
+    }
+    values = (
+        value
+        for container in containers
+        for value in _flag_values(container, "gang-scheduler-name")
+    )
     return next(({"gangScheduler": names[value]} for value in values if value in names), {})
 
 
@@ -247,7 +285,11 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
     for name, operator in BY_QUEUE_SYSTEM.items():
         system = operator.queues()
         group = system.api(Versions()).partition("/")[0]
-        of_kind = [each for each in by_kind.get(system.kind, ()) if kind_of(each)[0].partition("/")[0] == group]
+        of_kind = [
+            each
+            for each in by_kind.get(system.kind, ())
+            if kind_of(each)[0].partition("/")[0] == group
+        ]
         queues = sorted({object_name(each) for each in of_kind} - system.built_in_queues - {""})
         if queues:
             systems[name] = queues
@@ -258,11 +300,17 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
     queues = systems[name]
     fields = BY_QUEUE_SYSTEM[name].queues().profile_fields
     settings: JsonDict = {"queueSystem": name, **(fields(by_kind) if fields is not None else {})}
-    unknown = [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"] if len(systems) > 1 else []
+    unknown = (
+        [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"]
+        if len(systems) > 1
+        else []
+    )
     if len(queues) == 1:
         settings["defaults"] = {"queue": queues[0]}
     else:
-        unknown.append(f"defaults.queue: one of {', '.join(queues[:20])}{', ...' * (len(queues) > 20)}")
+        unknown.append(
+            f"defaults.queue: one of {', '.join(queues[:20])}{', ...' * (len(queues) > 20)}"
+        )
     return settings, unknown
 
 
@@ -289,7 +337,11 @@ def _without_state(manifest: Json) -> JsonDict:
             **({"namespace": namespace} if namespace else {}),
             **({"labels": labels} if labels else {}),
         },
-        **{key: value for key, value in manifest.items() if key not in _NO_STATE and value not in (None, {}, [])},
+        **{
+            key: value
+            for key, value in manifest.items()
+            if key not in _NO_STATE and value not in (None, {}, [])
+        },
     }
 
 
@@ -302,7 +354,9 @@ def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonD
             label = as_string(level.get("nodeLabel"))
             if label and label not in built_in:
                 levels[_level_name(label)] = {"nodeLabel": label}
-    tiers = {as_int(nested_value(node, "spec", "tier"), -1) for node in by_kind.get("HyperNode", ())}
+    tiers = {
+        as_int(nested_value(node, "spec", "tier"), -1) for node in by_kind.get("HyperNode", ())
+    }
     levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
     return {"levels": levels} if levels else {}
 

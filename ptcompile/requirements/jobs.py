@@ -86,7 +86,9 @@ def framework_objects(
 ) -> Iterator[tuple[str, str]]:
     """Yield name and reason of each configuration that lets the queue system manage queued jobs of these kinds."""
     if queues is not None and queues.framework is not None:
-        configurations = (queues.framework(kind, cluster.versions(), ()) for kind in dict.fromkeys(kinds))
+        configurations = (
+            queues.framework(kind, cluster.versions(), ()) for kind in dict.fromkeys(kinds)
+        )
         yield from (configuration for configuration in configurations if configuration is not None)
 
 
@@ -109,7 +111,9 @@ def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Versi
     for release in reversed(versions()):
         if parse_version(release) >= oldest:
             continue
-        older = cluster.replace(spec=cluster.spec.replace(versions=cluster.spec.versions.replace(kubernetes=release)))
+        older = cluster.replace(
+            spec=cluster.spec.replace(versions=cluster.spec.versions.replace(kubernetes=release))
+        )
         if compile_document(data, older, target).manifests != manifests:
             break
         oldest = parse_version(release)
@@ -163,31 +167,52 @@ class Requirement(NamedTuple):
         return f"{self.kind:<10} {self.name}{version}" + (f"  ({self.why})" if self.why else "")
 
 
-def requires_spec(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> tuple[Requirement, ...]:
+def requires_spec(
+    spec: Spec, cluster: ClusterProfile, target: str | None = None
+) -> tuple[Requirement, ...]:
     """Return the requirements of one job that compiles.
 
     `target` is a target's name; by default, it is the spec's own or the one that fits the job.
     """
     target_name = target_of(spec, cluster, target)
-    out = [kubernetes_requirement(operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster)]
+    out = [
+        kubernetes_requirement(
+            operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster
+        )
+    ]
     classes = claimed_classes(spec, target_name, cluster)
     needed = software(target_name, cluster)
     if BY_TARGET[target_name].install.brings and _brings_own_runtime(spec, target_name, cluster):
         of_cluster = _RUNTIME_KINDS[0].lower()
-        needed = [item for item in needed if item.kind != "runtime" and not item.name.startswith(of_cluster)]
+        needed = [
+            item
+            for item in needed
+            if item.kind != "runtime" and not item.name.startswith(of_cluster)
+        ]
     out += [*needed, *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
     out += gang_settings(spec, cluster, target_name)
-    out += [requirement for operator in drivers(classes) for requirement in software_of(operator, cluster)]
+    out += [
+        requirement
+        for operator in drivers(classes)
+        for requirement in software_of(operator, cluster)
+    ]
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, target_name, cluster)
     out += [
-        Requirement("object", f"{kind}/{name}") for kind, name in _referenced_objects(pods, spec, target_name, cluster)
+        Requirement("object", f"{kind}/{name}")
+        for kind, name in _referenced_objects(pods, spec, target_name, cluster)
     ]
     queues = queue_operator(target_name, cluster).queues() if queue_of(spec, cluster) else None
-    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    out += [
+        Requirement(kind, name, "", why)
+        for kind, name, why in class_objects(classes, queues, cluster)
+    ]
     kinds = [BY_TARGET[target_name].kinds[0].key]
-    out += [Requirement("object", name, "", why) for name, why in framework_objects(kinds, queues, cluster)]
+    out += [
+        Requirement("object", name, "", why)
+        for name, why in framework_objects(kinds, queues, cluster)
+    ]
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
     return tuple(out)
 
@@ -197,22 +222,35 @@ Jobs = Sequence[tuple[str, "Spec"]]
 
 
 def kubernetes_requirement(
-    operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile, manifests: Iterable[Json] = ()
+    operators: Iterable[Operator],
+    jobs: Jobs,
+    cluster: ClusterProfile,
+    manifests: Iterable[Json] = (),
 ) -> Requirement:
     """Return the oldest Kubernetes that works for these operators, jobs and built-in kinds, in the releases of the
     profile.
     """
     kinds = [other_kind(kind_of(manifest)) for manifest in manifests]
     served = [parse_version(kind.since) for kind in kinds if kind is not None and kind.since]
-    required = [version for operator in operators if (version := required_kubernetes(operator, cluster)) is not None]
+    required = [
+        version
+        for operator in operators
+        if (version := required_kubernetes(operator, cluster)) is not None
+    ]
     accepted = [oldest_kubernetes(spec, cluster, target) for target, spec in jobs]
     oldest = max([*required, *accepted, *served, first_schema()])
     return Requirement("kubernetes", "kubernetes", version_text(oldest), "or newer")
 
 
-def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()) -> list[Operator]:
+def operators_of(
+    jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()
+) -> list[Operator]:
     """Return the operators that jobs, and targets without a job, need, including queue systems and gang schedulers."""
-    operators = [op for target in (*targets, *(name for name, _ in jobs)) for op in _operators_of_target(target)]
+    operators = [
+        op
+        for target in (*targets, *(name for name, _ in jobs))
+        for op in _operators_of_target(target)
+    ]
     for target, spec in jobs:
         if queue_of(spec, cluster):
             operators.append(queue_operator(target, cluster))
@@ -247,7 +285,10 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[Json]:
     """Return the pod specs of a job, one per role, with the profile's additions."""
     from ptcompile.ir import pods as pod_template
 
-    return [nested_map(pod_template.write(role.template), "spec") for role in _job_of(spec, target, cluster).roles]
+    return [
+        nested_map(pod_template.write(role.template), "spec")
+        for role in _job_of(spec, target, cluster).roles
+    ]
 
 
 def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
@@ -260,7 +301,9 @@ def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[st
 
 
 def _brings_own_runtime(spec: Spec, target: str, cluster: ClusterProfile) -> bool:
-    return any(kind_of(manifest)[1] in _RUNTIME_KINDS for manifest in _built(spec, target, cluster).emitted)
+    return any(
+        kind_of(manifest)[1] in _RUNTIME_KINDS for manifest in _built(spec, target, cluster).emitted
+    )
 
 
 def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
@@ -278,8 +321,14 @@ def _built(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """Return the operators of a target, with their CRDs."""
-    out = [requirement for operator in _operators_of_target(target) for requirement in software_of(operator, cluster)]
-    out += [Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].install.brings]
+    out = [
+        requirement
+        for operator in _operators_of_target(target)
+        for requirement in software_of(operator, cluster)
+    ]
+    out += [
+        Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].install.brings
+    ]
     return out
 
 
@@ -293,7 +342,11 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     """Return the gang scheduler of the job's pods, if the profile names one."""
     scheduler = _gang_scheduler(spec, cluster)
-    return software_of(scheduler, cluster) if scheduler is not None and scheduler.install.software else []
+    return (
+        software_of(scheduler, cluster)
+        if scheduler is not None and scheduler.install.software
+        else []
+    )
 
 
 def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requirement]:
@@ -305,8 +358,17 @@ def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requ
 
 def _settings(manifests: Iterable[Json]) -> list[Requirement]:
     """Return the APIs and feature gates that the PodGroups among the manifests need."""
-    systems = [(KINDS[kind_of(group)][0], dict(group)) for group in manifests if kind_of(group) in GROUP_MARKS]
-    rows = [row for operator, group in systems if operator.gang_scheduler for row in operator.gangs().needs(group)]
+    systems = [
+        (KINDS[kind_of(group)][0], dict(group))
+        for group in manifests
+        if kind_of(group) in GROUP_MARKS
+    ]
+    rows = [
+        row
+        for operator, group in systems
+        if operator.gang_scheduler
+        for row in operator.gangs().needs(group)
+    ]
     return [Requirement(kind, name, "", why) for kind, name, why in dict.fromkeys(rows)]
 
 
@@ -331,7 +393,9 @@ def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
 
 def namespaces(specs: Sequence[Spec]) -> list[str]:
     """Return the namespaces that the specs name, except `default`."""
-    return sorted({spec.metadata.namespace for spec in specs if spec.metadata.namespace} - {"default"})
+    return sorted(
+        {spec.metadata.namespace for spec in specs if spec.metadata.namespace} - {"default"}
+    )
 
 
 def priority_classes(pods: Sequence[Json]) -> list[str]:
@@ -346,7 +410,9 @@ def software_of(operator: Operator, cluster: ClusterProfile) -> list[Requirement
     crds = (crd.format(api=api) for crd in operator.install.crds)
     is_released = operator.release != "kubernetes"
     release = version_text(getattr(cluster.versions(), operator.release)) if is_released else ""
-    requirement = Requirement("operator", operator.install.software, release, operator.install.purpose)
+    requirement = Requirement(
+        "operator", operator.install.software, release, operator.install.purpose
+    )
     return [requirement, *(Requirement("crd", crd, "", operator.install.software) for crd in crds)]
 
 
@@ -373,29 +439,51 @@ def extended_resources(pods: Sequence[Json]) -> list[str]:
     return sorted({name for name in limits if "/" in name})
 
 
-def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
+def requires_manifests(
+    manifests: Sequence[Json], cluster: ClusterProfile
+) -> tuple[Requirement, ...]:
     """Return the requirements of the jobs among the manifests, each once, except those that the manifests provide."""
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     stream = Stream(manifests, cluster.versions())
     pods_by_job = [_pod_specs(Workload(job, stream=stream)) for job in jobs]
     classes = device_classes(manifests)
     operators = list(
-        dict.fromkeys((*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes)))
+        dict.fromkeys(
+            (*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes))
+        )
     )
     provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
     out = [kubernetes_requirement(operators, (), cluster, manifests)] if jobs else []
-    named = [reference for job, pods in zip(jobs, pods_by_job, strict=True) for reference in _referenced_by(job, pods)]
+    named = [
+        reference
+        for job, pods in zip(jobs, pods_by_job, strict=True)
+        for reference in _referenced_by(job, pods)
+    ]
     unused = _unused_runtimes({kind for kind, _ in (*named, *provided)})
-    installed = [requirement for operator in operators for requirement in software_of(operator, cluster)]
+    installed = [
+        requirement for operator in operators for requirement in software_of(operator, cluster)
+    ]
     out += [item for item in installed if not item.name.startswith(unused)]
     out += _settings(manifests)
     spaces = {nested_string(job, "metadata", "namespace") for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
-    out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
-    queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)
-    out += [Requirement(kind, name, "", why) for kind, name, why in class_objects(classes, queues, cluster)]
+    out += [
+        _requirement(kind, name)
+        for kind, name in dict.fromkeys(named)
+        if (kind, name) not in provided
+    ]
+    queues = next(
+        (operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None
+    )
+    out += [
+        Requirement(kind, name, "", why)
+        for kind, name, why in class_objects(classes, queues, cluster)
+    ]
     queued = [kind_of(job) for job in jobs if any(_admitting_systems(job))]
-    out += [Requirement("object", name, "", why) for name, why in framework_objects(queued, queues, cluster)]
+    out += [
+        Requirement("object", name, "", why)
+        for name, why in framework_objects(queued, queues, cluster)
+    ]
     resources = extended_resources([pod for pods in pods_by_job for pod in pods])
     out += [Requirement("resource", name, "", "on its nodes") for name in resources]
     return tuple(dict.fromkeys(out))
@@ -437,4 +525,8 @@ def _pod_specs(job: Workload) -> list[Json]:
 
 
 def _requirement(kind: str, name: str) -> Requirement:
-    return Requirement("runtime", name, "", kind) if kind in _RUNTIME_KINDS else Requirement("object", f"{kind}/{name}")
+    return (
+        Requirement("runtime", name, "", kind)
+        if kind in _RUNTIME_KINDS
+        else Requirement("object", f"{kind}/{name}")
+    )

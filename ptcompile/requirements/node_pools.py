@@ -32,7 +32,9 @@ _CLOUD_LABELS = {
 }
 """Prefix of labels that only a cloud's own nodes have, keyed by cloud."""
 _KARPENTER_POOL = "karpenter.sh/nodepool"
-_POOL_KINDS = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment", "ProvisioningRequest"})
+_POOL_KINDS = frozenset(
+    {"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment", "ProvisioningRequest"}
+)
 """Kinds by which something makes nodes: Karpenter's, GKE's, Cluster API's, cluster-autoscaler's."""
 _POOL_LABELS = (
     "cloud.google.com/gke-nodepool",
@@ -52,14 +54,22 @@ _PASSING_TAINTS = (
     "karpenter.sh/disrupted",
 )
 """Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler; Karpenter)."""
-_GPUS = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
+_GPUS = (
+    "nvidia.com/gpu",
+    "nvidia.com/gpu.shared",
+    "amd.com/gpu",
+    "gpu.intel.com/i915",
+    "gpu.intel.com/xe",
+)
 _PLAIN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _DOMAIN_LABELS = frozenset(label for levels in LEVELS.values() for label in levels.values())
 
 
 def worker_nodes(nodes: Sequence[Json]) -> list[Json]:
     """Return the nodes without those of the control plane that keep other pods away."""
-    return [node for node in nodes if not any(taint["key"] in _CONTROL_PLANE for taint in _taints(node))]
+    return [
+        node for node in nodes if not any(taint["key"] in _CONTROL_PLANE for taint in _taints(node))
+    ]
 
 
 def cloud_of(nodes: Sequence[Json]) -> str | None:
@@ -70,7 +80,12 @@ def cloud_of(nodes: Sequence[Json]) -> str | None:
 
 def _cloud(labels: dict[str, str]) -> str | None:
     return next(
-        (cloud for cloud, prefix in _CLOUD_LABELS.items() if any(key.startswith(prefix) for key in labels)), None
+        (
+            cloud
+            for cloud, prefix in _CLOUD_LABELS.items()
+            if any(key.startswith(prefix) for key in labels)
+        ),
+        None,
     )
 
 
@@ -79,8 +94,14 @@ def platform_of(nodes: Sequence[Json], objects: Sequence[Json]) -> str | None:
     if nodes and all(map(is_of_autopilot, nodes)):
         return "gke-autopilot"
     groups = {kind_of(each)[0].partition("/")[0] for each in objects}
-    is_openshift = any(key.startswith("node.openshift.io/") for node in nodes for key in _labels(node))
-    return "openshift" if is_openshift or any(group.endswith(".openshift.io") for group in groups) else None
+    is_openshift = any(
+        key.startswith("node.openshift.io/") for node in nodes for key in _labels(node)
+    )
+    return (
+        "openshift"
+        if is_openshift or any(group.endswith(".openshift.io") for group in groups)
+        else None
+    )
 
 
 def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
@@ -95,23 +116,39 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
             continue
         labels = _labels(node)
         taints = tuple(sorted(tuple(taint.items()) for taint in _taints(node)))
-        devices = tuple(sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES))
-        key = (_pool_name(labels), _machine(labels), taints, labels.get("topology.kubernetes.io/zone"), devices)
+        devices = tuple(
+            sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES)
+        )
+        key = (
+            _pool_name(labels),
+            _machine(labels),
+            taints,
+            labels.get("topology.kubernetes.io/zone"),
+            devices,
+        )
         groups[key].append(node)
     repeated = Counter(str(name) for name, *_ in groups)
     numbers: Counter[str] = Counter()
     pools = {}
     for (name, *_), members in groups.items():
         numbers[str(name)] += 1
-        pools[f"{name}-{numbers[str(name)]}" if repeated[str(name)] > 1 else str(name)] = _pool(members)
+        pools[f"{name}-{numbers[str(name)]}" if repeated[str(name)] > 1 else str(name)] = _pool(
+            members
+        )
     return pools
 
 
 def _pool(nodes: Sequence[Json]) -> JsonDict:
     labels = _labels(nodes[0])
-    common = {key: value for key, value in labels.items() if all(_labels(node).get(key) == value for node in nodes)}
+    common = {
+        key: value
+        for key, value in labels.items()
+        if all(_labels(node).get(key) == value for node in nodes)
+    }
     shared = {
-        key: value for key, value in common.items() if key not in _DOMAIN_LABELS and object_name(nodes[0]) != value
+        key: value
+        for key, value in common.items()
+        if key not in _DOMAIN_LABELS and object_name(nodes[0]) != value
     }
     pool = {
         "machine": _machine(labels),
@@ -145,10 +182,16 @@ def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[
 def _most_nodes(group: NodeGroup) -> int | None:
     """Return how many nodes with all their devices the limits of a pool of one machine type allow, or None."""
     devices = [name for name in group.limits if is_accelerator(name) and group.amounts.get(name)]
-    return group.room({name: group.amounts[name] for name in devices}) if devices and group.size != 0 else group.size
+    return (
+        group.room({name: group.amounts[name] for name in devices})
+        if devices and group.size != 0
+        else group.size
+    )
 
 
-def may_have_other_pools(kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]) -> bool:
+def may_have_other_pools(
+    kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]
+) -> bool:
     """Return whether something may add nodes that a dump does not show: a cloud, Karpenter, cluster-autoscaler.
 
     Clouds scale pools to zero, and then nothing in the cluster shows them.
@@ -165,7 +208,9 @@ def gpu_settings(nodes: Sequence[Json], device_classes: Sequence[str]) -> JsonDi
     resource = resources[0]
     holders = [node for node in nodes if resource in _allocatable(node)]
     settings: JsonDict = {} if resource == _GPUS[0] else {"resourceName": resource}
-    taints = [taint for taint in _taints(holders[0]) if all(taint in _taints(node) for node in holders)]
+    taints = [
+        taint for taint in _taints(holders[0]) if all(taint in _taints(node) for node in holders)
+    ]
     taints = [taint for taint in taints if taint["key"] not in (*_spot_keys(), ARM.key)]
     if any((taint["key"], taint["effect"]) != (resource, "NoSchedule") for taint in taints):
         settings["tolerations"] = [_toleration(taint) for taint in taints]
@@ -181,7 +226,9 @@ def spot_settings(nodes: Sequence[Json], cloud: str | None) -> JsonDict:
             spot_nodes = [node for node in nodes if _labels(node).get(key) == value]
             if spot_nodes:
                 taints = [taint for taint in _taints(spot_nodes[0]) if taint["key"] in _spot_keys()]
-                tolerations = {"tolerations": [_toleration(taint) for taint in taints]} if taints else {}
+                tolerations = (
+                    {"tolerations": [_toleration(taint) for taint in taints]} if taints else {}
+                )
                 return {"nodeLabels": {key: value}, **tolerations}
     return {}
 
@@ -221,17 +268,29 @@ def _taints(node: Json) -> list[dict[str, str]]:
 def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
     for taint in as_mappings(nested_value(node, "spec", "taints")):
         key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
-        if key and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"} and not key.startswith(_PASSING_TAINTS):
+        if (
+            key
+            and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"}
+            and not key.startswith(_PASSING_TAINTS)
+        ):
             yield {"key": key, **({"value": value} if value else {}), "effect": effect}
 
 
 def _toleration(taint: dict[str, str]) -> dict[str, str]:
-    equal = {"operator": "Equal", "value": taint["value"]} if "value" in taint else {"operator": "Exists"}
+    equal = (
+        {"operator": "Equal", "value": taint["value"]}
+        if "value" in taint
+        else {"operator": "Exists"}
+    )
     return {"key": taint["key"], **equal, "effect": taint["effect"]}
 
 
 def _spot_keys() -> set[str]:
-    return {key for marks in SPOT.values() for key in (*marks.labels, *(taint.key for taint in marks.taints))}
+    return {
+        key
+        for marks in SPOT.values()
+        for key in (*marks.labels, *(taint.key for taint in marks.taints))
+    }
 
 
 def _allocatable(node: Json) -> dict[str, str]:

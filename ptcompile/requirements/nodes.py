@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.kubernetes.nodes import choices_of, requirement_text
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    object_name,
+    string_map,
+)
 from ptcompile.linter.placement import gang_misfits, placements_of
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.table import JOB_KINDS
@@ -21,7 +28,9 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Versions
 
 
-def requires_of_nodes(manifests: Sequence[Json], versions: Versions, pools: Pools | None) -> Iterator[Requirement]:
+def requires_of_nodes(
+    manifests: Sequence[Json], versions: Versions, pools: Pools | None
+) -> Iterator[Requirement]:
     """Yield what the pods of the jobs among the manifests need of nodes, and which of the pools give it."""
     stream = Stream(manifests, versions, pools=pools)
     for manifest in manifests:
@@ -32,14 +41,20 @@ def requires_of_nodes(manifests: Sequence[Json], versions: Versions, pools: Pool
 def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement]:
     job = f"{subject.kind[1]}/{object_name(subject.manifest)}"
     gang = f", {subject.min_nodes_to_start} at once"
-    waiting = {id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles}
+    waiting = {
+        id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles
+    }
     known = pools or Pools(())
     for template, placement in placements_of(subject, known):
         if not template.replicas:
             continue
 
         role = " of ".join(filter(None, [template.role, job]))
-        needs = [f"{amount} {resource}" for resource, amount in placement.pod.requests if resource != "pods"]
+        needs = [
+            f"{amount} {resource}"
+            for resource, amount in placement.pod.requests
+            if resource != "pods"
+        ]
         size = f"{template.replicas} with {', '.join(needs) or 'no requests'}"
         yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
         yield from _marks(placement.pod.spec, role)
@@ -52,11 +67,17 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
 
 def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
     """Yield the images of the containers that the operator adds to the pods of a role."""
-    names = {container.name for container in role.template.containers} if role.template is not None else {}
+    names = (
+        {container.name for container in role.template.containers}
+        if role.template is not None
+        else {}
+    )
     for container in role.pod.view.containers:
         if container.name not in names:
             image = as_string(container.spec.get("image"))
-            yield Requirement("image", image, "", f"{container.name}, added to {role.expanded.name} of {job}")
+            yield Requirement(
+                "image", image, "", f"{container.name}, added to {role.expanded.name} of {job}"
+            )
 
 
 def _marks(spec: Json, role: str) -> Iterator[Requirement]:
@@ -68,6 +89,10 @@ def _marks(spec: Json, role: str) -> Iterator[Requirement]:
     if any(required):
         yield Requirement("label", " or ".join(required), "", role)
     for toleration in as_mappings(spec.get("tolerations")):
-        key, value, effect = (as_string(toleration.get(field)) for field in ("key", "value", "effect"))
+        key, value, effect = (
+            as_string(toleration.get(field)) for field in ("key", "value", "effect")
+        )
         named = "=".join(filter(None, [key or "any", value]))
-        yield Requirement("taint", ":".join(filter(None, [named, effect])), "", f"tolerated by {role}")
+        yield Requirement(
+            "taint", ":".join(filter(None, [named, effect])), "", f"tolerated by {role}"
+        )

@@ -57,7 +57,11 @@ class Setup(NamedTuple):
         """Return one YAML stream for kubectl, with the requirements and Helm values as comments at the top."""
         lines = ["What the cluster must have:", *map(str, self.requirements), ""]
         if self.values:
-            lines += ["Helm values of the operator's chart:", *emitter.emit(self.values).splitlines(), ""]
+            lines += [
+                "Helm values of the operator's chart:",
+                *emitter.emit(self.values).splitlines(),
+                "",
+            ]
         head = join_escaped(f"# {line}" for line in lines[:-1])
         return head + (f"---\n{emitter.emit_all(self.manifests)}" if self.manifests else "")
 
@@ -77,18 +81,26 @@ def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
     needs = [kubernetes_requirement(operators_of(jobs, cluster, target_names), jobs, cluster)]
     needs += [requirement for name in target_names for requirement in software(name, cluster)]
     needs += [
-        need for name, spec in jobs for need in _remaining_requirements(requires_spec(spec, cluster, name), manifests)
+        need
+        for name, spec in jobs
+        for need in _remaining_requirements(requires_spec(spec, cluster, name), manifests)
     ]
-    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalog_resources(cluster)]
+    needs += [
+        Requirement("resource", name, "", "on its nodes") for name in _catalog_resources(cluster)
+    ]
     needs += list(_queue_requirements(queues))
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
 
 
-def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[JsonDict]) -> Iterator[Requirement]:
+def _remaining_requirements(
+    needs: Iterable[Requirement], manifests: Sequence[JsonDict]
+) -> Iterator[Requirement]:
     """Yield a job's requirements except Kubernetes, which is listed once, and the namespaces and objects in
     `manifests`.
     """
-    included = {f"{requirement['kind']}/{requirement['metadata']['name']}" for requirement in manifests}
+    included = {
+        f"{requirement['kind']}/{requirement['metadata']['name']}" for requirement in manifests
+    }
     for requirement in needs:
         if requirement.kind not in ("kubernetes", "namespace") and not (
             requirement.kind == "object" and requirement.name in included
@@ -99,7 +111,10 @@ def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[Js
 def operator_values(cluster: ClusterProfile) -> JsonDict:
     """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on PyTorch-Operator names."""
     operator = cluster.spec.operator
-    return {"image": operator.image.non_null_fields(), "namespace": operator.namespace.non_null_fields()}
+    return {
+        "image": operator.image.non_null_fields(),
+        "namespace": operator.namespace.non_null_fields(),
+    }
 
 
 def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
@@ -107,33 +122,45 @@ def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
     return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
-def _namespace_objects(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[JsonDict]:
+def _namespace_objects(
+    specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool
+) -> list[JsonDict]:
     chart = cluster.spec.operator.namespace
     chart_namespaces = {chart.name} if by_chart and chart.create else set()
     needed = {*namespaces(specs), *({chart.name} if by_chart else ())}
     return [_make_object("v1", "Namespace", name) for name in sorted(needed - chart_namespaces)]
 
 
-def _priority_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[JsonDict]:
+def _priority_objects(
+    jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile
+) -> Iterator[JsonDict]:
     """Yield the priority classes of the profile, and those that jobs name, with value 0, which changes no order.
 
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
     """
-    of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
+    of_pods = priority_classes(
+        [pod for target, spec in jobs for pod in pods_of(spec, target, cluster)]
+    )
     of_jobs = {
-        (queue_operator(target, cluster).queues(), spec.spec.priority) for target, spec in jobs if spec.spec.priority
+        (queue_operator(target, cluster).queues(), spec.spec.priority)
+        for target, spec in jobs
+        if spec.spec.priority
     }
     named = [*of_pods, *(name for system, name in of_jobs if system.priority == "PriorityClass")]
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
         yield {**_make_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
-    workload_classes = [(name, system) for system, name in of_jobs if system.priority != "PriorityClass"]
+    workload_classes = [
+        (name, system) for system, name in of_jobs if system.priority != "PriorityClass"
+    ]
     for name, system in sorted(workload_classes, key=itemgetter(0)):
         workload = _make_object(system.api(cluster.versions()), system.priority, name)
         yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
-def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[JsonDict, QueueSystem]]:
+def _queue_objects(
+    jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile
+) -> list[tuple[JsonDict, QueueSystem]]:
     """Return the queues that the jobs name: namespaced ones first, then those of the cluster."""
     queues: dict[str, set[tuple[str, str]]] = {}
     for target, spec in jobs:
@@ -141,7 +168,9 @@ def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) ->
             operator = queue_operator(target, cluster)
             space = (spec.metadata.namespace or "default") if operator.queues().namespaced else ""
             queues.setdefault(operator.queue_system, set()).add((space, queue))
-    systems = [(name, operator.queues()) for name, operator in BY_QUEUE_SYSTEM.items() if name in queues]
+    systems = [
+        (name, operator.queues()) for name, operator in BY_QUEUE_SYSTEM.items() if name in queues
+    ]
     return [
         (_queue_object(system, space, queue, cluster), system)
         for name, system in sorted(systems, key=lambda pair: not pair[1].namespaced)
@@ -173,16 +202,24 @@ def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -
     for target, spec in jobs:
         operator = BY_TARGET[target]
         if is_overridden(operator, Operator.platform_objects):
-            data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
+            data = {
+                "apiVersion": spec.api_version,
+                "kind": spec.kind,
+                **spec.document(only_set=True),
+            }
             manifests = compile_document(data, cluster, target).manifests
             for obj in operator.platform_objects(manifests, cluster.versions()):
                 metadata = obj["metadata"]
-                objects.setdefault((obj["kind"], metadata.get("namespace", ""), metadata["name"]), obj)
+                objects.setdefault(
+                    (obj["kind"], metadata.get("namespace", ""), metadata["name"]), obj
+                )
     return list(objects.values())
 
 
 def _catalog_resources(cluster: ClusterProfile) -> list[str]:
-    names = {entry.resource_name for entry in cluster.spec.accelerators.values() if entry.resource_name}
+    names = {
+        entry.resource_name for entry in cluster.spec.accelerators.values() if entry.resource_name
+    }
     return sorted({cluster.spec.gpu.resource_name, *names})
 
 

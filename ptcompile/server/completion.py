@@ -17,7 +17,15 @@ from lsprotocol.types import (
 )
 
 from ptcompile.diagnostics import Path
-from ptcompile.explainer.fields import SCHEMA_FILES, SchemaNode, choices, fields, is_collection, nodes_at, root_nodes
+from ptcompile.explainer.fields import (
+    SCHEMA_FILES,
+    SchemaNode,
+    choices,
+    fields,
+    is_collection,
+    nodes_at,
+    root_nodes,
+)
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.linter.environment import KNOWN_VARIABLES, LEVEL_VARIABLES, RENAMED_VARIABLES
 from ptcompile.server.cursor import Cursor, Sketch, cursor_at
@@ -58,7 +66,12 @@ def suggestions(
 
 
 def _all_suggestions(
-    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode], *, ours: bool
+    opened: OpenDocument,
+    cursor: Cursor,
+    kind: tuple[str, str],
+    nodes: Sequence[SchemaNode],
+    *,
+    ours: bool,
 ) -> Iterator[Suggestion]:
     path = cursor.path
     if len(path) == 1 and path[0] in ("apiVersion", "kind"):
@@ -81,7 +94,11 @@ def _all_suggestions(
     )
     if not ours and not choices(nodes):
         yield from (Suggestion(choice) for choice in _server_choices(opened, cursor, kind))
-    if any(part in _HOST_FIELDS for part in path) and variable not in _VARIABLES and path[-1] != "name":
+    if (
+        any(part in _HOST_FIELDS for part in path)
+        and variable not in _VARIABLES
+        and path[-1] != "name"
+    ):
         yield from _host_suggestions(opened, cursor)
 
 
@@ -119,17 +136,22 @@ def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
         from ptcompile.hardware import accelerators
 
         yield from (Suggestion(name, "of the profile", "name") for name in profile.accelerators)
-        yield from (Suggestion(name, "built in") for name in accelerators.names(profile.cloud or ""))
+        yield from (
+            Suggestion(name, "built in") for name in accelerators.names(profile.cloud or "")
+        )
     elif path == ("spec", "fabric"):
         from ptcompile.hardware.fabrics import FABRICS
 
         yield from (Suggestion(name, "of the profile", "name") for name in profile.fabrics)
         yield from (Suggestion(name, "built in") for name in FABRICS)
     elif profile_table(path) == ("topology", "levels"):
-        yield from (Suggestion(name, "level of the profile", "name") for name in profile.topology.levels)
+        yield from (
+            Suggestion(name, "level of the profile", "name") for name in profile.topology.levels
+        )
     elif profile_table(path) == ("priorities",):
         yield from (
-            Suggestion(name, f"priority {value} of the profile", "name") for name, value in _priorities(profile)
+            Suggestion(name, f"priority {value} of the profile", "name")
+            for name, value in _priorities(profile)
         )
     elif path == ("spec", "queue") and profile.defaults.queue:
         yield Suggestion(profile.defaults.queue, "the profile's default queue", "name")
@@ -154,7 +176,9 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str])
     before = opened.text[cursor.begin : cursor.start]
     after = opened.text[cursor.end :]
     rest = after[after.find("\n") :] if "\n" in after else ""
-    closing = cursor.quote + ("" if not cursor.flow else after.partition("\n")[0].removeprefix(cursor.quote))
+    closing = cursor.quote + (
+        "" if not cursor.flow else after.partition("\n")[0].removeprefix(cursor.quote)
+    )
     space = " " if cursor.glued else ""
     stream = source.read(f"{before}{space}{_PROBE}{closing}{rest}")
     for document in stream.documents[:1]:
@@ -179,7 +203,9 @@ def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggesti
                     if pod.dns and count < _MAX_SUGGESTIONS:
                         count += 1
                         yield Suggestion(
-                            _shorten_dns_name(pod.dns, pod.view.namespace), f"pod {pod.display_name}", "host"
+                            _shorten_dns_name(pod.dns, pod.view.namespace),
+                            f"pod {pod.display_name}",
+                            "host",
                         )
 
 
@@ -193,7 +219,9 @@ _KINDS = {
     "name": CompletionItemKind.Reference,
     "host": CompletionItemKind.Constant,
 }
-_ignore_comment = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?([\w-]*)$").search
+_ignore_comment = re.compile(
+    r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?([\w-]*)$"
+).search
 _is_plain = re.compile(r"[A-Za-z_./][\w./-]*").fullmatch
 _YAML_CONSTANTS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
@@ -230,7 +258,11 @@ def _value_suggestions(
 
 def kind_at(document: Sketch, path: Path) -> tuple[Path, tuple[str, str]]:
     """Return the path of the enclosing object, and its apiVersion and kind ("" if missing)."""
-    base: Path = path[:2] if document.value("kind") == "List" and path[:1] == ("items",) and len(path) > 1 else ()
+    base: Path = (
+        path[:2]
+        if document.value("kind") == "List" and path[:1] == ("items",) and len(path) > 1
+        else ()
+    )
     return base, (document.value(*base, "apiVersion") or "", document.value(*base, "kind") or "")
 
 
@@ -239,10 +271,21 @@ def _initial_nodes(cursor: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
     if cursor.path or all(kind):
         return []
     keys = ("apiVersion", "kind", "metadata", "spec")
-    return [SchemaNode({"properties": {key: {"type": "object" if key in keys[2:] else "string"} for key in keys}}, "")]
+    return [
+        SchemaNode(
+            {
+                "properties": {
+                    key: {"type": "object" if key in keys[2:] else "string"} for key in keys
+                }
+            },
+            "",
+        )
+    ]
 
 
-def _key_items(opened: OpenDocument, cursor: Cursor, nodes: list[SchemaNode]) -> Iterator[CompletionItem]:
+def _key_items(
+    opened: OpenDocument, cursor: Cursor, nodes: list[SchemaNode]
+) -> Iterator[CompletionItem]:
     """Yield the fields that the mapping does not have yet."""
     existing = cursor.document.keys(cursor.path)
     colon = opened.text[cursor.end : cursor.end + 1] == ":"
@@ -281,9 +324,13 @@ def _variables_at(opened: OpenDocument, cursor: Cursor) -> list[str]:
     return sorted(name for name in _VARIABLES if name.startswith(typed))
 
 
-def _value_item(opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: int) -> CompletionItem:
+def _value_item(
+    opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: int
+) -> CompletionItem:
     is_plain = (
-        cursor.quote or (_is_plain(value.text) and value.text.lower() not in _YAML_CONSTANTS) or value.kind == "value"
+        cursor.quote
+        or (_is_plain(value.text) and value.text.lower() not in _YAML_CONSTANTS)
+        or value.kind == "value"
     )
     text = value.text if is_plain else f'"{value.text}"'
     return CompletionItem(
@@ -292,7 +339,9 @@ def _value_item(opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: i
         detail=value.detail or None,
         sort_text=f"{rank:04}",
         filter_text=value.text,
-        text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + text),
+        text_edit=TextEdit(
+            opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + text
+        ),
     )
 
 

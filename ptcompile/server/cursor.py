@@ -96,10 +96,17 @@ class Flow:
 
     def _ends_key(self, character: str, following: str) -> bool:
         frame = self.frames[-1]
-        return character == ":" and not frame.is_list and not frame.valued and following in ("", " ", "\t", "\n")
+        return (
+            character == ":"
+            and not frame.is_list
+            and not frame.valued
+            and following in ("", " ", "\t", "\n")
+        )
 
     def _close_entry(self) -> Iterator[OutlineEntry]:
-        if self.frames and (self.word.strip() or (self.frames[-1].valued and not self.frames[-1].is_list)):
+        if self.frames and (
+            self.word.strip() or (self.frames[-1].valued and not self.frames[-1].is_list)
+        ):
             key = () if self.frames[-1].valued else (unquote(self.word),)
             yield OutlineEntry((*self.path, *key), self.start, self.word.strip() if not key else "")
         self.word = ""
@@ -203,7 +210,9 @@ class Sketch(NamedTuple):
         """Return the keys of the mapping at a path."""
         length = len(path)
         parts = (
-            entry.path[length] for entry in self.entries if len(entry.path) > length and entry.path[:length] == path
+            entry.path[length]
+            for entry in self.entries
+            if len(entry.path) > length and entry.path[:length] == path
         )
         return {part for part in parts if isinstance(part, str)}
 
@@ -211,7 +220,11 @@ class Sketch(NamedTuple):
         """Yield the values of a key in each item of the list at a path, in order."""
         length = len(path)
         for entry in self.entries:
-            if len(entry.path) == length + 2 and entry.path[:length] == path and entry.path[-1] == key:
+            if (
+                len(entry.path) == length + 2
+                and entry.path[:length] == path
+                and entry.path[-1] == key
+            ):
                 yield unquote(entry.value)
 
 
@@ -332,7 +345,9 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
     """Return the cursor at the end of a partly typed line."""
     if outline.flow is not None:
         return _cursor_in_flow(outline.flow, typed, offset)
-    if outline.block is not None and (outline.in_block(typed) and len(typed) > (outline.block or 0)):
+    if outline.block is not None and (
+        outline.in_block(typed) and len(typed) > (outline.block or 0)
+    ):
         return _NO_CURSOR
     if in_comment(typed):
         return _NO_CURSOR._replace(part="comment", prefix=typed, start=offset)
@@ -360,7 +375,9 @@ def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, type
         return _cursor_in_value(outline.path(), "item", text, offset + column)
     outline.leave(column)
     is_below_key = bool(outline.steps)
-    return _cursor_in_value(outline.path(), "item" if is_below_key else "key", text, offset + column)
+    return _cursor_in_value(
+        outline.path(), "item" if is_below_key else "key", text, offset + column
+    )
 
 
 def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
@@ -370,9 +387,15 @@ def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
     word = flow.word.lstrip()
     start = offset + len(typed) - len(word)
     cursor = _cursor_in_value(flow.path, "value" if flow.frames[-1].valued else "key", word, start)
-    return cursor._replace(flow=True, document=outline, part="item" if flow.frames[-1].is_list else cursor.part)
+    return cursor._replace(
+        flow=True, document=outline, part="item" if flow.frames[-1].is_list else cursor.part
+    )
 
 
-def _cursor_in_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Cursor:
+def _cursor_in_value(
+    path: Path, part: Literal["key", "value", "item"], word: str, start: int
+) -> Cursor:
     quote = word[:1] if word[:1] in ("'", '"') else ""
-    return _NO_CURSOR._replace(path=path, part=part, prefix=word[len(quote) :], start=start + len(quote), quote=quote)
+    return _NO_CURSOR._replace(
+        path=path, part=part, prefix=word[len(quote) :], start=start + len(quote), quote=quote
+    )

@@ -73,12 +73,18 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
         above = get(data, path[:end])
         entries = as_mappings(above.get("volumes")) if isinstance(above, Mapping) else []
         list_path = (*path[:end], "volumes")
-        volumes += [Volume(str(entry["name"]), (*list_path, i)) for i, entry in enumerate(entries) if "name" in entry]
+        volumes += [
+            Volume(str(entry["name"]), (*list_path, i))
+            for i, entry in enumerate(entries)
+            if "name" in entry
+        ]
         if entries and str(data.get("kind")) != "TrainingJob":
             break
     claims = as_mappings(nested_value(data, "spec", "volumeClaimTemplates"))
     named = [(i, nested_value(entry, "metadata", "name")) for i, entry in enumerate(claims)]
-    return volumes + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
+    return volumes + [
+        Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name
+    ]
 
 
 _PROFILE_TABLES: dict[Path, tuple[str, ...]] = {
@@ -126,7 +132,9 @@ def _locations(opened: OpenDocument, obj: Item, path: Path, value: str) -> Itera
         yield from _profile_locations(opened, profile_table(path), value)
 
 
-def _profile_locations(opened: OpenDocument, table: tuple[str, ...], value: str) -> Iterator[Location]:
+def _profile_locations(
+    opened: OpenDocument, table: tuple[str, ...], value: str
+) -> Iterator[Location]:
     """Yield the profile's line that defines a name."""
     settings = opened.settings
     if not table or settings.profile_path is None:
@@ -145,4 +153,6 @@ def _uri(path: str) -> str:
 
 def _range(span: Span) -> Range:
     """Return the range of a span in another file, assuming that its lines are ASCII."""
-    return Range(Position(span.line - 1, span.column - 1), Position(span.end_line - 1, span.end_column - 1))
+    return Range(
+        Position(span.line - 1, span.column - 1), Position(span.end_line - 1, span.end_column - 1)
+    )

@@ -40,7 +40,10 @@ def diagnostics(opened: OpenDocument) -> list[Diagnostic]:
     if not opened.settings.error:
         return findings
     start = Range(Position(0, 0), Position(0, 0))
-    return [Diagnostic(start, opened.settings.error, DiagnosticSeverity.Warning, source=SOURCE), *findings]
+    return [
+        Diagnostic(start, opened.settings.error, DiagnosticSeverity.Warning, source=SOURCE),
+        *findings,
+    ]
 
 
 def as_diagnostic(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Diagnostic:
@@ -68,10 +71,19 @@ def range_of(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Range:
 
 
 def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
-    document = next((document for document in opened.source.documents if document.index == diagnostic.document), None)
-    span = document.span(diagnostic.path, on_key=True) if document is not None and diagnostic.path else None
+    document = next(
+        (document for document in opened.source.documents if document.index == diagnostic.document),
+        None,
+    )
+    span = (
+        document.span(diagnostic.path, on_key=True)
+        if document is not None and diagnostic.path
+        else None
+    )
     if span is None and diagnostic.span is not None:
-        start, end = opened.lines.bounds(opened.source.offset(diagnostic.span.line, diagnostic.span.column))
+        start, end = opened.lines.bounds(
+            opened.source.offset(diagnostic.span.line, diagnostic.span.column)
+        )
         return diagnostic.span._replace(
             end_line=diagnostic.span.line, end_column=max(end - start + 1, diagnostic.span.column)
         )
@@ -85,20 +97,26 @@ _MAX_DIFF_LINES = 200
 """Maximum number of changed lines that are diffed; the time is quadratic in it."""
 
 
-def actions(opened: OpenDocument, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
+def actions(
+    opened: OpenDocument, within: Range, only: Collection[str] | None, version: int | None
+) -> list[CodeAction]:
     """Return the actions for the findings in a range, at most `_MAX_FINDINGS` of them.
 
     Applying all safe fixes takes as long as `lint --fix`, so clients must request that action by name.
     """
     results: list[CodeAction] = []
-    findings = [finding for finding in opened.report.diagnostics if _overlaps(opened, finding, within)][:_MAX_FINDINGS]
+    findings = [
+        finding for finding in opened.report.diagnostics if _overlaps(opened, finding, within)
+    ][:_MAX_FINDINGS]
     if _is_requested(CodeActionKind.QuickFix.value, only):
         results += _fixes(opened, findings, version)
         results += _ignores(opened, findings, version)
     if (
         only is not None
         and _is_requested(FIX_ALL, only)
-        and any(finding.fix is not None and finding.fix.safe for finding in opened.report.diagnostics)
+        and any(
+            finding.fix is not None and finding.fix.safe for finding in opened.report.diagnostics
+        )
     ):
         results += _fix_all(opened, version)
     return results
@@ -107,7 +125,8 @@ def actions(opened: OpenDocument, within: Range, only: Collection[str] | None, v
 def _is_requested(kind: str, only: Collection[str] | None) -> bool:
     """Return whether the client requests an action kind, by its name or by a parent kind."""
     return only is None or any(
-        kind == requested or kind.startswith(f"{requested}.") or requested == "" for requested in only
+        kind == requested or kind.startswith(f"{requested}.") or requested == ""
+        for requested in only
     )
 
 
@@ -117,7 +136,9 @@ def _overlaps(opened: OpenDocument, finding: Finding, within: Range) -> bool:
     return lines.start.line <= within.end.line and within.start.line <= lines.end.line
 
 
-def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+def _fixes(
+    opened: OpenDocument, findings: Sequence[Finding], version: int | None
+) -> Iterator[CodeAction]:
     """Yield the fix of each finding that has one; its title says if it may change the job."""
     for finding in findings:
         if finding.fix is None:
@@ -126,7 +147,9 @@ def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | Non
         fixed = apply(opened.text.encode("utf-8", "surrogatepass"), [finding], unsafe=True)
         if not fixed.applied:
             continue
-        title = finding.fix.title if finding.fix.safe else f"{finding.fix.title} (may change the job)"
+        title = (
+            finding.fix.title if finding.fix.safe else f"{finding.fix.title} (may change the job)"
+        )
         edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction(
             f"{finding.code}: {title}",
@@ -137,7 +160,9 @@ def _fixes(opened: OpenDocument, findings: Sequence[Finding], version: int | Non
         )
 
 
-def _ignores(opened: OpenDocument, findings: Sequence[Finding], version: int | None) -> Iterator[CodeAction]:
+def _ignores(
+    opened: OpenDocument, findings: Sequence[Finding], version: int | None
+) -> Iterator[CodeAction]:
     """Yield an action that adds an ignore comment for each finding, once per code and span; none edits a template."""
     ignorable = [finding for finding in findings if finding.name != "unrendered-template"]
     for finding in {(finding.code, finding.span): finding for finding in ignorable}.values():
@@ -145,7 +170,10 @@ def _ignores(opened: OpenDocument, findings: Sequence[Finding], version: int | N
         if done:
             edit = _workspace_edit(opened, text, version)
             yield CodeAction(
-                f"ignore {finding.code} here", CodeActionKind.QuickFix, [as_diagnostic(opened, finding)], edit=edit
+                f"ignore {finding.code} here",
+                CodeActionKind.QuickFix,
+                [as_diagnostic(opened, finding)],
+                edit=edit,
             )
 
 
@@ -156,7 +184,12 @@ def _fix_all(opened: OpenDocument, version: int | None) -> Iterator[CodeAction]:
     def judge(content: bytes) -> object:
         text = content.decode("utf-8", "surrogatepass")
         return OpenDocument(
-            opened.uri, opened.path, text, settings=opened.settings, elsewhere=opened.elsewhere, pause=opened.pause
+            opened.uri,
+            opened.path,
+            text,
+            settings=opened.settings,
+            elsewhere=opened.elsewhere,
+            pause=opened.pause,
         ).report
 
     fixed = fix_findings_of(opened.text.encode("utf-8", "surrogatepass"), judge, unsafe=False)  # type: ignore[arg-type]
@@ -181,16 +214,21 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
     starts = [0]
     for line in old_lines:
         starts.append(starts[-1] + len(line))
-    difference = next((i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None)
+    difference = next(
+        (i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None
+    )
     first = min(len(old_lines), len(new_lines)) if difference is None else difference
     suffix = 0
-    while suffix < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - suffix] == new_lines[-1 - suffix]:
+    while (
+        suffix < min(len(old_lines), len(new_lines)) - first
+        and old_lines[-1 - suffix] == new_lines[-1 - suffix]
+    ):
         suffix += 1
     removed = old_lines[first : len(old_lines) - suffix]
     added = new_lines[first : len(new_lines) - suffix]
-    changes: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(removed), 0, len(added))][
-        : len(removed) + len(added)
-    ]
+    changes: Sequence[tuple[str, int, int, int, int]] = [
+        ("replace", 0, len(removed), 0, len(added))
+    ][: len(removed) + len(added)]
     if len(removed) + len(added) < _MAX_DIFF_LINES:
         changes = difflib.SequenceMatcher(None, removed, added, autojunk=False).get_opcodes()
     for tag, start, end, begin, last in changes:

@@ -20,7 +20,13 @@ from ptcompile.apiserver.crds import Definitions
 from ptcompile.diagnostics import Path, Span, has_error
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, Objects
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
+from ptcompile.server.workspace import (
+    FileSettings,
+    NamedObject,
+    Surroundings,
+    WorkspaceFile,
+    named_objects,
+)
 from ptcompile.source import documents as source
 from ptcompile.source.documents import KeptDocuments, Source
 
@@ -45,7 +51,11 @@ class Lines:
         self.text = text[self._lead :]
         self._encoding = encoding
         self._feeds = list(accumulate(len(line) + 1 for line in self.text.split("\n")[:-1]))
-        ends = [match.end() for match in _line_end.finditer(self.text)] if "\r" in self.text else self._feeds
+        ends = (
+            [match.end() for match in _line_end.finditer(self.text)]
+            if "\r" in self.text
+            else self._feeds
+        )
         self._starts = [0, *ends]
 
     def __len__(self) -> int:
@@ -55,7 +65,9 @@ class Lines:
         """Return the client's position of an offset."""
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
-        return Position(line, self._units(self.text[start:offset]) + (self._lead if line == 0 else 0))
+        return Position(
+            line, self._units(self.text[start:offset]) + (self._lead if line == 0 else 0)
+        )
 
     def offset(self, position: Position) -> int:
         """Return the offset of a client's position. A position after the end of its line or of the text is moved to
@@ -77,7 +89,10 @@ class Lines:
 
     def of_span(self, span: Span) -> Range:
         r"""Return the range of a span, which counts only `\n` as a line break."""
-        return self.range(self._span_offset(span.line, span.column), self._span_offset(span.end_line, span.end_column))
+        return self.range(
+            self._span_offset(span.line, span.column),
+            self._span_offset(span.end_line, span.end_column),
+        )
 
     def bounds(self, offset: int) -> tuple[int, int]:
         """Return the start and end of the line around an offset, without its line break."""
@@ -237,12 +252,22 @@ class OpenDocument:
             self.pause()
             compiled = self.compiled_of(obj)
             manifests = compiled.manifests if compiled is not None else (obj.manifest,)
-            small = [manifest for manifest in manifests if not any(True for _ in oversized_parts(manifest))]
-            target = compiled.target.name if compiled is not None and compiled.target is not None else None
+            small = [
+                manifest
+                for manifest in manifests
+                if not any(True for _ in oversized_parts(manifest))
+            ]
+            target = (
+                compiled.target.name
+                if compiled is not None and compiled.target is not None
+                else None
+            )
             world = simulate(small, versions=self.versions, others=self._related, target=target)
             # the objects of the text share a stream, in which they look for one another once
             self._jobs[key] = [
-                job_in(self._related, obj.manifest, self.versions) if job.manifest is obj.manifest else job
+                job_in(self._related, obj.manifest, self.versions)
+                if job.manifest is obj.manifest
+                else job
                 for job in world.jobs
                 if 0 < job.size <= _MAX_PODS
             ]
@@ -252,11 +277,15 @@ class OpenDocument:
     def _related(self) -> Objects:
         """The objects of this text and of other files."""
 
-        return Objects([*(obj.manifest for obj in self.objects), *(related.data for related in self.elsewhere)])
+        return Objects(
+            [*(obj.manifest for obj in self.objects), *(related.data for related in self.elsewhere)]
+        )
 
     def object_at(self, offset: int) -> Item | None:
         """Return the object around an offset; outside a List's items, the first object of the document."""
-        within = [obj for obj in self.objects if obj.document.start() <= offset <= obj.document.end()]
+        within = [
+            obj for obj in self.objects if obj.document.start() <= offset <= obj.document.end()
+        ]
         for obj in within:
             span = obj.document.span(obj.path)
             if span is not None and obj.path:

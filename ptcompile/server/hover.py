@@ -37,7 +37,9 @@ from ptcompile.simulator.pod import Pod
 
 _MAX_ROWS = 8
 """Maximum number of table rows per role."""
-_TORCHRUN = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+_TORCHRUN = frozenset(
+    {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
+)
 """Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
 
 
@@ -61,7 +63,11 @@ def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
 def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
     rows: list[tuple[str, str | None]] = []
     for role in job.roles:
-        indexes = range(role.count) if role.count <= _MAX_ROWS else (*range(_MAX_ROWS - 1), role.count - 1)
+        indexes = (
+            range(role.count)
+            if role.count <= _MAX_ROWS
+            else (*range(_MAX_ROWS - 1), role.count - 1)
+        )
         for index in indexes:
             pod = job.pod(role, index)
             rows.append((pod.display_name, _pod_value(pod, name)))
@@ -70,7 +76,11 @@ def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
 
 def _pod_value(pod: Pod, name: str) -> str | None:
     """Return the variable's value in a pod's processes, or None if it is not set."""
-    if name in _TORCHRUN and pod.rendezvous.launcher == "torchrun" and (value := _torchrun_value(pod, name)):
+    if (
+        name in _TORCHRUN
+        and pod.rendezvous.launcher == "torchrun"
+        and (value := _torchrun_value(pod, name))
+    ):
         return value
     return pod.env.get(name)
 
@@ -105,7 +115,9 @@ def _format_ranks(first: int, count: int) -> str:
 def _format_code(value: str | None) -> str:
     if value is None:
         return "not set"
-    return "`" + shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
+    return (
+        "`" + shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
+    )
 
 
 _MAX_LINES = 40
@@ -147,7 +159,13 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
             by_writer.setdefault(cause.by, []).append(cause)
     if not by_writer:
         return ""
-    return "\n".join([f"What it decides, for `{compiled.target.name}`:", "", *(map(_writer_line, by_writer.values()))])
+    return "\n".join(
+        [
+            f"What it decides, for `{compiled.target.name}`:",
+            "",
+            *(map(_writer_line, by_writer.values())),
+        ]
+    )
 
 
 @lru_cache(256)
@@ -178,7 +196,9 @@ def _change_list(changes: Sequence[str]) -> str:
 def _writer_line(causes: list[Cause]) -> str:
     """Return a line with the writer of some values, their number, and the first value with its rule."""
     first = causes[0]
-    writer = {"spec": "carried over", "target": "the target"}.get(first.by, f"the pass **{first.by}**")
+    writer = {"spec": "carried over", "target": "the target"}.get(
+        first.by, f"the pass **{first.by}**"
+    )
     more = f" and {len(causes) - 1} more" if len(causes) > 1 else ""
     return f"- {writer}: `{first.shown}: {shown_value(first.value, 60)}`{more}. {first.rule}"
 
@@ -210,7 +230,8 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         return _markdown(_rule_pages(opened, offset))
     path, on_key = location
     name = _variable(obj, path, on_key=on_key) or next(
-        (match[1] for match in _reference.finditer(line) if match.start() <= column <= match.end()), None
+        (match[1] for match in _reference.finditer(line) if match.start() <= column <= match.end()),
+        None,
     )
     parts: list[str] = []
     if name is not None:
@@ -241,7 +262,9 @@ def _value_text(obj: Item, path: Path) -> str:
     if path[-1] == "fabric":
         return _fabric_text(name)
     return (
-        f"**{name}**: {target_named(name).title}" if path == (*obj.path, "spec", "target") and name in TARGETS else ""
+        f"**{name}**: {target_named(name).title}"
+        if path == (*obj.path, "spec", "target") and name in TARGETS
+        else ""
     )
 
 
@@ -253,7 +276,11 @@ def _accelerator_text(name: str) -> str:
         for cloud in (row.nodes if row else ())
         if (machines := machines_of(name, cloud, largest=False))
     ]
-    return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows]) if rows else ""
+    return (
+        "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows])
+        if rows
+        else ""
+    )
 
 
 def _fabric_text(name: str) -> str:
@@ -266,7 +293,11 @@ def _fabric_text(name: str) -> str:
         for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud})
         if (accelerators := accelerators_with(name, cloud))
     ]
-    parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])] if rows else [f"**{name}**"]
+    parts = (
+        ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])]
+        if rows
+        else [f"**{name}**"]
+    )
     for label, keys in (("Resources", needs.resources), ("Variables", needs.env)):
         if keys:
             parts.append(f"{label} of its pods: {', '.join(f'`{key}`' for key in keys)}")

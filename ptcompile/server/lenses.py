@@ -40,9 +40,13 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     if obj is None or not obj.is_spec:
         return None
     compiled = opened.inputs.compile(obj.manifest, target)
-    target_name = compiled.target.name if compiled.target is not None else _as_file_name(target or "")
+    target_name = (
+        compiled.target.name if compiled.target is not None else _as_file_name(target or "")
+    )
     text = (
-        emitter.emit_all(compiled.manifests) if compiled.manifests else _explain_failure(target_name, compiled.problems)
+        emitter.emit_all(compiled.manifests)
+        if compiled.manifests
+        else _explain_failure(target_name, compiled.problems)
     )
     return TextView(f"{_file_stem(obj)}-{target_name}.yaml", "yaml", text)
 
@@ -129,7 +133,9 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
         jobs = opened.jobs_of(obj)
         if jobs:
             label = "; ".join(", ".join(_job_totals(job)) for job in jobs)
-            hints.append(InlayHint(kind_range.end, label, kind=InlayHintKind.Type, padding_left=True))
+            hints.append(
+                InlayHint(kind_range.end, label, kind=InlayHintKind.Type, padding_left=True)
+            )
     return hints
 
 
@@ -139,7 +145,11 @@ def _job_totals(job: SimulatedJob) -> Iterator[str]:
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():
-        yield f"{count} GPU{'' if str(count) == '1' else 's'}" if name.endswith("/gpu") else f"{count} {name}"
+        yield (
+            f"{count} GPU{'' if str(count) == '1' else 's'}"
+            if name.endswith("/gpu")
+            else f"{count} {name}"
+        )
 
 
 def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:
@@ -158,10 +168,14 @@ def code_lenses(opened: OpenDocument) -> list[CodeLens]:
         compiled = opened.compiled_of(obj)
         if compiled is not None and compiled.manifests and compiled.target is not None:
             name = compiled.target.name
-            show = Command(f"show manifests for {name}", SHOW_MANIFESTS, arguments=[opened.uri, number, name])
+            show = Command(
+                f"show manifests for {name}", SHOW_MANIFESTS, arguments=[opened.uri, number, name]
+            )
             lenses.append(CodeLens(line_range, show))
         if compiled is not None:
-            choose = Command("show manifests for ...", CHOOSE_TARGET, arguments=[opened.uri, number])
+            choose = Command(
+                "show manifests for ...", CHOOSE_TARGET, arguments=[opened.uri, number]
+            )
             lenses.append(CodeLens(line_range, choose))
         if opened.jobs_of(obj):
             show_pods = Command("what each pod sees", SHOW_PODS, arguments=[opened.uri, number])

@@ -47,7 +47,10 @@ def warm_up(pause: Callable[[], None]) -> None:
     for target in TARGETS:
         spec = OpenDocument("", "", _SPEC.replace("TARGET", target), pause=pause)
         compiled = manifests(spec, 0, None)
-        for opened in (spec, OpenDocument("", "", compiled.text if compiled is not None else "", pause=pause)):
+        for opened in (
+            spec,
+            OpenDocument("", "", compiled.text if compiled is not None else "", pause=pause),
+        ):
             actions.diagnostics(opened)
             symbols.symbols(opened)
             lenses.inlay_hints(opened, everywhere)
@@ -127,9 +130,13 @@ def _as_function(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _QUESTIONS: dict[str, Callable[[OpenDocument, Any], Any]] = {
-    lsp.TEXT_DOCUMENT_COMPLETION: lambda opened, params: completion.complete(opened, params.position),
+    lsp.TEXT_DOCUMENT_COMPLETION: lambda opened, params: completion.complete(
+        opened, params.position
+    ),
     lsp.TEXT_DOCUMENT_HOVER: lambda opened, params: hover.hover(opened, params.position),
-    lsp.TEXT_DOCUMENT_DEFINITION: lambda opened, params: definition.definition(opened, params.position),
+    lsp.TEXT_DOCUMENT_DEFINITION: lambda opened, params: definition.definition(
+        opened, params.position
+    ),
     lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: lambda opened, _: symbols.symbols(opened),
     lsp.TEXT_DOCUMENT_INLAY_HINT: lambda opened, params: lenses.inlay_hints(opened, params.range),
     lsp.TEXT_DOCUMENT_CODE_LENS: lambda opened, _: lenses.code_lenses(opened),
@@ -148,7 +155,9 @@ class Server:
         self._publishing: dict[str, asyncio.Task[None]] = {}
         self._pending_answers: set[asyncio.Task[Any]] = set()
         self._configuration: Mapping[str, Any] = {}
-        self.pygls = LanguageServer("ptcompile", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+        self.pygls = LanguageServer(
+            "ptcompile", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full
+        )
         self._register()
 
     def _register(self) -> None:
@@ -170,7 +179,11 @@ class Server:
             lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=_TRIGGERS),
             lsp.TEXT_DOCUMENT_CODE_ACTION: lsp.CodeActionOptions(code_action_kinds=kinds),
         }
-        for name, method in {**notifications, **questions, lsp.TEXT_DOCUMENT_CODE_ACTION: self._actions}.items():
+        for name, method in {
+            **notifications,
+            **questions,
+            lsp.TEXT_DOCUMENT_CODE_ACTION: self._actions,
+        }.items():
             self.pygls.feature(name, options.get(name))(_as_function(method))
         self.pygls.command(lenses.SHOW_MANIFESTS)(_as_function(self._show_manifests))
         self.pygls.command(lenses.CHOOSE_TARGET)(_as_function(self._choose_target))
@@ -189,16 +202,23 @@ class Server:
         uris = [folder.uri for folder in workspace.folders.values()] or (
             [workspace.root_uri] * bool(workspace.root_uri)
         )
-        folders = [path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None]
+        folders = [
+            path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None
+        ]
         encoding = workspace.position_encoding
-        return Texts(self._make(folders, self._configuration), str(getattr(encoding, "value", encoding) or "utf-16"))
+        return Texts(
+            self._make(folders, self._configuration),
+            str(getattr(encoding, "value", encoding) or "utf-16"),
+        )
 
     def _initialized(self, params: lsp.InitializedParams) -> None:
         """Ask the client to report changed files, if it can."""
         workspace = self.pygls.client_capabilities.workspace
         watching = workspace.did_change_watched_files if workspace is not None else None
         if watching is not None and watching.dynamic_registration:
-            options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(_WATCHED)])
+            options = lsp.DidChangeWatchedFilesRegistrationOptions(
+                [lsp.FileSystemWatcher(_WATCHED)]
+            )
             method = lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
             self.pygls.client_register_capability(
                 lsp.RegistrationParams([lsp.Registration("files", method, options)]), lambda _: None
@@ -214,7 +234,9 @@ class Server:
         await asyncio.sleep(0)
         self._worker.close()
 
-    def _changed(self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
+    def _changed(
+        self, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams
+    ) -> None:
         self._publish(params.text_document.uri)
 
     def _closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -228,7 +250,9 @@ class Server:
     def _saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """Refresh all open texts after a change to a configuration, a profile or objects that other files refer to."""
         document = self.pygls.workspace.get_text_document(params.text_document.uri)
-        decides = "ClusterProfile" in document.source or any(kind in document.source for kind in NAMED)
+        decides = "ClusterProfile" in document.source or any(
+            kind in document.source for kind in NAMED
+        )
         if decides or not document.path.endswith((".yaml", ".yml", ".json")):
             self._files_changed(params)
 
@@ -238,8 +262,12 @@ class Server:
 
     def _configured(self, params: object) -> None:
         settings = getattr(params, "settings", None)
-        configuration = settings.get("ptcompile", settings) if isinstance(settings, Mapping) else None
-        self._configuration = configuration if isinstance(configuration, Mapping) else self._configuration
+        configuration = (
+            settings.get("ptcompile", settings) if isinstance(settings, Mapping) else None
+        )
+        self._configuration = (
+            configuration if isinstance(configuration, Mapping) else self._configuration
+        )
         self._texts = self._new_texts()
         self._refresh(lambda texts: None)
 
@@ -266,7 +294,9 @@ class Server:
         except Exception:  # internal error: keep the findings on screen and the server running
             _log.exception("no findings for %s", uri)
             return
-        self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, diagnostics, version))
+        self.pygls.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri, diagnostics, version)
+        )
 
     async def _analyze(self, uri: str, question: Callable[[OpenDocument], _T]) -> _T:
         """Return the result of `question` for the current text."""
@@ -281,11 +311,15 @@ class Server:
         except Stopped:
             raise asyncio.CancelledError from None
 
-    def _answering(self, question: Callable[[OpenDocument, Any], Any]) -> Callable[[Any], Awaitable[Any]]:
+    def _answering(
+        self, question: Callable[[OpenDocument, Any], Any]
+    ) -> Callable[[Any], Awaitable[Any]]:
         """Return the method that answers requests about a text by this question."""
 
         async def answer(params: Any) -> Any:
-            return await self._analyze(params.text_document.uri, lambda opened: question(opened, params))
+            return await self._analyze(
+                params.text_document.uri, lambda opened: question(opened, params)
+            )
 
         return answer
 
@@ -294,7 +328,9 @@ class Server:
         only = params.context.only
         kinds = None if only is None else {str(getattr(kind, "value", kind)) for kind in only}
         version = self.pygls.workspace.get_text_document(uri).version if self._versioned() else None
-        return await self._analyze(uri, lambda opened: actions.actions(opened, params.range, kinds, version))
+        return await self._analyze(
+            uri, lambda opened: actions.actions(opened, params.range, kinds, version)
+        )
 
     def _versioned(self) -> bool:
         """Return whether the client accepts edits for a specific version, so edits of outdated text can be rejected."""
@@ -305,12 +341,16 @@ class Server:
     # Commands
 
     async def _show_manifests(self, uri: str, number: int, target: str) -> JsonDict | None:
-        return await self._show(self._analyze(uri, lambda opened: lenses.manifests(opened, number, target)))
+        return await self._show(
+            self._analyze(uri, lambda opened: lenses.manifests(opened, number, target))
+        )
 
     async def _choose_target(self, uri: str, number: int) -> JsonDict | None:
         """Ask the user for a target, then show its manifests."""
         names = [lsp.MessageActionItem(name) for name in TARGETS]
-        question = lsp.ShowMessageRequestParams(lsp.MessageType.Info, "Show the manifests for which target?", names)
+        question = lsp.ShowMessageRequestParams(
+            lsp.MessageType.Info, "Show the manifests for which target?", names
+        )
         answer = asyncio.ensure_future(self.pygls.window_show_message_request_async(question))
         self._pending_answers.add(answer)
         answer.add_done_callback(self._pending_answers.discard)
@@ -334,5 +374,7 @@ class Server:
             path = await asyncio.to_thread(self._keep, view.name, view.text)
             uri = from_fs_path(path)
             if uri is not None:
-                self.pygls.window_show_document(lsp.ShowDocumentParams(uri, take_focus=True), lambda _: None)
+                self.pygls.window_show_document(
+                    lsp.ShowDocumentParams(uri, take_focus=True), lambda _: None
+                )
         return view.to_dict() if view is not None else None

@@ -41,7 +41,9 @@ def _object_symbols(opened: OpenDocument, obj: Item, budget: list[int]) -> Itera
     name = resource_name(data) or "document"
     inner = list(_child_symbols(opened, root, data, base, 1, budget))
     # the client selects the start
-    yield DocumentSymbol(name, SymbolKind.Class, whole, Range(whole.start, whole.start), children=inner)
+    yield DocumentSymbol(
+        name, SymbolKind.Class, whole, Range(whole.start, whole.start), children=inner
+    )
 
 
 def _child_symbols(
@@ -55,13 +57,21 @@ def _child_symbols(
             if (
                 key in data and node.start <= start <= node.end
             ):  # skip the children of an alias: their positions are at the anchor
-                yield from _value_symbols(opened, key, (start, end), child, data[key], base, depth, budget)
+                yield from _value_symbols(
+                    opened, key, (start, end), child, data[key], base, depth, budget
+                )
         return
     for index, child in enumerate(node.children):
         name = identity(data[index], "") if index < len(data) else None
-        if index < len(data) and isinstance(data[index], dict | list) and node.start <= child.start <= node.end:
+        if (
+            index < len(data)
+            and isinstance(data[index], dict | list)
+            and node.start <= child.start <= node.end
+        ):
             label = name if isinstance(name, str) else str(index)
-            yield from _value_symbols(opened, label, (child.start, child.end), child, data[index], base, depth, budget)
+            yield from _value_symbols(
+                opened, label, (child.start, child.end), child, data[index], base, depth, budget
+            )
 
 
 def _value_symbols(
@@ -77,11 +87,21 @@ def _value_symbols(
     if budget[0] <= 0:
         return
     budget[0] -= 1
-    end = max(child.end, on[1]) if child.start >= on[0] else on[1]  # the positions of an alias are at its anchor
+    end = (
+        max(child.end, on[1]) if child.start >= on[0] else on[1]
+    )  # the positions of an alias are at its anchor
     whole = opened.lines.range(base + on[0], base + end)
     chosen = opened.lines.range(base + on[0], base + min(on[1], end))
-    inner = list(_child_symbols(opened, child, value, base, depth + 1, budget)) if child.start >= on[0] else []
-    detail = str(value) if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60) else ""
+    inner = (
+        list(_child_symbols(opened, child, value, base, depth + 1, budget))
+        if child.start >= on[0]
+        else []
+    )
+    detail = (
+        str(value)
+        if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60)
+        else ""
+    )
     if not name.strip():
         name = "''"
     yield DocumentSymbol(name, _symbol_kind(value), whole, chosen, detail=detail, children=inner)

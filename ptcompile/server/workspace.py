@@ -34,7 +34,9 @@ class FileSettings(NamedTuple):
     """Whether the configuration excludes the file."""
     in_folder: bool = False
     """Whether the file is in a folder of the workspace, so that the objects of other files are known."""
-    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: diagnostics
+    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: (
+        diagnostics
+    )
     """Return the findings that the configured baseline does not cover."""
     error: str = ""
     """Why the configuration or its profile is unusable and the defaults apply instead, or ""."""
@@ -81,7 +83,11 @@ def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
             name = _object_name(manifest)
             if str(manifest.get("kind")) in NAMED and name is not None:
                 name_path: Path = (*path, "metadata", "name")
-                objects.append(NamedObject(str(manifest["kind"]), name, filename, document.span(name_path), manifest))
+                objects.append(
+                    NamedObject(
+                        str(manifest["kind"]), name, filename, document.span(name_path), manifest
+                    )
+                )
     return tuple(objects)
 
 

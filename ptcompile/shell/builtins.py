@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from posixpath import join as join_path
 
 from ptcompile.shell.patterns import decide
-from ptcompile.shell.values import FAILED, OK, UNKNOWN, Argument, ExitStatus, Piece, Variable, is_known, unknown
+from ptcompile.shell.values import (
+    FAILED,
+    OK,
+    UNKNOWN,
+    Argument,
+    ExitStatus,
+    Piece,
+    Variable,
+    is_known,
+    unknown,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +43,19 @@ def declare(
     """Run `export`, `local`, `declare`, `readonly` or `typeset`."""
     words = [argument.text for argument in argv]
     if words[0] in ("local", "declare", "typeset") and "-g" not in words and interpreter.hidden:
-        names = [*[item.name for item in assignments], *[word.partition("=")[0] for word in words[1:]]]
+        names = [
+            *[item.name for item in assignments],
+            *[word.partition("=")[0] for word in words[1:]],
+        ]
         for name in names:
             interpreter.hidden[-1].setdefault(name, state.variables.get(name))
             state.variables[name] = Variable(None)
     exports = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words)
     for assignment in assignments:
         variable = interpreter.assigned(assignment, state)
-        state.variables[assignment.name] = variable._replace(is_exported=exports or variable.is_exported)
+        state.variables[assignment.name] = variable._replace(
+            is_exported=exports or variable.is_exported
+        )
     for argument in argv[1:]:
         name, equals, text = argument.text.partition("=")
         if equals and NAME.fullmatch(name):
@@ -171,7 +186,9 @@ def _cd(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus |
 
 
 BUILTINS: dict[str, Builtin] = {
-    **dict.fromkeys(("true", ":", "echo", "printf", "pwd", "shopt", "umask", "trap"), lambda *_: OK),
+    **dict.fromkeys(
+        ("true", ":", "echo", "printf", "pwd", "shopt", "umask", "trap"), lambda *_: OK
+    ),
     **dict.fromkeys(("read", "mapfile", "readarray"), _read),
     **dict.fromkeys(("exit", "return"), _exit),
     **dict.fromkeys(("break", "continue"), _leave_loop),

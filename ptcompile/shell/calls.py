@@ -138,7 +138,9 @@ def split_line(line: str) -> list[str]:
         return []
     values = [(item.name + "=", item.value) for item in command.assignments]
     words = [("", word) for word in command.words]
-    split = [None if word is None else _as_written(word, prefix) for prefix, word in (*values, *words)]
+    split = [
+        None if word is None else _as_written(word, prefix) for prefix, word in (*values, *words)
+    ]
     return [] if None in split else [word for word in split if word is not None]
 
 
@@ -158,7 +160,9 @@ def _only_command(text: str) -> Simple | None:
             waiting += [node.right, node.left]
         elif not isinstance(node, nodes.Simple) or node.redirections:
             return None
-        elif not (node.words and node.words[0].source == "set") or any(word.source == "--" for word in node.words):
+        elif not (node.words and node.words[0].source == "set") or any(
+            word.source == "--" for word in node.words
+        ):
             commands.append(node)
     return commands[0] if len(commands) == 1 else None
 
@@ -181,7 +185,11 @@ def _part_as_written(part: Part) -> str | None:
         return None
     argument = "".join(getattr(inner, "text", "$") for inner in part.argument)
     is_end_of_name = part.operator == "##" and argument == "*-"
-    return part.source if is_end_of_name or (part.operator in _DEFAULTS and "$" not in argument) else None
+    return (
+        part.source
+        if is_end_of_name or (part.operator in _DEFAULTS and "$" not in argument)
+        else None
+    )
 
 
 def broken_continuation(script: str) -> str | None:

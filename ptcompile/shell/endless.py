@@ -50,10 +50,17 @@ def endless_program(argv: Sequence[str]) -> str | None:
         return f"sleep {arguments[0]}" if arguments and _is_endless_sleep(arguments[0]) else None
     if program == "tail":
         is_following = any(_follows(word) for word in arguments)
-        return "tail -f" if is_following and not any(word.startswith("--pid") for word in arguments) else None
+        return (
+            "tail -f"
+            if is_following and not any(word.startswith("--pid") for word in arguments)
+            else None
+        )
     if not _ENDING_ARGUMENTS.isdisjoint(arguments) or (program == "haproxy" and "-c" in arguments):
         return None
-    if program.startswith("python") and list(arguments[:2]) in (["-m", "http.server"], ["-m", "tensorboard.main"]):
+    if program.startswith("python") and list(arguments[:2]) in (
+        ["-m", "http.server"],
+        ["-m", "tensorboard.main"],
+    ):
         return " ".join([program, *arguments[:2]])
     if program in _FOREGROUND:
         needed = _FOREGROUND[program]
@@ -63,4 +70,6 @@ def endless_program(argv: Sequence[str]) -> str | None:
 
 def _is_endless_sleep(duration: str) -> bool:
     match = _duration(duration)
-    return duration in ("infinity", "inf") or (match is not None and int(match[1]) * _SECONDS[match[2]] >= _MONTH)
+    return duration in ("infinity", "inf") or (
+        match is not None and int(match[1]) * _SECONDS[match[2]] >= _MONTH
+    )

@@ -59,7 +59,21 @@ _MAX_ROUNDS = 16
 _MAX_SHOWN = 60
 
 _ASKING = frozenset(
-    ["[", "test", "grep", "egrep", "command", "which", "type", "hash", "getent", "nc", "curl", "pgrep", "mountpoint"]
+    [
+        "[",
+        "test",
+        "grep",
+        "egrep",
+        "command",
+        "which",
+        "type",
+        "hash",
+        "getent",
+        "nc",
+        "curl",
+        "pgrep",
+        "mountpoint",
+    ]
 )
 """Programs whose failure is an answer and no accident."""
 _ASSIGNS = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*(?:[-+*/%]?=(?!=)|\+\+|--)")
@@ -217,7 +231,10 @@ class Interpreter(Expander):
     def if_(self, node: nodes.If, state: ShellState) -> ExitStatus:
         """Run `if`."""
         return self.choose(
-            node.branches, lambda branch, now: self.asked_status(branch.condition, now), node.otherwise, state
+            node.branches,
+            lambda branch, now: self.asked_status(branch.condition, now),
+            node.otherwise,
+            state,
         )
 
     def case(self, node: nodes.Case, state: ShellState) -> ExitStatus:
@@ -225,7 +242,9 @@ class Interpreter(Expander):
         value = self.joined(node.word, state)
         if not node.choices:
             return OK
-        return self.choose(node.choices, lambda choice, now: self.matching(value, choice, now), (), state)
+        return self.choose(
+            node.choices, lambda choice, now: self.matching(value, choice, now), (), state
+        )
 
     def choose(
         self,
@@ -261,7 +280,9 @@ class Interpreter(Expander):
             return OK
         if not all(map(is_certain, (value, *wanted))):
             return UNKNOWN
-        return OK if any(matches(text_of(value), text_of(pattern)) for pattern in wanted) else FAILED
+        return (
+            OK if any(matches(text_of(value), text_of(pattern)) for pattern in wanted) else FAILED
+        )
 
     # loops
 
@@ -324,7 +345,9 @@ class Interpreter(Expander):
         arguments = [Argument(value, 0, 0) for value in state.arguments]
         if node.words is not None:
             arguments = self.expand_all(node.words, state)
-        is_short = len(arguments) <= _MAX_ROUNDS and not any(argument.may_split for argument in arguments)
+        is_short = len(arguments) <= _MAX_ROUNDS and not any(
+            argument.may_split for argument in arguments
+        )
         if not is_short or not all(is_known(argument.value) for argument in arguments):
             return self.unknown_rounds(node, state)
         status = OK
@@ -416,7 +439,9 @@ class Interpreter(Expander):
         if argv and argv[0].text in DECLARATIONS:
             return declare(self, node.assignments, argv, state)
         self.substitution_status = OK
-        assigned = {assignment.name: self.assigned(assignment, state) for assignment in node.assignments}
+        assigned = {
+            assignment.name: self.assigned(assignment, state) for assignment in node.assignments
+        }
         self.write_file(node.redirections, argv, state)
         if not argv:
             state.variables |= assigned
@@ -448,7 +473,12 @@ class Interpreter(Expander):
         return Variable(value, is_exported)
 
     def program(
-        self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable], *, is_exec: bool = False
+        self,
+        argv: Sequence[Argument],
+        state: ShellState,
+        assigned: Mapping[str, Variable],
+        *,
+        is_exec: bool = False,
     ) -> ExitStatus:
         """Follow a script that a program reads if its text is known, else record the program."""
         words = [argument.text for argument in argv]
@@ -462,7 +492,9 @@ class Interpreter(Expander):
             return self.script(call, argv, state, {**assigned, **given}, is_exec=is_exec)
 
         index = self.record(argv, state, assigned)
-        text = endless_program(words[inner.start :]) if "timeout" not in words[: inner.start] else None
+        text = (
+            endless_program(words[inner.start :]) if "timeout" not in words[: inner.start] else None
+        )
         if text is not None:
             self.commands[index] = self.commands[index]._replace(is_endless=True)
             self.never_ends(text, state)
@@ -484,7 +516,9 @@ class Interpreter(Expander):
         for name, variable in assigned.items():
             inner.variables[name] = variable._replace(is_exported=True)
         inner.functions = {}
-        inner.arguments = tuple([argument.value for argument in argv[call.position :]])[-len(call.arguments) :][1:]
+        inner.arguments = tuple([argument.value for argument in argv[call.position :]])[
+            -len(call.arguments) :
+        ][1:]
         inner.errexit = call.errexit
         inner.pipefail = call.pipefail
         status = self.nested(call.text, inner, call.file, is_own=True)
@@ -493,7 +527,9 @@ class Interpreter(Expander):
             self.end("exit", status, state)
         return status
 
-    def nested(self, text: str, state: ShellState, file: str, *, is_own: bool = False) -> ExitStatus:
+    def nested(
+        self, text: str, state: ShellState, file: str, *, is_own: bool = False
+    ) -> ExitStatus:
         """Run another text, in another shell or in this one."""
         outer = self.text, self.file
         self.text = text[:MAX_TEXT]
@@ -502,16 +538,24 @@ class Interpreter(Expander):
         if len(text) > MAX_TEXT:
             self.unread = self.doubt_at(MAX_TEXT - _MAX_SHOWN, MAX_TEXT, "text")
         body = parse(self.text).body
-        status = self.own_shell(body, state, asked=self.in_background) if is_own else self.sequence(body, state)
+        status = (
+            self.own_shell(body, state, asked=self.in_background)
+            if is_own
+            else self.sequence(body, state)
+        )
         self.depth -= _CALL_DEPTH
         self.text, self.file = outer
         return status
 
-    def record(self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable]) -> int:
+    def record(
+        self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable]
+    ) -> int:
         """Note a command, and return its index."""
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitError
-        exported = {name: variable for name, variable in state.variables.items() if variable.is_exported}
+        exported = {
+            name: variable for name, variable in state.variables.items() if variable.is_exported
+        }
         command = ShellCommand(
             argv=tuple(argv),
             variables={name: variable.value for name, variable in {**exported, **assigned}.items()},
@@ -540,9 +584,17 @@ class Interpreter(Expander):
         self.file_reads[path] = text = self.given_files(path)
         return text
 
-    def write_file(self, redirections: Sequence[Redirection], argv: Sequence[Argument], state: ShellState) -> None:
+    def write_file(
+        self, redirections: Sequence[Redirection], argv: Sequence[Argument], state: ShellState
+    ) -> None:
         """Keep the text of `cat <<EOF > FILE` and `echo TEXT > FILE`, and of `bash <<EOF`."""
-        given = tuple([piece for redirection in redirections for piece in self.joined(redirection.body, state)])
+        given = tuple(
+            [
+                piece
+                for redirection in redirections
+                for piece in self.joined(redirection.body, state)
+            ]
+        )
         text = text_of(given)
         name = argv[0].text if argv else ""
         if name == "echo":
@@ -551,12 +603,18 @@ class Interpreter(Expander):
             self.stdin, text = given, ""
         for redirection in redirections:
             if redirection.operator == ">":
-                self.written[self.path_of(text_of(self.joined(redirection.target, state)), state)] = text or None
+                self.written[
+                    self.path_of(text_of(self.joined(redirection.target, state)), state)
+                ] = text or None
 
     def substitution(self, part: nodes.Substitution, state: ShellState) -> ShellValue:
         """Return the output of commands if it is known: of `hostname`, `echo`, `cat` with a here-document, ..."""
         node = part.body[0].node if len(part.body) == 1 else None
-        if isinstance(node, nodes.Simple) and [word.source for word in node.words] == ["cat"] and node.redirections:
+        if (
+            isinstance(node, nodes.Simple)
+            and [word.source for word in node.words] == ["cat"]
+            and node.redirections
+        ):
             printed = self.joined(node.redirections[0].body, state)
             return (
                 (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n")))
@@ -572,7 +630,9 @@ class Interpreter(Expander):
         values = [argument.value for command in commands for argument in command.argv]
         if len(part.body) != 1 or not commands or not all(map(is_known, values)):
             return unknown(part.source)
-        output = output_of([command.words for command in commands], lambda name: self.known_text(name, state))
+        output = output_of(
+            [command.words for command in commands], lambda name: self.known_text(name, state)
+        )
         return unknown(part.source) if output is None else computed(output.rstrip("\n"), *values)
 
 

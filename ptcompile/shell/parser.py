@@ -55,7 +55,9 @@ _NOT_FIRST = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}",
 _BLANK = re.compile(r"(?:[ \t]|\\\n)+").match
 _PLAIN = re.compile(r"[^ \t\n;&|<>()$`\"'\\?*+@!~#]+").match
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
-_REDIRECTION = re.compile(r"([0-9]{1,4}|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())").match
+_REDIRECTION = re.compile(
+    r"([0-9]{1,4}|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())"
+).match
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=").match
 _PARAMETER = re.compile(
     r"([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?"
@@ -335,7 +337,9 @@ class _ScriptParser:
 
     def here_document(self, delimiter: Word, without_tabs: bool) -> Word:
         is_quoted = any(not isinstance(part, Literal) or part.quoted for part in delimiter.parts)
-        last = "".join(part.text if isinstance(part, Literal) else part.source for part in delimiter.parts)
+        last = "".join(
+            part.text if isinstance(part, Literal) else part.source for part in delimiter.parts
+        )
         newline = self.text.find("\n", self.at)
         if newline < 0:
             return Word((), self.size, self.size, "")
@@ -416,7 +420,9 @@ class _ScriptParser:
             forever = (Started(Simple(start, end, (), (), ()), False),)
             return Loop(start, end, False, forever, self.loop_body())
         source = self.text[first:end]
-        return For(start, end, names[0], (Word((Opaque(source),), first, end, source),), self.loop_body())
+        return For(
+            start, end, names[0], (Word((Opaque(source),), first, end, source),), self.loop_body()
+        )
 
     def case(self, start: int) -> Node:
         word = self.needed_word()
@@ -614,7 +620,11 @@ class _ScriptParser:
         for match in _BALANCED.finditer(self.text, start):
             depth += (match[0] == "(") - (match[0] == ")")
             if depth < 0:
-                return match.start() + len(close) if self.text.startswith(close, match.start()) else None
+                return (
+                    match.start() + len(close)
+                    if self.text.startswith(close, match.start())
+                    else None
+                )
         return None
 
 

@@ -42,7 +42,9 @@ def decide(words: Sequence[ShellValue], *, is_double: bool) -> ExitStatus:
     for sign, settles in (("||" if is_double else "-o", OK), ("&&" if is_double else "-a", FAILED)):
         if sign in texts[1:-1]:
             index = texts.index(sign, 1)
-            sides = {decide(side, is_double=is_double) for side in (words[:index], words[index + 1 :])}
+            sides = {
+                decide(side, is_double=is_double) for side in (words[:index], words[index + 1 :])
+            }
             if settles in sides:
                 return settles
             return sides.pop() if len(sides) == 1 else UNKNOWN

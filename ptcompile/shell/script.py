@@ -114,7 +114,9 @@ def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
     from ptcompile.shell.interpreter import LimitError
     from ptcompile.shell.state import ShellState
 
-    state = ShellState(interpreter.env, [computed(argument) for argument in call.arguments[1:]], folder)
+    state = ShellState(
+        interpreter.env, [computed(argument) for argument in call.arguments[1:]], folder
+    )
     state.errexit = call.errexit
     state.pipefail = call.pipefail
     unread = None
@@ -125,7 +127,9 @@ def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
         line = interpreter.text.count("\n") + 1
         unread = Doubt(line, "what follows", "text")
     commands = [
-        command._replace(fails_script=index in status.failing, is_waited=index in interpreter.waited)
+        command._replace(
+            fails_script=index in status.failing, is_waited=index in interpreter.waited
+        )
         for index, command in enumerate(interpreter.commands)
     ]
     return Script(

@@ -18,7 +18,9 @@ _INNERMOST_FIRST: tuple[HowEnded, ...] = ("continue", "break", "return", "exit",
 class ShellState:
     """A point of a script. Branches work on copies."""
 
-    def __init__(self, env: Mapping[str, str], arguments: Sequence[ShellValue], folder: str) -> None:
+    def __init__(
+        self, env: Mapping[str, str], arguments: Sequence[ShellValue], folder: str
+    ) -> None:
         self.env = env
         self.variables: dict[str, Variable] = {}
         """Variables that the script sets; the others are the container's."""
@@ -96,7 +98,12 @@ class ShellState:
 
 def assumed(value: ShellValue) -> ShellValue:
     """Return a value that an unknown file may have changed."""
-    return tuple([piece if piece.kind in ("unknown", "unset") else Piece(piece.text, "assumed") for piece in value])
+    return tuple(
+        [
+            piece if piece.kind in ("unknown", "unset") else Piece(piece.text, "assumed")
+            for piece in value
+        ]
+    )
 
 
 def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> None:

@@ -146,13 +146,20 @@ class Expander:
             return ()
         argument = self.parts(part.argument, state)
         text = text_of(value)
-        if not is_known(value) or not is_known(argument) or part.subscript or len(text) > MAX_TEXT >> 4:
+        if (
+            not is_known(value)
+            or not is_known(argument)
+            or part.subscript
+            or len(text) > MAX_TEXT >> 4
+        ):
             return unknown(part.source)
         if operator == "!":
             return self.lookup(text, state) or ()
         if operator == ":":
             chosen = self.chosen(part, len(text), state)
-            return unknown(part.source) if chosen is None else computed(text[chosen], value, argument)
+            return (
+                unknown(part.source) if chosen is None else computed(text[chosen], value, argument)
+            )
         changed = _changed(text, operator, text_of(argument))
         return unknown(part.source) if changed is None else computed(changed, value, argument)
 
@@ -168,9 +175,13 @@ class Expander:
         index = unknown(part.source)
         if _COMMAND.search(part.subscript) is None:
             # arithmetic takes names with and without a dollar sign
-            index = self.computed((nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state)
+            index = self.computed(
+                (nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state
+            )
         number = int(text_of(index)) if is_known(index) else len(items)
-        if not -len(items) <= number < len(items) or not all(map(is_known, items[: number % len(items)])):
+        if not -len(items) <= number < len(items) or not all(
+            map(is_known, items[: number % len(items)])
+        ):
             return unknown(part.source)  # an unknown item before it may be several, or none
         return items[number]
 
@@ -209,7 +220,9 @@ class Expander:
         first = max(first + size, size) if first < -size else first + size * (first < 0)
         return slice(first, max(first, size + length) if length < 0 else first + length)
 
-    def with_default(self, part: Parameter, value: ShellValue | None, state: ShellState) -> ShellValue:
+    def with_default(
+        self, part: Parameter, value: ShellValue | None, state: ShellState
+    ) -> ShellValue:
         """Return the value of `${X:-word}`, `${X:+word}`, `${X:=word}` or `${X:?word}`."""
         operator = part.operator
         has_value = value is not None and (not operator.startswith(":") or text_of(value) != "")
@@ -225,7 +238,9 @@ class Expander:
 
         default = self.parts(part.argument, state)
         if may_be_set:
-            default = tuple([Piece(piece.text, "default") if is_known((piece,)) else piece for piece in default])
+            default = tuple(
+                [Piece(piece.text, "default") if is_known((piece,)) else piece for piece in default]
+            )
         if operator.endswith("="):
             state.variables[part.name] = Variable(default, state.is_exported(part.name))
         return default
@@ -242,7 +257,9 @@ class Expander:
         self.alternatives += len(words) - 1
         if self.alternatives > _MOST_ALTERNATIVES:
             words = [word]
-        return [argument for alternative in words for argument in self.fields_of(alternative, state)]
+        return [
+            argument for alternative in words for argument in self.fields_of(alternative, state)
+        ]
 
     def fields_of(self, word: Word, state: ShellState) -> list[Argument]:
         """Return the arguments that a word without braces becomes."""
@@ -260,7 +277,9 @@ class Expander:
                     fields.add_all(items)
                 else:
                     fields.split_all(items)
-            elif part.quoted or any(getattr(inner, "quoted", False) for inner in getattr(part, "argument", ())):
+            elif part.quoted or any(
+                getattr(inner, "quoted", False) for inner in getattr(part, "argument", ())
+            ):
                 fields.add(self.part(part, state), is_quoted=True)
             else:
                 fields.split(self.part(part, state))
@@ -334,7 +353,9 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
     first = int(match[1])
     last = int(match[2])
     step = abs(int(match[3] or 1)) or 1
-    is_padded = any(text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in match.group(1, 2))
+    is_padded = any(
+        text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in match.group(1, 2)
+    )
     width = max(map(len, match.group(1, 2))) if is_padded else 0
     numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
     return [f"{number:0{width}}" for number in numbers] if len(numbers) <= _MAX_ALTERNATIVES else []
@@ -411,4 +432,7 @@ class _Fields:
         fields = [tuple(field) for field in self.fields if field]
         if not fields and self.is_present:
             fields = [()]
-        return [Argument(field, word.start, word.end, self.has_dollar, self.may_split) for field in fields]
+        return [
+            Argument(field, word.start, word.end, self.has_dollar, self.may_split)
+            for field in fields
+        ]

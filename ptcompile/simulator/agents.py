@@ -62,7 +62,9 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None) -> Agents | None:
+def agents_of(
+    job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None
+) -> Agents | None:
     """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses etcd.
 
     `torch` is the PyTorch version, if it is known more reliably than from the image and the profile.
@@ -93,11 +95,15 @@ def agents_of(job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Ve
         wait_for_others=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
         if is_static
         else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
-        closes=not is_static and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
+        closes=not is_static
+        and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
         known_at_start=is_static or _is_in_hosts_file(leads[0][1], first.host),
         first_store=all((torch or _torch_of_lead(lead, job)) >= FIRST_STORE for lead in leads),
         last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
-        keep_alive=(_conf_seconds(conf, "keep_alive_interval", 5), _conf_seconds(conf, "keep_alive_max_attempt", 3)),
+        keep_alive=(
+            _conf_seconds(conf, "keep_alive_interval", 5),
+            _conf_seconds(conf, "keep_alive_max_attempt", 3),
+        ),
     )
 
 
@@ -107,7 +113,10 @@ def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
 
 
 def _has_own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
-    return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
+    return (
+        lead[1].launch.env.get(OWN_STORE) == "1"
+        or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
+    )
 
 
 def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:

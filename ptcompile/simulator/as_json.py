@@ -11,7 +11,15 @@ from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
@@ -29,9 +37,15 @@ def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> lis
     masked_jobs: list[SimulatedJob] = []
     for job in jobs:
         manifest: Any = without_secrets(job.manifest, masker)
-        masked = job.stream.with_change(lambda related: without_secrets(related, masker), masked_objects)
+        masked = job.stream.with_change(
+            lambda related: without_secrets(related, masker), masked_objects
+        )
         is_unchanged = manifest is job.manifest and masked is job.stream
-        masked_jobs.append(job if is_unchanged else job_of(manifest, masked, job.versions, job.target, job.frameworks))
+        masked_jobs.append(
+            job
+            if is_unchanged
+            else job_of(manifest, masked, job.versions, job.target, job.frameworks)
+        )
     return masked_jobs
 
 
@@ -47,14 +61,19 @@ def mask_pod(pod: Pod, job: SimulatedJob | None) -> Pod:
 def masked_fields(pod: Pod, masked: Pod) -> list[str]:
     """Return the masked fields of a pod: `env.HF_TOKEN`, `args[0]`, `annotations.x`."""
     fields = [f"env.{name}" for name, value in pod.env.items() if masked.env.get(name) != value]
-    for field, original, masked_words in (("command", pod.command, masked.command), ("args", pod.args, masked.args)):
+    for field, original, masked_words in (
+        ("command", pod.command, masked.command),
+        ("args", pod.args, masked.args),
+    ):
         pairs = enumerate(zip(original or (), masked_words or (), strict=False))
         fields += [f"{field}[{index}]" for index, (a, b) in pairs if a != b]
     for field, values, masked_values in (
         ("labels", pod.view.labels, masked.view.labels),
         ("annotations", pod.view.annotations, masked.view.annotations),
     ):
-        fields += [f"{field}.{name}" for name, value in values.items() if masked_values.get(name) != value]
+        fields += [
+            f"{field}.{name}" for name, value in values.items() if masked_values.get(name) != value
+        ]
     return [*map(mask_formats, fields)]
 
 
@@ -76,7 +95,9 @@ def world_to_dict(
     `pods` yields the pods to list, up to `MAX_LISTED_CHARACTERS`; `total` is the number of pods in the world.
     """
     masked_jobs = mask_jobs(jobs)
-    listed = _list_pods(pods, {id(job): masked for job, masked in zip(jobs, masked_jobs, strict=True)})
+    listed = _list_pods(
+        pods, {id(job): masked for job, masked in zip(jobs, masked_jobs, strict=True)}
+    )
     truncation = [_truncation_warning(len(listed), total)] if next(pods, None) is not None else []
     return {
         "version": VERSION,
@@ -190,9 +211,13 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
             {"name": name, "type": volume_type, "source": source}
             for name, volume_type, source in volume_sources(view.spec)
         ],
-        "claims": [claim._asdict() | {"devices": list(claim.devices)} for claim in device_claims(pod)],
+        "claims": [
+            claim._asdict() | {"devices": list(claim.devices)} for claim in device_claims(pod)
+        ],
         "rendezvous": pod.rendezvous.to_dict(),
-        "containers": [_container_to_dict(container.to_dict(), container.spec) for container in pod.containers],
+        "containers": [
+            _container_to_dict(container.to_dict(), container.spec) for container in pod.containers
+        ],
         "masked": [] if pod is original else masked_fields(original, pod),
     }
 
@@ -224,8 +249,13 @@ def node_requirements(spec: Json) -> Iterator[str]:
     """Yield what a node must have as text: node selector, required affinity and tolerated taints."""
     for name, value in nested_map(spec, "nodeSelector").items():
         yield f"{name} is {value}"
-    required = nested_map(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [" and ".join(_match_expressions(term)) for term in as_mappings(required.get("nodeSelectorTerms"))]
+    required = nested_map(
+        spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    terms = [
+        " and ".join(_match_expressions(term))
+        for term in as_mappings(required.get("nodeSelectorTerms"))
+    ]
     if terms:
         yield " or ".join(terms)
     for toleration in as_mappings(spec.get("tolerations")):
@@ -236,7 +266,9 @@ def node_requirements(spec: Json) -> Iterator[str]:
 
 
 def _match_expressions(term: Json) -> Iterator[str]:
-    for expression in as_mappings(term.get("matchExpressions")) + as_mappings(term.get("matchFields")):
+    for expression in as_mappings(term.get("matchExpressions")) + as_mappings(
+        term.get("matchFields")
+    ):
         values = expression.get("values")
         value_text = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
         yield f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} {value_text}".rstrip()

@@ -8,8 +8,23 @@ from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
-from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+)
+from ptcompile.report.layout import (
+    escape_unprintable,
+    join_escaped,
+    safe_text,
+    shell_quote,
+    table,
+    with_label,
+)
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
 from ptcompile.simulator.job import SimulatedJob
@@ -33,9 +48,10 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
         values = [env.get(name, "") for env in envs]
         if base.get(name) != value or any(run_value != value for run_value in values):
             differences.append(f"{name}={_format_values(values, [pod.index for pod in run])}")
-    if (first.command, first.args) != (base_pod.command, base_pod.args) and not _differ_only_in_variables(
-        first, base_pod
-    ):
+    if (first.command, first.args) != (
+        base_pod.command,
+        base_pod.args,
+    ) and not _differ_only_in_variables(first, base_pod):
         differences.append("another command")
     if first.requests != base_pod.requests:
         differences.append("other resources")
@@ -46,9 +62,13 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
     """Return `first..last` if the values grow with the index, else the list of values."""
     if len(set(values)) == 1:
         return values[0]
-    numbers = [int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1 for value in values]
+    numbers = [
+        int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1
+        for value in values
+    ]
     is_sequence = (
-        -1 not in numbers and len({number - index for number, index in zip(numbers, indexes, strict=True)}) == 1
+        -1 not in numbers
+        and len({number - index for number, index in zip(numbers, indexes, strict=True)}) == 1
     )
     if is_sequence:
         return f"{values[0]}..{values[-1]}"
@@ -57,7 +77,9 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
 
 def end_pods(job: SimulatedJob, role: ExpandedRole, start: int) -> list[Pod]:
     """Return the first two pods and the last pod of a role, counted from index `start`."""
-    return [job.pod(role, i) for i in sorted({start, min(start + 1, role.count - 1), role.count - 1})]
+    return [
+        job.pod(role, i) for i in sorted({start, min(start + 1, role.count - 1), role.count - 1})
+    ]
 
 
 def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
@@ -71,7 +93,11 @@ def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """Return the names of a role's pods from index `start` as `job-worker-1 .. job-worker-254`."""
     first = job.pod(role, start)
     last = job.pod(role, role.count - 1)
-    return first.display_name if start == role.count - 1 else f"{first.display_name} .. {last.display_name}"
+    return (
+        first.display_name
+        if start == role.count - 1
+        else f"{first.display_name} .. {last.display_name}"
+    )
 
 
 def injected_entries(pod: Pod) -> frozenset[int]:
@@ -103,7 +129,9 @@ def _job_lines(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> Iterator[str]:
         yield from _environment_lines(job, rendezvous)
 
 
-def job_facts(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[tuple[str, Sequence[str]]]:
+def job_facts(
+    job: SimulatedJob, rendezvous: JobRendezvous | None
+) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the facts about a job as a whole, each with a short label."""
     yield "refused", job.expansion.refused
     yield "pods", [_pod_count_text(job)]
@@ -111,16 +139,22 @@ def job_facts(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[t
         yield from _rendezvous_facts(rendezvous)
         yield "runs", _command_lines(job)
     yield "asks for", [totals_text(job.totals()) or "nothing"]
-    yield "node", _distinct_lines(list(node_requirements(pod.view.spec)) for _, pod in job.first_pods())
+    yield (
+        "node",
+        _distinct_lines(list(node_requirements(pod.view.spec)) for _, pod in job.first_pods()),
+    )
     yield (
         "volumes",
         _distinct_lines(
-            [volume_text(*volume) for volume in volume_sources(pod.view.spec)] for _, pod in job.first_pods()
+            [volume_text(*volume) for volume in volume_sources(pod.view.spec)]
+            for _, pod in job.first_pods()
         ),
     )
     yield (
         "claims",
-        _distinct_lines([claim_text(*claim) for claim in device_claims(pod)] for _, pod in job.first_pods()),
+        _distinct_lines(
+            [claim_text(*claim) for claim in device_claims(pod)] for _, pod in job.first_pods()
+        ),
     )
     yield "services", service_lines(job)
     yield "pod group", pod_group_lines(job.pod_group)
@@ -137,20 +171,34 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
     first = rendezvous.first
     if first.backend == "ray":
         yield "processes", ["placed by Ray"]
-        yield "rendezvous", [f"Ray at {first.endpoint}" if first.endpoint else "none: the pod starts a head of Ray"]
+        yield (
+            "rendezvous",
+            [
+                f"Ray at {first.endpoint}"
+                if first.endpoint
+                else "none: the pod starts a head of Ray"
+            ],
+        )
         return
     pods = "1 pod" if rendezvous.nodes == 1 else f"{rendezvous.nodes} pods"
     if first.processes is None:
         yield "processes", [f"{first.processes_text}, in each of {pods}"]
     else:
-        yield "processes", [f"{rendezvous.processes_text} in all: {pods} with {first.processes_text} each"]
+        yield (
+            "processes",
+            [f"{rendezvous.processes_text} in all: {pods} with {first.processes_text} each"],
+        )
     yield "rendezvous", [rendezvous_text(rendezvous)]
 
 
 def _command_lines(job: SimulatedJob) -> list[str]:
     runs = {role.name: _command_text(pod) for role, pod in job.first_pods()}
     is_uniform = len(set(runs.values())) == 1
-    return list(runs.values())[:1] if is_uniform else [f"{name}: {line}" for name, line in runs.items()]
+    return (
+        list(runs.values())[:1]
+        if is_uniform
+        else [f"{name}: {line}" for name, line in runs.items()]
+    )
 
 
 def _command_text(pod: Pod) -> str:
@@ -159,7 +207,11 @@ def _command_text(pod: Pod) -> str:
     launch = pod.launch
     words = [*(main.command or ()), *(main.args or ())] if main else []
     text = shell_quote(words) if words else "the image's own command"
-    return text + (f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else "")
+    return text + (
+        f"  ({launch.launcher} in a shell)"
+        if launch.in_shell and launch.launcher != "command"
+        else ""
+    )
 
 
 def rendezvous_text(rendezvous: JobRendezvous) -> str:
@@ -175,7 +227,11 @@ def rendezvous_text(rendezvous: JobRendezvous) -> str:
     wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
     if first.backend == "env":
         wait = f"WORLD_SIZE {first.nodes_text}"
-    rank = f"node rank {AT_RENDEZVOUS}" if first.node_rank == AT_RENDEZVOUS else "node rank set for each pod"
+    rank = (
+        f"node rank {AT_RENDEZVOUS}"
+        if first.node_rank == AT_RENDEZVOUS
+        else "node rank set for each pod"
+    )
     restarts = f", up to {first.max_restarts} restarts" if first.max_restarts != "0" else ""
     name = {"env": "MASTER_ADDR and RANK"}.get(first.backend, first.backend)
     return f"{name} at {first.endpoint or '?'} ({target}), {wait}, {rank}{restarts}"
@@ -184,14 +240,21 @@ def rendezvous_text(rendezvous: JobRendezvous) -> str:
 def totals_text(totals: dict[str, Quantity]) -> str:
     """Return quantities as text: accelerators first, then cpu and memory, then the rest."""
     order = sorted(
-        totals, key=lambda resource: (not is_accelerator(resource), resource not in ("cpu", "memory"), resource)
+        totals,
+        key=lambda resource: (
+            not is_accelerator(resource),
+            resource not in ("cpu", "memory"),
+            resource,
+        ),
     )
     return ", ".join(f"{totals[name]} {name}" for name in order)
 
 
 def volume_text(name: str, volume_type: str, source: str) -> str:
     """Return a volume as text, such as `data: claim datasets`."""
-    type_text = {"memory": "shared memory", "scratch": "empty directory"}.get(volume_type, volume_type)
+    type_text = {"memory": "shared memory", "scratch": "empty directory"}.get(
+        volume_type, volume_type
+    )
     return f"{name}: {type_text} {source}".rstrip()
 
 
@@ -211,7 +274,9 @@ def _service_text(service: Json) -> str:
     spec = nested_map(service, "spec")
     ports = ", ".join(str(port.get("port")) for port in as_mappings(spec.get("ports")))
     early = (
-        "answers before pods are ready" if spec.get("publishNotReadyAddresses") is True else "answers for ready pods"
+        "answers before pods are ready"
+        if spec.get("publishNotReadyAddresses") is True
+        else "answers for ready pods"
     )
     headless = "headless, " if spec.get("clusterIP") == "None" else ""
     return f"{object_name(service)}: {headless}{early}" + (f", ports {ports}" if ports else "")
@@ -228,7 +293,9 @@ def pod_group_lines(group: Json | None) -> list[str]:
         gang = f"waits until {size} pods exist, then schedules {size} of them at once or none"
         how = gang if size else "schedules its pods one by one"
         return [f"{group.get('name')}: {group.get('scheduler')} {how}", *_placement_lines(group)]
-    least = ", ".join(f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items()))
+    least = ", ".join(
+        f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items())
+    )
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
@@ -264,7 +331,11 @@ def _role_rows(job: SimulatedJob, training_roles: set[str]) -> Iterator[list[str
 
 def _pod_row(pod: Pod, *, ranked: bool) -> list[str]:
     rendezvous = pod.rendezvous
-    rank = {AT_RENDEZVOUS: "at rendezvous"}.get(rendezvous.node_rank, rendezvous.node_rank) if ranked else "none"
+    rank = (
+        {AT_RENDEZVOUS: "at rendezvous"}.get(rendezvous.node_rank, rendezvous.node_rank)
+        if ranked
+        else "none"
+    )
     return [
         pod.display_name,
         "the node's" if pod.on_host else pod.hostname or "random",
@@ -300,7 +371,10 @@ def differences_by_role(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple
     for role in job.roles:
         start = 1 if role is lead else 0
         if role.count > start:
-            yield pod_range(job, role, start), differing_variables(end_pods(job, role, start), first)
+            yield (
+                pod_range(job, role, start),
+                differing_variables(end_pods(job, role, start), first),
+            )
 
 
 def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
@@ -336,11 +410,16 @@ def _value_cells(entry: Json, values: dict[str, str]) -> list[str]:
     source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:
         return (
-            [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]
+            [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"]
+            if not value.startswith("<")
+            else [value]
         )
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
-    return [value, f"written {written}" if "$(" in written else "an earlier value; the later one wins"]
+    return [
+        value,
+        f"written {written}" if "$(" in written else "an earlier value; the later one wins",
+    ]
 
 
 def pod_text(pod: Pod, job: SimulatedJob | None = None) -> str:
@@ -356,7 +435,9 @@ def _pod_lines(pod: Pod) -> Iterator[str]:
     view = pod.view
     yield f"Pod/{pod.display_name}  ({pod.role} {pod.index} of {pod.job.title}, namespace {view.namespace})"
     yield from with_label("made by", [owner_of(pod)])
-    yield from with_label("host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"])
+    yield from with_label(
+        "host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"]
+    )
     yield from with_label("DNS name", [pod.dns or "none: no Service gives it one"])
     yield from with_label("asks for", [totals_text(pod.requests) or "nothing"])
     yield from with_label("QoS class", [pod.qos])
@@ -383,9 +464,17 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
         "world size": rendezvous.world_size_text,
         "restarts": rendezvous.max_restarts,
     }
-    if rendezvous.node_rank.isdigit() and rendezvous.processes and rendezvous.backend != AT_RENDEZVOUS:
+    if (
+        rendezvous.node_rank.isdigit()
+        and rendezvous.processes
+        and rendezvous.backend != AT_RENDEZVOUS
+    ):
         first = int(rendezvous.node_rank) * rendezvous.processes
-        pairs["ranks"] = str(first) if rendezvous.processes == 1 else f"{first} to {first + rendezvous.processes - 1}"
+        pairs["ranks"] = (
+            str(first)
+            if rendezvous.processes == 1
+            else f"{first} to {first + rendezvous.processes - 1}"
+        )
     for label, value in pairs.items():
         yield from with_label(label, [value], "    ")
     yield from with_label("notes", list(rendezvous.notes), "    ")
@@ -401,16 +490,23 @@ def _container_lines(pod: Pod) -> Iterator[str]:
         yield from _command_line(pod, container)
         yield from with_label("ports", [_port_text(port) for port in container.ports], "    ")
         for kind in ("requests", "limits"):
-            amounts = [f"{amount} {name}" for name, amount in nested_map(container.resources, kind).items()]
+            amounts = [
+                f"{amount} {name}" for name, amount in nested_map(container.resources, kind).items()
+            ]
             yield from with_label(kind, [", ".join(amounts)] if amounts else [], "    ")
-        mounts = [f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}" for m in container.mounts]
+        mounts = [
+            f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}"
+            for m in container.mounts
+        ]
         yield from with_label("mounts", mounts, "    ")
         if container == main:
             yield from with_label("env from", env_sources(pod), "    ")
             yield from env_table(pod, indent="    ")
         else:
             values = kubelet.environment(container, pod.view)
-            yield from with_label("env", [f"{name}={value}" for name, value in values.items()], "    ")
+            yield from with_label(
+                "env", [f"{name}={value}" for name, value in values.items()], "    "
+            )
 
 
 def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
@@ -430,7 +526,9 @@ def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
 
 def _port_text(port: Json) -> str:
     name = as_string(port.get("name"))
-    return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (f" ({name})" if name else "")
+    return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (
+        f" ({name})" if name else ""
+    )
 
 
 def env_file(pod: Pod) -> str:
@@ -439,10 +537,15 @@ def env_file(pod: Pod) -> str:
     Values that no manifest holds (a Secret's value, a pod's IP) or that the format cannot express (line breaks) become
     comments.
     """
-    lines = [f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"]
+    lines = [
+        f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"
+    ]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
-    return "".join(f"{safe_text(line) if line.startswith('#') else escape_unprintable(line)}\n" for line in lines)
+    return "".join(
+        f"{safe_text(line) if line.startswith('#') else escape_unprintable(line)}\n"
+        for line in lines
+    )
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
@@ -453,7 +556,9 @@ def _env_lines(pod: Pod) -> Iterator[str]:
         written = env_entry(entries[name])
         source = as_string(written.get("from"))
         configmap, _, key = source.removeprefix("configmap:").partition("/")
-        configmap_value = pod.job.configmap_text(configmap, key) if source.startswith("configmap:") else None
+        configmap_value = (
+            pod.job.configmap_text(configmap, key) if source.startswith("configmap:") else None
+        )
         if configmap_value is not None:
             value = configmap_value
         elif "value" not in written and value.startswith("<"):
@@ -463,7 +568,9 @@ def _env_lines(pod: Pod) -> Iterator[str]:
         if any(f"$({unknown_name})" in as_string(written.get("value")) for unknown_name in unknown):
             unknown.add(name)
             yield f"# {name}: {value}"
-        elif not name or "\n" in value or "\r" in value or any(c.isspace() or c == "=" for c in name):
+        elif (
+            not name or "\n" in value or "\r" in value or any(c.isspace() or c == "=" for c in name)
+        ):
             yield f"# {name}: {value!r} cannot be written to an env file"
         else:
             yield f"{name}={value}"

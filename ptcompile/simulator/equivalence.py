@@ -26,7 +26,9 @@ _MAX_LISTED_PODS = 3
 """Maximum number of pods that are listed for a field in which pods differ."""
 
 OPERATOR_PREFIXES = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
-_OPERATOR_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
+_OPERATOR_VARIABLES = frozenset(
+    {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"}
+)
 _HOST_PATTERN = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _COMPARED_OPTIONS = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
 
@@ -53,7 +55,11 @@ def world_differences(old: World, new: World) -> list[str]:
     first = job_rendezvous(old_job)
     second = job_rendezvous(new_job)
     if first is None or second is None:
-        return [] if first is second else [f"{(old_job if first is None else new_job).title} makes no pods"]
+        return (
+            []
+            if first is second
+            else [f"{(old_job if first is None else new_job).title} makes no pods"]
+        )
     old_defects = dict(_defects(old_job, first))
     new_defects = dict(_defects(new_job, second))
     differences = [text for defect, text in old_defects.items() if defect not in new_defects]
@@ -73,7 +79,9 @@ def world_differences(old: World, new: World) -> list[str]:
             {**_rank_placeholders(new_pods), **_host_placeholders(new_job, new_auxiliary)},
         )
         differences += _pod_differences(old_pods, new_pods, hosts)
-        differences += _pod_differences(_end_pods(old_job, old_auxiliary), _end_pods(new_job, new_auxiliary), hosts)
+        differences += _pod_differences(
+            _end_pods(old_job, old_auxiliary), _end_pods(new_job, new_auxiliary), hosts
+        )
     return list(dict.fromkeys(differences))
 
 
@@ -88,7 +96,12 @@ def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]
     for role in _auxiliary_roles(old, first):
         if role.name in roles:
             pairs.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
-    return [pair for olds, news in pairs if len(olds) == len(news) for pair in zip(olds, news, strict=True)]
+    return [
+        pair
+        for olds, news in pairs
+        if len(olds) == len(news)
+        for pair in zip(olds, news, strict=True)
+    ]
 
 
 def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
@@ -132,9 +145,15 @@ def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[tuple[str
         endpoint = rendezvous.first.endpoint or "(none)"
         yield f"no {endpoint}", f"{job.title}: nothing answers to the endpoint {endpoint}"
     ranks = [pod.rendezvous.node_rank for pod in _pods_by_rank(job, rendezvous)]
-    if rendezvous.nodes > MAX_COMPARED_PODS or AT_RENDEZVOUS in ranks or rendezvous.first.backend == "none":
+    if (
+        rendezvous.nodes > MAX_COMPARED_PODS
+        or AT_RENDEZVOUS in ranks
+        or rendezvous.first.backend == "none"
+    ):
         return
-    if sorted(ranks, key=lambda rank: (len(rank), rank)) != [str(i) for i in range(rendezvous.nodes)]:
+    if sorted(ranks, key=lambda rank: (len(rank), rank)) != [
+        str(i) for i in range(rendezvous.nodes)
+    ]:
         text = ", ".join(ranks[:8])
         yield f"ranks {text}", f"{job.title}: ranks are {text}, not 0 to {rendezvous.nodes - 1}"
 
@@ -145,7 +164,9 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
         ("started by", old.first.launcher, new.first.launcher),
     ]
     if all(
-        role_rendezvous.launcher != "image" for rendezvous in (old, new) for _, role_rendezvous in rendezvous.roles
+        role_rendezvous.launcher != "image"
+        for rendezvous in (old, new)
+        for _, role_rendezvous in rendezvous.roles
     ):  # an image's own command is unknown
         pairs += [
             ("processes", old.processes_text, new.processes_text),
@@ -156,8 +177,13 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
             if old.outside or new.outside:
                 pairs.append(("endpoint", old.first.endpoint, new.first.endpoint))
     if old.first.launcher == "torchrun":
-        pairs += [(name, old.first.options.get(name), new.first.options.get(name)) for name in _COMPARED_OPTIONS]
-    yield from (f"{field}: {before!r} and {after!r}" for field, before, after in pairs if before != after)
+        pairs += [
+            (name, old.first.options.get(name), new.first.options.get(name))
+            for name in _COMPARED_OPTIONS
+        ]
+    yield from (
+        f"{field}: {before!r} and {after!r}" for field, before, after in pairs if before != after
+    )
 
 
 def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
@@ -166,7 +192,9 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
     pods = [
         job.pod(role, index)
         for role, _ in rendezvous.roles
-        for index in (sorted({0, min(1, role.count - 1), role.count - 1}) if is_sampled else range(role.count))
+        for index in (
+            sorted({0, min(1, role.count - 1), role.count - 1}) if is_sampled else range(role.count)
+        )
     ]
     ranks = [pod.rendezvous.node_rank for pod in pods]
     if not all(rank.isdigit() for rank in ranks):
@@ -175,7 +203,9 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
     return [pods[index] for index in order]
 
 
-def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[str]:
+def _pod_differences(
+    old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
+) -> Iterator[str]:
     """Yield a sentence for each pod and field that differs; of a field that differs in many pods, the first pod's."""
     by_field: dict[str, list[str]] = {}
     for field, difference in _differences_by_field(old_pods, new_pods, hosts):
@@ -190,7 +220,9 @@ def _pod_differences(old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Host
 def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
-    if len(old_pods) != len(new_pods):  # folded into roles of different sizes: only the ends correspond
+    if len(old_pods) != len(
+        new_pods
+    ):  # folded into roles of different sizes: only the ends correspond
         old_pods = [old_pods[0], old_pods[-1]]
         new_pods = [new_pods[0], new_pods[-1]]
     for old, new in zip(old_pods, new_pods, strict=True):
@@ -202,7 +234,11 @@ def _differences_by_field(
             ("image", old.main and old.main.image, new.main and new.main.image),
             ("tolerations", list(old.view.tolerations), list(new.view.tolerations)),
             ("node selector", old.view.node_selector, new.view.node_selector),
-            ("affinity", nested_map(old.view.spec, "affinity"), nested_map(new.view.spec, "affinity")),
+            (
+                "affinity",
+                nested_map(old.view.spec, "affinity"),
+                nested_map(new.view.spec, "affinity"),
+            ),
             ("mounts", _mount_paths(old), _mount_paths(new)),
         ]
         masker = masker_of((old.view.spec, new.view.spec))
@@ -215,7 +251,9 @@ def _differences_by_field(
 
 def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
     placeholders = _name_placeholders(pod)
-    return [_replace_names(argument, placeholders, hosts) for argument in entry_arguments(pod.launch)]
+    return [
+        _replace_names(argument, placeholders, hosts) for argument in entry_arguments(pod.launch)
+    ]
 
 
 def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
@@ -223,7 +261,10 @@ def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
     names = [
         (pod.rendezvous.host, "<endpoint>"),
         (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
-        (pod.name if pod.dns else "", "<pod>"),  # without a DNS name the word is the user's own, as in --out=/ckpt/x
+        (
+            pod.name if pod.dns else "",
+            "<pod>",
+        ),  # without a DNS name the word is the user's own, as in --out=/ckpt/x
     ]
     return [(name, placeholder) for name, placeholder in names if name]
 
@@ -249,7 +290,11 @@ def _mount_paths(pod: Pod) -> list[str]:
     """Return the mount paths of the main container without those that operators add."""
     operator_mounts = {path for _, kind in KINDS.values() for path in kind.additions.mounts}
     mounts = pod.main.mounts if pod.main else ()
-    return sorted(str(mount.get("mountPath")) for mount in mounts if str(mount.get("mountPath")) not in operator_mounts)
+    return sorted(
+        str(mount.get("mountPath"))
+        for mount in mounts
+        if str(mount.get("mountPath")) not in operator_mounts
+    )
 
 
 def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
@@ -267,7 +312,10 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
         if variable not in _OPERATOR_VARIABLES and not variable.startswith(OPERATOR_PREFIXES)
     }
     placeholders = _name_placeholders(pod)
-    return {name: fields.get(name) or _replace_names(value, placeholders, hosts) for name, value in values.items()}
+    return {
+        name: fields.get(name) or _replace_names(value, placeholders, hosts)
+        for name, value in values.items()
+    }
 
 
 def _env_with_fields(pod: Pod) -> Mapping[str, str]:
@@ -277,7 +325,9 @@ def _env_with_fields(pod: Pod) -> Mapping[str, str]:
     return environment(pod.main, pod.view._replace(random_suffix=True))
 
 
-def _env_differences(prefix: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _env_differences(
+    prefix: str, old: Mapping[str, str], new: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*old, *new)):
         if old.get(name) != new.get(name):
             masked = [value and mask_value(name, value) for value in (old.get(name), new.get(name))]

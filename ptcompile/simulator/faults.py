@@ -75,7 +75,11 @@ def recreated_with(job: WorkloadPods, number: int) -> range:
         end = start + role.count
         if number < end:
             lost = kind_named(kind_of(job.manifest)).lost_pod(job.manifest, role.name, job.stream)
-            scopes = {"none": range(0), "role": range(start, end), "job": range(sum(role.count for role in roles))}
+            scopes = {
+                "none": range(0),
+                "role": range(start, end),
+                "job": range(sum(role.count for role in roles)),
+            }
             return scopes.get(lost.recreated if lost else "pod", range(number, number + 1))
         start = end
     return range(0)
@@ -85,7 +89,9 @@ def restarts_as_a_whole(job: WorkloadPods) -> bool:
     """Return whether the operator recreates all training pods when it loses any of them."""
     counts = [role.count for role, _, _ in training_roles(job)]
     firsts = [sum(counts[:i]) for i, count in enumerate(counts) if count]
-    return bool(firsts) and all(len(recreated_with(job, number)) == sum(counts) for number in firsts)
+    return bool(firsts) and all(
+        len(recreated_with(job, number)) == sum(counts) for number in firsts
+    )
 
 
 def _paces(agents: Agents) -> Iterator[Pace]:
@@ -107,7 +113,9 @@ def predict(
     `recreated` has, for each pod, the numbers of the pods that the operator recreates with it. `operator` returns a new
     operator that starts failed pods again, or is None if none does.
     """
-    lag = next((_predict_dns_lag(agents, fault.at) for fault in faults if fault.kind == "dns-lag"), None)
+    lag = next(
+        (_predict_dns_lag(agents, fault.at) for fault in faults if fault.kind == "dns-lag"), None
+    )
     if lag is not None and (lag.end != "all" or len(faults) == 1):
         answer = operator().answer(0, 1) if operator is not None and lag.end == "fail" else None
         # by then the others have nearly given up too, so who meets depends on who is first
@@ -115,7 +123,11 @@ def predict(
         return Prediction(None, lag.why + restarted) if answer is not None and answer.pods else lag
     predictions = [_play(agents, faults, recreated, operator, pace) for pace in _paces(agents)]
     worst = min(predictions, key=lambda prediction: _ORDER.index(prediction.end))
-    return worst if all(prediction.end == worst.end for prediction in predictions) else worst._replace(end=None)
+    return (
+        worst
+        if all(prediction.end == worst.end for prediction in predictions)
+        else worst._replace(end=None)
+    )
 
 
 _ORDER: tuple[End | None, ...] = ("fail", None, "fewer", "all")
@@ -139,7 +151,8 @@ def _play(
     rounds = Rounds(agents, named, recreated, operator() if operator is not None else None, pace)
     rounds.start({fault.pod: fault.at for fault in faults if fault.kind == "late"})
     for fault in sorted(
-        (fault for fault in faults if fault.kind not in ("late", "dns-lag")), key=lambda fault: fault.at
+        (fault for fault in faults if fault.kind not in ("late", "dns-lag")),
+        key=lambda fault: fault.at,
     ):
         rounds.play_until(fault.at)
         if fault.kind == "fail-process":

@@ -14,7 +14,15 @@ from ptcompile._internal.spelling import nearest
 from ptcompile.kinds.templates import find_headless_service
 from ptcompile.kubernetes.index import SERVICE, USER_SERVED, Objects, is_headless, selector
 from ptcompile.kubernetes.names import is_label
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    kind_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.meeting import address_of, dns_names, jobs_of, pod_with_hostname
 from ptcompile.simulator.pod import Pod, WorkloadPods, hostname_stem
@@ -39,7 +47,22 @@ _JOB_LABELS = frozenset(
 )
 """Labels that only the pods of one job have."""
 _TOP_DOMAINS = frozenset(
-    {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
+    {
+        "com",
+        "net",
+        "org",
+        "io",
+        "ai",
+        "dev",
+        "edu",
+        "gov",
+        "cloud",
+        "internal",
+        "local",
+        "lan",
+        "corp",
+        "home",
+    }
 )
 """Last labels of names outside the cluster."""
 
@@ -100,8 +123,15 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     if name.namespace and _leads(job, name.within):
         # a manifest without a namespace may be applied to any
         namespace = _written_namespace(job)
-        is_other = namespace not in ("", name.namespace)  # the same one is left of a domain that no profile names
-        return HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}") if is_other else None
+        is_other = namespace not in (
+            "",
+            name.namespace,
+        )  # the same one is left of a domain that no profile names
+        return (
+            HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}")
+            if is_other
+            else None
+        )
 
     wrong = _renamed_job(job, name) if is_complete else None
     wrong = wrong or _service_elsewhere(job, name)
@@ -121,7 +151,9 @@ def _leads(job: WorkloadPods, host: str) -> bool:
         return False
     address = address_of(pod, host)
     # a host name without a Service leads to its own pod only
-    return not address.is_unknown and not (host == pod.hostname and address.is_blind and job.size > 1)
+    return not address.is_unknown and not (
+        host == pod.hostname and address.is_blind and job.size > 1
+    )
 
 
 def _wrong_domain(labels: Sequence[str], domain: str) -> HostMistake | None:
@@ -190,13 +222,18 @@ def _stems(job: WorkloadPods) -> Iterator[str]:
 def _meant_pod(job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod with this host name, of the job or of another one in its namespace, or None."""
     jobs = (job, *_peers(job, label)) if label else ()
-    return next((pod for candidate in jobs if (pod := pod_with_hostname(candidate, label)) is not None), None)
+    return next(
+        (pod for candidate in jobs if (pod := pod_with_hostname(candidate, label)) is not None),
+        None,
+    )
 
 
 def _could_be_pod(label: str, job: WorkloadPods) -> bool:
     """Return whether the label differs only in its index from the host name of one of the job's pods."""
     stem, _, index = label.rpartition("-")
-    return index.isdigit() and any(hostname.rpartition("-")[0] == stem for hostname in _hostnames(job))
+    return index.isdigit() and any(
+        hostname.rpartition("-")[0] == stem for hostname in _hostnames(job)
+    )
 
 
 def _hostnames(job: WorkloadPods) -> set[str]:
@@ -232,14 +269,18 @@ def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
 def _service_elsewhere(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
     """Return the mistake if the stream has the Service only in other namespaces."""
     services = job.stream.by_name(SERVICE, name.service)
-    namespaces = {as_string(nested_map(service, "metadata").get("namespace")) for service in services}
+    namespaces = {
+        as_string(nested_map(service, "metadata").get("namespace")) for service in services
+    }
     own = _written_namespace(job)
     if not namespaces or own in namespaces or job.namespace in namespaces:
         return None
     if name.pod and pod_with_hostname(job, name.pod) is None:
         return None
     titles = ", ".join(sorted(namespace or "default" for namespace in namespaces))
-    return HostMistake("namespace of Service", name.service, titles, is_certain=bool(own) and "" not in namespaces)
+    return HostMistake(
+        "namespace of Service", name.service, titles, is_certain=bool(own) and "" not in namespaces
+    )
 
 
 def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> HostMistake | None:
@@ -249,7 +290,11 @@ def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> Host
     if not exists and kind_of(job.manifest) == ("v1", "Pod") and is_like_ours and not is_complete:
         return None  # each Pod is a separate object and may be in another file
 
-    could_exist = exists or is_like_ours or any(_could_be_pod(name.pod, peer) for peer in _peers(job, name.pod))
+    could_exist = (
+        exists
+        or is_like_ours
+        or any(_could_be_pod(name.pod, peer) for peer in _peers(job, name.pod))
+    )
     services = _services_named(job, name.service)
     subdomains = _subdomains(job)
     better = _shortest_pod_name(job)
@@ -276,11 +321,17 @@ def _wrong_service(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> 
     better = _shortest_pod_name(job)
     is_user_served = kind_of(job.manifest) in USER_SERVED
     if pod_with_hostname(job, name.service) is not None:
-        return HostMistake("pod as Service", name.service, "", better, not is_user_served or bool(better))
+        return HostMistake(
+            "pod as Service", name.service, "", better, not is_user_served or bool(better)
+        )
     if _could_be_pod(name.service, job):
         return HostMistake("pod", name.service, "", better, is_complete or not is_user_served)
     near = nearest(name.service, services)
-    return HostMistake("spelling", name.service, near, near, near in created and is_complete) if near else None
+    return (
+        HostMistake("spelling", name.service, near, near, near in created and is_complete)
+        if near
+        else None
+    )
 
 
 def _unserved(pod: Pod, name: _ClusterName) -> HostMistake | None:
@@ -299,7 +350,10 @@ def _unserved(pod: Pod, name: _ClusterName) -> HostMistake | None:
         return _service_mistake(meant, name, services) if meant is not None else None
     if not name.pod:
         return HostMistake("Service", name.service, is_certain=False)
-    near = nearest(name.service, {object_name(service) for service in neighbors.of_kind(SERVICE)}) or ""
+    near = (
+        nearest(name.service, {object_name(service) for service in neighbors.of_kind(SERVICE)})
+        or ""
+    )
     return HostMistake("headless Service", name.service, near, is_certain=False, pod=pod)
 
 
@@ -320,11 +374,15 @@ def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> 
     """Return why the Services called `name` do not resolve it to the pod that it means, or None."""
     subdomain = pod.view.subdomain
     namespace = pod.view.namespace
-    mistake = HostMistake("subdomain of pods", name.service, subdomain or "", name.pod, pod=pod, services=services)
+    mistake = HostMistake(
+        "subdomain of pods", name.service, subdomain or "", name.pod, pod=pod, services=services
+    )
     if subdomain != name.service:
         return mistake
     if find_headless_service(services, subdomain, pod.view.labels, namespace) is None:
-        return mistake._replace(name="selector" if any(map(is_headless, services)) else "cluster IP")
+        return mistake._replace(
+            name="selector" if any(map(is_headless, services)) else "cluster IP"
+        )
     return None if pod.view.hostname else mistake._replace(name="hostname")
 
 

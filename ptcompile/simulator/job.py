@@ -10,7 +10,14 @@ from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import GENERATED, Json, JsonDict, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    GENERATED,
+    Json,
+    JsonDict,
+    as_mapping,
+    kind_of,
+    nested_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import queued
 from ptcompile.operators.table import expand, kind_named
@@ -41,8 +48,14 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
-        texts = failure_texts(self.manifest, KindContext(versions=self.versions, related=self.stream))
-        return texts if agents is None else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
+        texts = failure_texts(
+            self.manifest, KindContext(versions=self.versions, related=self.stream)
+        )
+        return (
+            texts
+            if agents is None
+            else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
+        )
 
     def where(self, nodes: Sequence[NodeGroup]) -> list[str]:
         """Return for each kind of pods which of the nodes take them, a sentence each; none without nodes."""
@@ -68,16 +81,24 @@ class SimulatedJob(WorkloadPods):
 
 
 def job_of(
-    manifest: Json, stream: Objects, versions: Versions, target: str | None, frameworks: tuple[str, ...] = ()
+    manifest: Json,
+    stream: Objects,
+    versions: Versions,
+    target: str | None,
+    frameworks: tuple[str, ...] = (),
 ) -> SimulatedJob:
     """Return the job of a manifest in its stream. `frameworks`: see `queueFrameworks` of a profile."""
-    expansion = queued(expand(manifest, versions=versions, related=stream), manifest, stream, versions, frameworks)
+    expansion = queued(
+        expand(manifest, versions=versions, related=stream), manifest, stream, versions, frameworks
+    )
     return SimulatedJob(manifest, expansion, stream, target, versions, frameworks)
 
 
 def job_in(stream: Objects, manifest: Json, versions: Versions) -> SimulatedJob:
     """Return the job of an object of a stream, the same one until it is dropped."""
-    return stream.cached((job_of, id(manifest), versions), lambda: job_of(manifest, stream, versions, None))
+    return stream.cached(
+        (job_of, id(manifest), versions), lambda: job_of(manifest, stream, versions, None)
+    )
 
 
 def drop_job(job: WorkloadPods) -> None:
@@ -116,7 +137,10 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None
-    pod = {"metadata": {"annotations": first.annotations, "labels": first.labels}, "spec": first.spec}
+    pod = {
+        "metadata": {"annotations": first.annotations, "labels": first.labels},
+        "spec": first.spec,
+    }
     group = next(named_groups(pod, stream), None)
     if group is None:
         return None
@@ -124,11 +148,17 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     if group.manifest is None or group.lacks_member:
         return out | {"missing": True}
     spec = nested_map(group.manifest, "spec")
-    out |= {field: spec[field] for field in ("queue", "priorityClassName", "networkTopology") if field in spec}
+    out |= {
+        field: spec[field]
+        for field in ("queue", "priorityClassName", "networkTopology")
+        if field in spec
+    }
     if group.counts_resources:
         return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
     constraints = nested_map(spec, "schedulingConstraints")
     mode = spec.get("disruptionMode")
     if constraints.get("topology"):
         out["topology"] = constraints["topology"]
-    return out | ({"preemptedTogether": True} if mode == "PodGroup" or "all" in as_mapping(mode) else {})
+    return out | (
+        {"preemptedTogether": True} if mode == "PodGroup" or "all" in as_mapping(mode) else {}
+    )

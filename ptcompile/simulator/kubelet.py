@@ -12,7 +12,14 @@ from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, as_text, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_text,
+    nested_map,
+)
 from ptcompile.simulator.mounted import data_keys
 
 TYPE_CHECKING = False
@@ -55,7 +62,9 @@ class ContainerVariables(Mapping[str, str]):
     that names all pods would cost each of them.
     """
 
-    def __init__(self, values: Mapping[str, str], text_of: Callable[[str, str], str | None]) -> None:
+    def __init__(
+        self, values: Mapping[str, str], text_of: Callable[[str, str], str | None]
+    ) -> None:
         self._values = values
         self._text_of = text_of
 
@@ -92,7 +101,10 @@ class EnvFromEntry(NamedTuple):
     @property
     def variables(self) -> dict[str, str]:
         """The variables, each as `<configmap:NAME/KEY>` or `<secret:NAME/KEY>`."""
-        return {f"{self.prefix}{key}": f"<{self.kind.lower()}:{self.name}/{key}>" for key in self.keys or ()}
+        return {
+            f"{self.prefix}{key}": f"<{self.kind.lower()}:{self.name}/{key}>"
+            for key in self.keys or ()
+        }
 
 
 def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
@@ -120,7 +132,10 @@ _ENV_FROM_KINDS = {"configMapRef": "ConfigMap", "secretRef": "Secret"}
 
 
 def environment(
-    container: ContainerView, pod: PodView, budget: Budget | None = None, given: Mapping[str, str] | None = None
+    container: ContainerView,
+    pod: PodView,
+    budget: Budget | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return the variables of the container's processes in order; the last of several entries with one name wins.
 
@@ -132,7 +147,9 @@ def environment(
     for entry in container.env:
         name = as_string(entry.get("name"))
         env_value = entry.get("value")
-        if type(env_value) is not str or not env_value or "$" in env_value:  # most values are plain strings
+        if (
+            type(env_value) is not str or not env_value or "$" in env_value
+        ):  # most values are plain strings
             env_value = _expand_entry(entry, pod, out, budget)
         out.pop(name, None)
         out[name] = env_value
@@ -151,7 +168,11 @@ def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Bud
         path = as_string(field.get("fieldPath"))
         field_value = _downward_field(path, pod)
         return field_value if budget.allows(len(field_value), path) else f"<{path}>"
-    return f"<{next(iter(source))}>" if any(isinstance(definition, Mapping) for definition in source.values()) else ""
+    return (
+        f"<{next(iter(source))}>"
+        if any(isinstance(definition, Mapping) for definition in source.values())
+        else ""
+    )
 
 
 def _downward_field(path: str, pod: PodView) -> str:
@@ -178,10 +199,15 @@ def command_line(
     return (
         None
         if command is None
-        else [expand_vars(argument, env, budget) if "$" in argument else argument for argument in command],
+        else [
+            expand_vars(argument, env, budget) if "$" in argument else argument
+            for argument in command
+        ],
         None
         if args is None
-        else [expand_vars(argument, env, budget) if "$" in argument else argument for argument in args],
+        else [
+            expand_vars(argument, env, budget) if "$" in argument else argument for argument in args
+        ],
     )
 
 
@@ -202,7 +228,9 @@ def qos_class(spec: Json) -> str:
         (_positive_quantities(resources, "requests"), _positive_quantities(resources, "limits"))
         for resources in _deciding_resources(spec)
     ]
-    equal = all(len(limits) == 2 and {**limits, **requests} == limits for requests, limits in quantities)
+    equal = all(
+        len(limits) == 2 and {**limits, **requests} == limits for requests, limits in quantities
+    )
     return "Guaranteed" if equal else "Burstable"
 
 
@@ -223,7 +251,9 @@ def _deciding_resources(spec: Json) -> list[Json]:
         [pod_level]
         if pod_level
         else [
-            nested_map(container, "resources") for key in _CONTAINER_LISTS for container in as_mappings(spec.get(key))
+            nested_map(container, "resources")
+            for key in _CONTAINER_LISTS
+            for container in as_mappings(spec.get(key))
         ]
     )
 

@@ -13,10 +13,22 @@ from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous, variable_of
+from ptcompile.simulator.launchers.rendezvous import (
+    NO_RANK,
+    STANDALONE_ENDPOINT,
+    Rendezvous,
+    variable_of,
+)
 from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
@@ -48,7 +60,15 @@ ENV_VARIABLES: dict[str, str] = {
 WORLD_SIZE counts processes.
 """
 _MEETING_OPTIONS = (
-    *("nnodes", "nproc-per-node", "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
+    *(
+        "nnodes",
+        "nproc-per-node",
+        "node-rank",
+        "rdzv-backend",
+        "rdzv-endpoint",
+        "rdzv-id",
+        "rdzv-conf",
+    ),
     *("master-addr", "master-port", "standalone"),
 )
 """Options that decide which pods meet."""
@@ -99,14 +119,20 @@ class MeetingMember(NamedTuple):
 
         port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
         port = port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
-        run = "" if rendezvous.backend in ("static", "env") else rendezvous.options.get("rdzv-id", "")
+        run = (
+            "" if rendezvous.backend in ("static", "env") else rendezvous.options.get("rdzv-id", "")
+        )
         return (rendezvous.backend, self.address.name, port, run)
 
     @property
     def is_python_script(self) -> bool:
         """Whether the command is a Python script without a launcher."""
         words = self.pod.launch.entry
-        return self.rendezvous.launcher == "command" and bool(words) and basename(words[0]).startswith("python")
+        return (
+            self.rendezvous.launcher == "command"
+            and bool(words)
+            and basename(words[0]).startswith("python")
+        )
 
     @property
     def is_env_script(self) -> bool:
@@ -124,7 +150,10 @@ class MeetingMember(NamedTuple):
             return False
         if name == "deepspeed" and "no-ssh" not in options:
             return False  # one deepspeed process starts all nodes over ssh
-        return not {"nnodes", "world-size"}.isdisjoint(options) or self.variable("nnodes") in self.pod.launch.env
+        return (
+            not {"nnodes", "world-size"}.isdisjoint(options)
+            or self.variable("nnodes") in self.pod.launch.env
+        )
 
     def option_name(self, option: str) -> str:
         """Return the launcher's name for an option, dashed."""
@@ -149,7 +178,11 @@ class MeetingMember(NamedTuple):
         """Return whether something outside the files may change the launch, or one of its options if some are given:
         envFrom, or what `doubt_about` returns.
         """
-        return self.pod.main is None or self.pod.has_unknown_variables or self.doubt_about(*options) is not None
+        return (
+            self.pod.main is None
+            or self.pod.has_unknown_variables
+            or self.doubt_about(*options) is not None
+        )
 
     def doubt_about(self, *options: str) -> Doubt | None:
         """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
@@ -159,7 +192,10 @@ class MeetingMember(NamedTuple):
         if launch.doubt is not None or launch.changed_by is None:
             return launch.doubt
         asked = options or (*launch.options, *self.rendezvous.options)
-        is_changed = any(self.option_name(option) in launch.changed or self._is_inherited(option) for option in asked)
+        is_changed = any(
+            self.option_name(option) in launch.changed or self._is_inherited(option)
+            for option in asked
+        )
         return launch.changed_by if is_changed else None
 
     def _is_inherited(self, option: str) -> bool:
@@ -240,7 +276,9 @@ class Gathering(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether no pod meets another one."""
-        meetings = [meeting for meeting in self.meetings if has_endpoint(meeting.members[0].rendezvous)]
+        meetings = [
+            meeting for meeting in self.meetings if has_endpoint(meeting.members[0].rendezvous)
+        ]
         return self.pods > 1 and bool(meetings) and all(meeting.is_local for meeting in meetings)
 
     @property
@@ -254,10 +292,20 @@ class Gathering(NamedTuple):
         """Whether several nodes meet at a pod that they all name alike."""
         member = self.first
         rendezvous = self.first.rendezvous
-        is_hosted = rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
-        if not is_hosted or self.meetings[0].is_local or not rendezvous.nodes or rendezvous.nodes[1] < 2:
+        is_hosted = (
+            rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
+        )
+        if (
+            not is_hosted
+            or self.meetings[0].is_local
+            or not rendezvous.nodes
+            or rendezvous.nodes[1] < 2
+        ):
             return False
-        return member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host == rendezvous.host
+        return (
+            member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host
+            == rendezvous.host
+        )
 
 
 def has_endpoint(rendezvous: Rendezvous) -> bool:
@@ -278,20 +326,33 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
         is_ranked = settings.ranked_by and all(
             member.pod.env.keys() >= set(settings.ranked_by) for member in meeting.members
         )
-        gatherings.setdefault(0 if settings.all_pods or is_ranked else id(meeting), []).append(meeting)
+        gatherings.setdefault(0 if settings.all_pods or is_ranked else id(meeting), []).append(
+            meeting
+        )
 
     separate = tuple(Gathering(tuple(meetings)) for meetings in gatherings.values())
     total = sum(gathering.pods for gathering in separate)
     nodes = {gathering.first.rendezvous.nodes for gathering in separate}
     waiting = [gathering for gathering in separate if gathering.pods < total]
-    if waiting == [*separate] and (nodes == {(total, total)} or (nodes == {(1, 1)} and _do_the_same(job))):
+    if waiting == [*separate] and (
+        nodes == {(total, total)} or (nodes == {(1, 1)} and _do_the_same(job))
+    ):
         return (Gathering(job.meetings),)
     return separate
 
 
 def _do_the_same(job: WorkloadPods) -> bool:
     """Return whether all training roles run one script with one set of arguments."""
-    return len({tuple(member.pod.launch.entry) for meeting in job.meetings for member in meeting.members}) == 1
+    return (
+        len(
+            {
+                tuple(member.pod.launch.entry)
+                for meeting in job.meetings
+                for member in meeting.members
+            }
+        )
+        == 1
+    )
 
 
 def guide_among(members: Sequence[MeetingMember]) -> MeetingMember:
@@ -305,7 +366,9 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     These are the roles that start torchrun to join others. If no role does, they are the roles whose environment names
     other processes; then those with another launcher; if there are none either, the first role.
     """
-    candidates = [(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None]
+    candidates = [
+        (role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
+    ]
     leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
     leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
     started = [lead for lead in candidates if lead[2].launcher in LAUNCHERS]
@@ -446,7 +509,8 @@ def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
         pod
         for role in job.roles
         for index in sorted({0, 1, role.count - 1, *numbers})
-        if 0 <= index < role.count and wanted.items() <= (pod := job.pod(role, index)).view.labels.items()
+        if 0 <= index < role.count
+        and wanted.items() <= (pod := job.pod(role, index)).view.labels.items()
     ]
     return selected[0] if len(selected) == 1 else None
 
@@ -456,7 +520,11 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
     from ptcompile.simulator.job import job_in
 
     def expanded() -> list[WorkloadPods]:
-        return [job_in(stream, manifest, versions) for manifest in stream if kind_of(manifest) in RUNS_PODS]
+        return [
+            job_in(stream, manifest, versions)
+            for manifest in stream
+            if kind_of(manifest) in RUNS_PODS
+        ]
 
     return stream.cached(jobs_of, expanded)
 
@@ -474,7 +542,9 @@ def drop_jobs(stream: Objects) -> None:
 
 def numbers_in(values: Iterable[str]) -> set[int]:
     """Return the numbers among values, which may be indexes of pods."""
-    return {int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10}
+    return {
+        int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10
+    }
 
 
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
@@ -482,8 +552,15 @@ def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     job = member.pod.job
     if not _meets_others(job) or job.stream.has_only(job.manifest):
         return ()
-    members = job.stream.cached(_members_by_place, lambda: _members_by_place(job.stream, job.versions))
-    peers = [peer for place in _places(member) for peer in members.get(place, ()) if peer.pod.job.title != job.title]
+    members = job.stream.cached(
+        _members_by_place, lambda: _members_by_place(job.stream, job.versions)
+    )
+    peers = [
+        peer
+        for place in _places(member)
+        for peer in members.get(place, ())
+        if peer.pod.job.title != job.title
+    ]
     return tuple({id(peer): peer for peer in peers}.values())
 
 
@@ -492,12 +569,18 @@ def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     job = member.pod.job
     if not _meets_others(job) or job.stream.has_only(job.manifest):
         return ()
-    at_host = job.stream.cached(_members_by_host, lambda: _members_by_host(job.stream, job.versions))
+    at_host = job.stream.cached(
+        _members_by_host, lambda: _members_by_host(job.stream, job.versions)
+    )
     others = at_host.get((job.namespace, member.address.name), ())
-    return tuple(other for other in others if other.key != member.key and other.pod.job.title != job.title)
+    return tuple(
+        other for other in others if other.key != member.key and other.pod.job.title != job.title
+    )
 
 
-def _members_by_host(stream: Objects, versions: Versions) -> dict[tuple[str, str], list[MeetingMember]]:
+def _members_by_host(
+    stream: Objects, versions: Versions
+) -> dict[tuple[str, str], list[MeetingMember]]:
     """Return the roles that wait for others, of kinds whose objects may meet, by namespace and host."""
     members: dict[tuple[str, str], list[MeetingMember]] = {}
     for member in _waiting_members(stream, versions):
@@ -509,7 +592,11 @@ def _waiting_members(stream: Objects, versions: Versions) -> Iterator[MeetingMem
     """Yield the roles that wait for others, of kinds whose objects may meet."""
     for job in filter(_meets_others, jobs_of(stream, versions)):
         for member in (member for meeting in job.meetings for member in meeting.members):
-            if not member.is_apart and member.rendezvous.backend != "none" and member.rendezvous.nodes != (1, 1):
+            if (
+                not member.is_apart
+                and member.rendezvous.backend != "none"
+                and member.rendezvous.nodes != (1, 1)
+            ):
                 yield member
 
 
@@ -518,7 +605,9 @@ def _meets_others(job: WorkloadPods) -> bool:
     return kind_named(kind_of(job.manifest)).rendezvous.across_objects
 
 
-def _members_by_place(stream: Objects, versions: Versions) -> dict[tuple[str, ...], list[MeetingMember]]:
+def _members_by_place(
+    stream: Objects, versions: Versions
+) -> dict[tuple[str, ...], list[MeetingMember]]:
     """Return those roles by each place where they are found."""
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
     for member in _waiting_members(stream, versions):
@@ -531,7 +620,9 @@ def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     """Yield what roles of different objects must share to meet: their own pod has the names of its Services too."""
     job, (backend, name, *rest) = member.pod.job, member.key
     names = {name: None}
-    for service in job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ():
+    for service in (
+        job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
+    ):
         if namespace_of(service) == job.namespace:
             names[object_name(service)] = None
     yield from ((job.namespace, backend, name, *rest) for name in names)

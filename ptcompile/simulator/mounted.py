@@ -11,7 +11,14 @@ from posixpath import normpath
 
 from ptcompile._internal.lazy import MAX_CACHED_LENGTH, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,8 +72,16 @@ class MountedPath(NamedTuple):
     def mode(self) -> int:
         """The mode of the file: that of its item, else the volume's default."""
         items = [item for _, _, part in self._parts() for item in as_mappings(part.get("items"))]
-        modes = [as_int(item["mode"]) for item in items if item.get("path") == self.inside and item.get("mode")]
-        return modes[0] if modes else as_int(nested_map(self.volume, self.field).get("defaultMode"), _DEFAULT_MODE)
+        modes = [
+            as_int(item["mode"])
+            for item in items
+            if item.get("path") == self.inside and item.get("mode")
+        ]
+        return (
+            modes[0]
+            if modes
+            else as_int(nested_map(self.volume, self.field).get("defaultMode"), _DEFAULT_MODE)
+        )
 
     def files(self, find: FindObject) -> dict[str, MountedFile] | None:
         """Return the files of the volume by their paths in it, or None if an object is not in the stream."""
@@ -102,7 +117,14 @@ def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
     mount = mount_over(as_mappings(container.get("volumeMounts")), path)
     if mount is None:
         return None
-    volume = next((item for item in as_mappings(spec.get("volumes")) if item.get("name") == mount.get("name")), {})
+    volume = next(
+        (
+            item
+            for item in as_mappings(spec.get("volumes"))
+            if item.get("name") == mount.get("name")
+        ),
+        {},
+    )
     field = next((field for field in (*_NAMES, "projected") if nested_map(volume, field)), None)
     if field is None:
         return None

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
@@ -112,7 +119,9 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         return  # see `_local_obstacle`
     elif total > high == 1 and (rendezvous.backend == "static" or gathering.meetings[0].is_local):
         sentence = f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
-        yield Obstacle("worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high)
+        yield Obstacle(
+            "worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high
+        )
     elif total > high:
         nodes = "1 node" if high == 1 else f"{high} nodes"
         sentence = f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait outside"
@@ -143,7 +152,9 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
     pods = "1 pod" if total == 1 else f"{total} pods"
     sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
     # a Pod may join pods of other files; a script may start a process for each device
-    is_open = kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.meetings[0].is_local
+    is_open = (
+        kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.meetings[0].is_local
+    )
     is_certain = not is_open and not (is_env and needed == total * sum(first.pod.devices.values()))
     name = "world-size-differs" if first.is_env_script else "too-few-pods"
     yield Obstacle(name, sentence, first, is_certain, pods=total + elsewhere, nodes=needed)
@@ -158,7 +169,9 @@ def _should_meet(gathering: Gathering) -> bool:
     kind = kind_of(gathering.job.manifest)
     if launch.options.get("nnodes") in ("1", "1:1") and is_sweep(first):
         return False
-    if not _PEER_OPTIONS.isdisjoint(launch.options) or any(name in launch.env for name in _PEER_VARIABLES):
+    if not _PEER_OPTIONS.isdisjoint(launch.options) or any(
+        name in launch.env for name in _PEER_VARIABLES
+    ):
         return True
     if kind_named(kind).launch_fields.options:
         return True
@@ -178,15 +191,21 @@ def is_sweep(member: MeetingMember) -> bool:
         return False
     launch = member.pod.launch
     other = member.pod.job.pod(member.role, 1).launch
-    return launch.entry != other.entry and launch.options.get("node-rank") == other.options.get("node-rank")
+    return launch.entry != other.entry and launch.options.get("node-rank") == other.options.get(
+        "node-rank"
+    )
 
 
 def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the endpoint of pods that each wait for themselves, unless they expect no other pod."""
-    meetings = [meeting for meeting in gathering.meetings if has_endpoint(meeting.members[0].rendezvous)]
+    meetings = [
+        meeting for meeting in gathering.meetings if has_endpoint(meeting.members[0].rendezvous)
+    ]
     first = meetings[0].members[0]
     if first.rendezvous.endpoint == STANDALONE_ENDPOINT:
-        sentence = f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
+        sentence = (
+            f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
+        )
         is_certain = _should_meet(gathering)
         yield Obstacle("standalone-on-many-pods", sentence, first, is_certain, pods=gathering.pods)
     elif first.rendezvous.launcher in LAUNCHERS and not first.rendezvous.endpoint:
@@ -221,7 +240,11 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         sentence = f"the endpoint is a list of {count} hosts, separated by commas, but torchrun connects to one"
         yield Obstacle("bad-endpoint", sentence, guide, better=host.partition(",")[0])
         return
-    if _is_address(host) and not guide.pod.on_host and gathering.total == (guide.rendezvous.nodes or (1, 1))[1]:
+    if (
+        _is_address(host)
+        and not guide.pod.on_host
+        and gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
+    ):
         sentence = f"{host} is a fixed address, but pods get new ones each time they are created"
         yield Obstacle("literal-address", sentence, guide, is_certain=False)
         return
@@ -232,12 +255,20 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     from ptcompile.simulator.hostnames import host_mistake
 
     is_complete = gathering.is_complete
-    mistake = host_mistake(guide.pod, host, is_complete=is_complete) if gathering.meets_at_a_pod else None
+    mistake = (
+        host_mistake(guide.pod, host, is_complete=is_complete) if gathering.meets_at_a_pod else None
+    )
     if mistake is None and (is_outside(guide) or peers_of(guide)):
         return
-    name = "missing-service" if mistake is not None and mistake.is_unserved else "unresolvable-endpoint"
+    name = (
+        "missing-service"
+        if mistake is not None and mistake.is_unserved
+        else "unresolvable-endpoint"
+    )
     sentence = f"no pod and no Service in this stream answers to {host}"
-    yield Obstacle(name, sentence, guide, mistake is not None and mistake.is_certain, mistake=mistake)
+    yield Obstacle(
+        name, sentence, guide, mistake is not None and mistake.is_certain, mistake=mistake
+    )
 
 
 def _is_address(host: str) -> bool:
@@ -259,7 +290,11 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         return
 
     service = services[0]
-    if any(service_selects(item, labels) for item in services for labels in _candidate_labels(job, item)):
+    if any(
+        service_selects(item, labels)
+        for item in services
+        for labels in _candidate_labels(job, item)
+    ):
         if _has_host(gathering) or any(map(is_headless, services)):
             return
         sentence = f"no pod hosts c10d's store at the cluster IP of Service {object_name(service)}"
@@ -295,7 +330,9 @@ def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str,
     numbers = numbers_in(selector(service).values())
     for role in job.roles:
         indexes = sorted({0, role.count - 1, *numbers})
-        yield from (job.pod(role, index).view.labels for index in indexes if 0 <= index < role.count)
+        yield from (
+            job.pod(role, index).view.labels for index in indexes if 0 <= index < role.count
+        )
     for manifest in job.stream.in_namespace(job.namespace):
         for template in (manifest, nested_map(manifest, "spec", "template")):
             yield string_map(nested_map(template, "metadata").get("labels"))
@@ -303,11 +340,16 @@ def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str,
 
 def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the first option of each role that keeps it from the first role's rendezvous."""
-    joining = [member for member in gathering.members if member.rendezvous.backend not in ("none", "ray")]
+    joining = [
+        member for member in gathering.members if member.rendezvous.backend not in ("none", "ray")
+    ]
     if len(joining) < 2:
         return
     first, *others = joining
-    if all(member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static" for member in (first, *others)):
+    if all(
+        member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static"
+        for member in (first, *others)
+    ):
         return
     for member in others:
         yield from _difference(member, first)
@@ -319,25 +361,37 @@ def _difference(member: MeetingMember, first: MeetingMember) -> Iterator[Obstacl
     option, value, other = _first_difference(first, member, is_apart)
     if option:
         is_one_job = member.pod.job is first.pod.job
-        name, first_name = (each.role.name if is_one_job else each.pod.job.title for each in (member, first))
-        sentence = f"{name} has the {option} {value!r}, but {first_name} has {other!r}: they never meet"
+        name, first_name = (
+            each.role.name if is_one_job else each.pod.job.title for each in (member, first)
+        )
+        sentence = (
+            f"{name} has the {option} {value!r}, but {first_name} has {other!r}: they never meet"
+        )
         yield Obstacle("roles-disagree", sentence, member, option=option)
     elif is_apart:
         yield Obstacle("roles-disagree", "the roles do not meet", member, is_certain=False)
 
 
-def _first_difference(first: MeetingMember, member: MeetingMember, is_apart: bool) -> tuple[str, str, str]:
+def _first_difference(
+    first: MeetingMember, member: MeetingMember, is_apart: bool
+) -> tuple[str, str, str]:
     """Return the first rendezvous option that differs, then the role's value and the first role's; else empty texts."""
     rendezvous = member.rendezvous
     other = first.rendezvous
     is_static = other.backend == "static" and not rendezvous.options.get("rdzv-endpoint")
     pairs = [("rdzv-backend", rendezvous.backend, other.backend)]
     if is_apart:
-        port_or_host = "master-port" if "master-port" in member.pod.launch.options else "master-addr"
-        pairs.append((port_or_host if is_static else "rdzv-endpoint", rendezvous.endpoint, other.endpoint))
+        port_or_host = (
+            "master-port" if "master-port" in member.pod.launch.options else "master-addr"
+        )
+        pairs.append(
+            (port_or_host if is_static else "rdzv-endpoint", rendezvous.endpoint, other.endpoint)
+        )
     for option in ("nnodes", "rdzv-id") if rendezvous.backend != "static" else ("nnodes",):
         pairs.append((option, rendezvous.options.get(option, ""), other.options.get(option, "")))
-    differences = (pair for pair in pairs if pair[1] != pair[2] and is_literal(pair[1]) and is_literal(pair[2]))
+    differences = (
+        pair for pair in pairs if pair[1] != pair[2] and is_literal(pair[1]) and is_literal(pair[2])
+    )
     return next(differences, ("", "", ""))
 
 
@@ -347,14 +401,19 @@ def _run_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if gathering.pods > 1 and runs_differ(first):
         run = first.rendezvous.options.get("rdzv-id", "")
         yield Obstacle(
-            "rendezvous-id-differs", f"the rendezvous id {run!r} differs from pod to pod: they never meet", first
+            "rendezvous-id-differs",
+            f"the rendezvous id {run!r} differs from pod to pod: they never meet",
+            first,
         )
 
 
 def runs_differ(member: MeetingMember) -> bool:
     """Return whether two pods of the role have different rendezvous ids, and agents that compare them."""
     role, pod, rendezvous, *_ = member
-    if rendezvous.backend in ("static", "env", "none") or rendezvous.endpoint == STANDALONE_ENDPOINT:
+    if (
+        rendezvous.backend in ("static", "env", "none")
+        or rendezvous.endpoint == STANDALONE_ENDPOINT
+    ):
         return False
     run = rendezvous.options.get("rdzv-id", "")
     if pod_specific_part(run):
@@ -382,7 +441,11 @@ _POD_SPECIFIC = (
 def is_outside(member: MeetingMember) -> bool:
     """Return whether the endpoint is a name outside the stream, such as a database's."""
     host = member.rendezvous.host
-    if not member.address.is_unknown or "." not in host or member.rendezvous.backend in ("static", "env"):
+    if (
+        not member.address.is_unknown
+        or "." not in host
+        or member.rendezvous.backend in ("static", "env")
+    ):
         return False
     return pod_with_hostname(member.pod.job, host.partition(".")[0]) is None
 
@@ -397,7 +460,9 @@ def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if any(member.rendezvous.nodes in (None, (1, 1)) for member in members):
         return
 
-    titles = {rank: title for member in peers_of(gathering.first) for rank, title in _node_ranks(member)}
+    titles = {
+        rank: title for member in peers_of(gathering.first) for rank, title in _node_ranks(member)
+    }
     for member in members:
         for rank, title in _node_ranks(member):
             if rank in titles:
@@ -446,7 +511,14 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
                 f"after its own processes end, {host.hostname} exits, and torchrun fails where processes still run"
             )
             better = first.hostname or ""
-            yield Obstacle("store-not-on-rank-0", sentence, guide, is_certain=False, is_late=True, better=better)
+            yield Obstacle(
+                "store-not-on-rank-0",
+                sentence,
+                guide,
+                is_certain=False,
+                is_late=True,
+                better=better,
+            )
 
 
 def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
@@ -454,9 +526,16 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     members = gathering.members
     guide = gathering.guide
     host = guide.address.pod
-    ranks = [int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)]
+    ranks = [
+        int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)
+    ]
     are_unique = len({*ranks}) == len(ranks)
-    if ranks and min(ranks) > 0 and are_unique and all(any(_node_ranks(member)) for member in members):
+    if (
+        ranks
+        and min(ranks) > 0
+        and are_unique
+        and all(any(_node_ranks(member)) for member in members)
+    ):
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
         is_complete = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
@@ -464,12 +543,19 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         # the index begins at 0, so something adds to it
         better = _rank_variable(gathering.first) if len(members) == 1 else ""
         yield Obstacle(
-            "master-without-rank-0", sentence, gathering.first, is_certain, option="node-rank", better=better
+            "master-without-rank-0",
+            sentence,
+            gathering.first,
+            is_certain,
+            option="node-rank",
+            better=better,
         )
     elif host is not None and gathering.pods > 1 and not guide.address.is_blind:
         rank = host.rendezvous.node_rank
         if rank.isdigit() and int(rank):
-            sentence = f"{host.display_name} has node rank {rank}, but the pod with rank 0 opens the store"
+            sentence = (
+                f"{host.display_name} has node rank {rank}, but the pod with rank 0 opens the store"
+            )
             yield Obstacle("master-without-rank-0", sentence, guide)
 
 
@@ -517,7 +603,9 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
             yield Obstacle("unpublished-name", sentence, member, is_certain)
         elif pod.own_fqdn not in dns_names(pod.view):
-            sentence = f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
+            sentence = (
+                f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
+            )
             yield Obstacle("unpublished-name", sentence, member, is_certain)
         else:
             continue
@@ -527,4 +615,7 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 def _meets_at_endpoint(pod: Pod) -> bool:
     """Return whether processes join at the endpoint's name because their agents share the rendezvous' store."""
     image = as_string(pod.main.spec.get("image")) if pod.main else None
-    return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
+    return (
+        SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE
+        and pod.launch.env.get(OWN_STORE) != "1"
+    )

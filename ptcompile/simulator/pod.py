@@ -67,19 +67,34 @@ def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> s
     return f"{name}: {devices_text} ({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
 
 
-def _claimed_devices(stream: Iterable[Json], kind: str, name: str, namespace: str) -> tuple[str, ...]:
+def _claimed_devices(
+    stream: Iterable[Json], kind: str, name: str, namespace: str
+) -> tuple[str, ...]:
     for obj in stream:
         if namespace_of(obj) != namespace:
             continue
         domain = nested_map(obj, "spec", "channel", "resourceClaimTemplate")
         group = as_string(obj.get("apiVersion")).rpartition("/")[0]
         obj_kind = (group, as_string(obj.get("kind")))
-        if obj_kind == _COMPUTE_DOMAIN and kind == "ResourceClaimTemplate" and domain.get("name") == name:
+        if (
+            obj_kind == _COMPUTE_DOMAIN
+            and kind == "ResourceClaimTemplate"
+            and domain.get("name") == name
+        ):
             takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
-            return (f"{'all channels' if takes_all else '1 channel'} of ComputeDomain {object_name(obj)}",)
+            return (
+                f"{'all channels' if takes_all else '1 channel'} of ComputeDomain {object_name(obj)}",
+            )
         if obj_kind == (_CLAIM_GROUP, kind) and object_name(obj) == name:
-            spec = nested_map(obj, "spec", "spec") if kind == "ResourceClaimTemplate" else nested_map(obj, "spec")
-            return tuple(_request_text(request) for request in as_mappings(nested_map(spec, "devices").get("requests")))
+            spec = (
+                nested_map(obj, "spec", "spec")
+                if kind == "ResourceClaimTemplate"
+                else nested_map(obj, "spec")
+            )
+            return tuple(
+                _request_text(request)
+                for request in as_mappings(nested_map(spec, "devices").get("requests"))
+            )
     return ()
 
 
@@ -197,7 +212,9 @@ class Pod:
 
     @cached_property
     def _env_sources(self) -> tuple[kubelet.EnvFromEntry, ...]:
-        return () if self.main is None else tuple(kubelet.env_sources(self.main.spec, self.job.find))
+        return (
+            () if self.main is None else tuple(kubelet.env_sources(self.main.spec, self.job.find))
+        )
 
     @property
     def command(self) -> list[str] | None:
@@ -257,7 +274,9 @@ class Pod:
         """
         from ptcompile.simulator.mounted import mounted_path
 
-        mounted = mounted_path(self.view.spec, self.main.spec, path) if self.main is not None else None
+        mounted = (
+            mounted_path(self.view.spec, self.main.spec, path) if self.main is not None else None
+        )
         return mounted.file(self.job.find) if mounted is not None else None
 
     def file_text(self, path: str) -> str | None:
@@ -344,7 +363,11 @@ class WorkloadPods(_PodFields):
     def find(self, kind: str, name: str) -> Json | None:
         """Return the ConfigMap or Secret of the stream, else the ConfigMap that the operator writes, or None."""
         manifest = self.stream.find(("v1", kind), name, self.namespace)
-        return self._created_configmaps.get(name) if manifest is None and kind == "ConfigMap" else manifest
+        return (
+            self._created_configmaps.get(name)
+            if manifest is None and kind == "ConfigMap"
+            else manifest
+        )
 
     def configmap_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap, or None."""
@@ -445,7 +468,11 @@ def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
     """Yield the node labels by which a required anti-affinity of the pod keeps it from the other."""
     for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(REQUIRED)):
         namespaces = as_strings(term.get("namespaces"))
-        is_local = pod.view.namespace in namespaces if namespaces else term.get("namespaceSelector") is None
+        is_local = (
+            pod.view.namespace in namespaces
+            if namespaces
+            else term.get("namespaceSelector") is None
+        )
         selector = nested_map(term, "labelSelector")
         is_whole = is_local and selector and not term.get("mismatchLabelKeys")
         if is_whole and selects(selector, other.view.labels):
@@ -458,6 +485,7 @@ def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:
     ports = [port for container in containers for port in as_mappings(container.get("ports"))]
     key = "containerPort" if pod.on_host else "hostPort"
     numbers = [
-        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP")) for port in ports
+        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP"))
+        for port in ports
     ]
     return frozenset((number, protocol) for number, protocol in numbers if number)

@@ -45,7 +45,9 @@ class JobRendezvous(NamedTuple):
         if self.first.launcher == "command" or self.first.nodes[0] == self.first.nodes[1]:
             return total, total
         least = min(processes or 0 for _, processes in counts) * self.first.nodes[0]
-        return least, min(total, max(processes or 0 for _, processes in counts) * self.first.nodes[1])
+        return least, min(
+            total, max(processes or 0 for _, processes in counts) * self.first.nodes[1]
+        )
 
     @property
     def processes_text(self) -> str:
@@ -95,7 +97,9 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
         return False
     if any(obstacle.is_certain for obstacle in job.obstacles):
         return False
-    is_modeled = rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
+    is_modeled = (
+        rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
+    )
     is_known = not any(note.endswith(KNOWN_IN_POD) for note in rendezvous.notes)
     is_free = all(obstacle.is_late for obstacle in job.obstacles)
     return True if is_modeled and is_known and is_free and not rendezvous.outside else None
@@ -103,7 +107,10 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
 
 def volume_sources(spec: Json) -> list[tuple[str, str, str]]:
     """Return the volumes of a pod spec as name, type and source, such as `("data", "claim", "datasets")`."""
-    return [(as_string(volume.get("name")), *_volume_source(volume)) for volume in as_mappings(spec.get("volumes"))]
+    return [
+        (as_string(volume.get("name")), *_volume_source(volume))
+        for volume in as_mappings(spec.get("volumes"))
+    ]
 
 
 _SOURCE_FIELDS = {

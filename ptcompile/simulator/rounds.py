@@ -56,7 +56,9 @@ CLOSED_BY_SIGTERM = (
 
 ALL_RECREATED = "the operator recreates all pods, which meet at a new rendezvous"
 _NEW_STORE = "the recreated pod 0 hosts a new store, where all pods that are recreated meet"
-_STORE_LOST = "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
+_STORE_LOST = (
+    "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
+)
 _STALE_RESTART = "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
 _NO_RESTARTS = "maxRestarts is 0, so"
 _NOT_RESTARTED = "and are not restarted"
@@ -99,12 +101,17 @@ def _predict_join(agents: Agents) -> tuple[End | None, str]:
         return "all", "each rendezvous has its own store, so a new agent can join"
     if not agents.first_store:
         return None, STALE_ADDRESSES
-    return "fail", f"the agents keep the store of the first rendezvous and give up after {STALE_SECONDS} seconds"
+    return (
+        "fail",
+        f"the agents keep the store of the first rendezvous and give up after {STALE_SECONDS} seconds",
+    )
 
 
 def _split_pods(pods: int, named: Iterable[int], ranges: Iterable[range]) -> dict[int, int]:
     """Return the pods by the first of those that neither a fault nor the ranges tell apart, with their number."""
-    cuts = {0, 1, pods}.union(*((pod, pod + 1) for pod in named), *((span.start, span.stop) for span in ranges))
+    cuts = {0, 1, pods}.union(
+        *((pod, pod + 1) for pod in named), *((span.start, span.stop) for span in ranges)
+    )
     firsts = sorted(cut for cut in cuts if 0 <= cut <= pods)
     return {first: stop - first for first, stop in pairwise(firsts)}
 
@@ -224,13 +231,19 @@ class Rounds:
         total = sum(size for _, size in times)
         if total >= self.agents.high:
             return _time_of(self.agents.high, times)
-        return _time_of(self.agents.low, times) + self.agents.last_call if total >= self.agents.low else NEVER
+        return (
+            _time_of(self.agents.low, times) + self.agents.last_call
+            if total >= self.agents.low
+            else NEVER
+        )
 
     def lose(self, pod: int, back: float | None, *, drained: bool) -> None:
         """Kill or drain a pod, and with it those that the operator recreates too."""
         if pod in self.away:
             return
-        peers = {peer for peer in self.sizes if peer in self.recreated.get(pod, ())} - self.away.keys()
+        peers = {
+            peer for peer in self.sizes if peer in self.recreated.get(pod, ())
+        } - self.away.keys()
         starts = dict.fromkeys(peers, self.now + (back or 0))
         starts[pod] = NEVER if back is None else self.now + back
         self._note(f"{self._pods_text(starts)} lost")
@@ -274,7 +287,10 @@ class Rounds:
         remaining = {pod for pod in self.left if self.away.get(pod) != NEVER}
         if self.waiting_for_store:
             wait = self.agents.wait_for_first
-            self._fail(set(self.waiting_for_store), f"the others are recreated and wait {wait} seconds for node 0")
+            self._fail(
+                set(self.waiting_for_store),
+                f"the others are recreated and wait {wait} seconds for node 0",
+            )
         if self.failed or not remaining or self.members != remaining:
             return "fail"
         if self.is_uncertain:
@@ -367,10 +383,15 @@ class Rounds:
         agents = self.agents
         self._note(f"a process of {self._pods_text(pods)} fails")
         if agents.backend == "static":
-            self._fail(self._running(), "with a static rendezvous the other nodes do not notice a restart")
+            self._fail(
+                self._running(), "with a static rendezvous the other nodes do not notice a restart"
+            )
             return
         if not agents.restarts:
-            self._close(self._running(), f"{_NO_RESTARTS} the processes of the other nodes fail too {_NOT_RESTARTED}")
+            self._close(
+                self._running(),
+                f"{_NO_RESTARTS} the processes of the other nodes fail too {_NOT_RESTARTED}",
+            )
             return
         self.opening = self.now
         self.stale = not agents.own_store
@@ -428,7 +449,9 @@ class Rounds:
         self.is_closed = False
         self.is_first = True
         self.waiting = {**dict.fromkeys(self.waiting_for_store, self.now), 0: self.now}
-        if waited >= limit * (2.5 if is_c10d else 0.8):  # agents of c10d try again after a random delay
+        if waited >= limit * (
+            2.5 if is_c10d else 0.8
+        ):  # agents of c10d try again after a random delay
             self._fail(set(self.waiting_for_store), self.why)
         elif waited > limit * 0.8:
             self.is_uncertain = True

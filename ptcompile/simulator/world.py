@@ -12,7 +12,14 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, kind_of, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    kind_of,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -73,12 +80,17 @@ class WorldPods(Sequence[Pod]):
         """Yield all pods of a small world; in a large world, only the first eight and the last two of a wide role."""
         max_pods = (
             MAX_ROLE_PODS
-            if self.total > MAX_UNFOLDED_PODS or self._estimate_characters() > MAX_UNFOLDED_CHARACTERS
+            if self.total > MAX_UNFOLDED_PODS
+            or self._estimate_characters() > MAX_UNFOLDED_CHARACTERS
             else MAX_UNFOLDED_PODS
         )
         for job in self.jobs:
             for role in job.roles:
-                indexes = range(role.count) if role.count <= max_pods else (*range(8), role.count - 2, role.count - 1)
+                indexes = (
+                    range(role.count)
+                    if role.count <= max_pods
+                    else (*range(8), role.count - 2, role.count - 1)
+                )
                 yield from (job.pod(role, i) for i in indexes)
 
     def _estimate_characters(self) -> int:
@@ -87,18 +99,25 @@ class WorldPods(Sequence[Pod]):
         """
         firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
         return sum(
-            count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ())))) for count, pod in firsts
+            count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ()))))
+            for count, pod in firsts
         )
 
     def named(self, name: str) -> list[Pod]:
         """Return the pods with this name, with or without the random suffix, without building all pods."""
         stem = name.removesuffix(RANDOM_SUFFIX)
-        return [pod for job in self.jobs for role in job.roles for pod in _find_pods(job, role, stem)]
+        return [
+            pod for job in self.jobs for role in job.roles for pod in _find_pods(job, role, stem)
+        ]
 
 
 def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
     """Yield the pods of a role with this name, which ends with their indexes."""
-    numbers = [int(part) for part in name.split("-")[-2:] if part.isascii() and part.isdigit() and len(part) < 12]
+    numbers = [
+        int(part)
+        for part in name.split("-")[-2:]
+        if part.isascii() and part.isdigit() and len(part) < 12
+    ]
     indexes = {0, *numbers}
     if len(numbers) == 2:  # JobSet: indexes continue across the Jobs of a role
         per_job = _pods_per_job(job, role)
@@ -110,7 +129,9 @@ def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod
 
 def _pods_per_job(job: SimulatedJob, role: ExpandedRole) -> int:
     """Return the number of pods in each Job of a role."""
-    jobs = [job_summary for job_summary in job.expansion.jobs if job_summary.get("role") == role.name]
+    jobs = [
+        job_summary for job_summary in job.expansion.jobs if job_summary.get("role") == role.name
+    ]
     completions = jobs[0].get("completions") if jobs else None
     parallelism = jobs[0].get("parallelism") if jobs else None
     each = completions if completions is not None else parallelism
@@ -149,7 +170,9 @@ class World(NamedTuple):
         from ptcompile.simulator.as_json import world_to_dict
 
         pods = iter(self.pods) if all_pods else self.pods.folded()
-        return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics, self.nodes)
+        return world_to_dict(
+            self.jobs, pods, self.pods.total, self.skipped, self.diagnostics, self.nodes
+        )
 
 
 def merge_worlds(worlds: Iterable[World]) -> World:
@@ -193,8 +216,12 @@ def simulate(
     repeatedly should pass them as `Objects`, without Lists. `target` and `frameworks`, the kinds that Kueue
     manages beyond its defaults, are stored in the jobs. Accepts any data and never raises. Pods are built on demand.
     """
-    objects = tuple([inner for manifest in _flatten_lists(documents) for inner in _workloads_in(manifest)])
-    stream = Objects(objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others)))
+    objects = tuple(
+        [inner for manifest in _flatten_lists(documents) for inner in _workloads_in(manifest)]
+    )
+    stream = Objects(
+        objects, others if isinstance(others, Objects) else Objects(_flatten_lists(others))
+    )
     jobs: list[SimulatedJob] = []
     skipped: list[str] = []
     for manifest in objects:
@@ -202,14 +229,20 @@ def simulate(
             jobs.append(job_of(manifest, stream, versions or Versions(), target, frameworks))
         elif kind_of(manifest) not in _KINDS_WITHOUT_PODS:
             skipped.append(
-                f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip("/")
+                f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip(
+                    "/"
+                )
             )
     return World(tuple(jobs), tuple(skipped))
 
 
 def _workloads_in(manifest: Json) -> list[Json]:
     """Return the objects that an object carries or that a controller makes of its parts, else the object itself."""
-    inner = [item.manifest for item in wrapped_objects(manifest) if not item.moves or _is_launch(item.manifest)]
+    inner = [
+        item.manifest
+        for item in wrapped_objects(manifest)
+        if not item.moves or _is_launch(item.manifest)
+    ]
     return [workload for item in inner for workload in _workloads_in(item)] or [manifest]
 
 

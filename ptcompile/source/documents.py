@@ -105,7 +105,9 @@ class Document:
         span = self.span(path, on_key=True)
         if source is None or span is None:
             return ""
-        return source.text[source.offset(span.line, span.column) : source.offset(span.end_line, span.end_column)]
+        return source.text[
+            source.offset(span.line, span.column) : source.offset(span.end_line, span.end_column)
+        ]
 
     def take_over(self, earlier: Document) -> None:
         """Take what was derived from the same document at another place of a text, by offsets from its start."""
@@ -156,7 +158,12 @@ class Document:
             self._scalars = scalars(root) if root is not None else []
         from bisect import bisect_right
 
-        index = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
+        index = (
+            bisect_right(
+                self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)
+            )
+            - 1
+        )
         if index < 0 or offset - self._start >= self._scalars[index][1]:
             return None
         return self._start + self._scalars[index][0]
@@ -172,7 +179,15 @@ class Document:
 class Source:
     """The result of reading: the text, its documents, and the problems of the text itself."""
 
-    __slots__ = ("_line_starts", "documents", "filename", "is_json", "is_script", "problems", "text")
+    __slots__ = (
+        "_line_starts",
+        "documents",
+        "filename",
+        "is_json",
+        "is_script",
+        "problems",
+        "text",
+    )
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         self.text = text
@@ -196,7 +211,9 @@ class Source:
         starts = self._line_starts
         line = bisect_right(starts, start)
         end_line = bisect_right(starts, max(start, end))
-        return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
+        return Span(
+            line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1
+        )
 
     def _starts(self) -> array[int]:
         import re
@@ -247,7 +264,9 @@ class Source:
         return parse(text, is_json=self.is_json).root
 
 
-def document_at(source: Source, parsed: Parsed, index: int, line: int, start: int, end: int) -> Document:
+def document_at(
+    source: Source, parsed: Parsed, index: int, line: int, start: int, end: int
+) -> Document:
     """Return the document between two offsets of a stream's text; `line` is its first line."""
     document = Document(parsed.data, index, line)
     document._source = source
@@ -286,7 +305,9 @@ def read(
             except UnicodeDecodeError as error:
                 message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
                 before = source[: error.start].decode("utf-8")
-                return _without_documents(filename, "bad-encoding", message, "save the file as UTF-8", before)
+                return _without_documents(
+                    filename, "bad-encoding", message, "save the file as UTF-8", before
+                )
     else:
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
@@ -321,7 +342,9 @@ def _batch_script(result: Source) -> Problem:
     message = "the file is a batch script of Slurm, not a manifest"
     help = f"run ptcompile import {name}, which writes a spec and says what it leaves behind"
     span = Span(1, 1, 1, max(len(line), 1) + 1)
-    return Problem("batch-script", (), message, help, authority="ptcompile", span=span, blocks_compile=True)
+    return Problem(
+        "batch-script", (), message, help, authority="ptcompile", span=span, blocks_compile=True
+    )
 
 
 def _is_error_of_program(text: str) -> bool:
@@ -352,8 +375,12 @@ def from_data(data: object) -> Source:
     problems: list[Problem] = []
     for index, value in enumerate(data if isinstance(data, list) else [data]):
         if not isinstance(value, dict):
-            message = f"a Kubernetes object is a mapping, not a value of type {type(value).__name__}"
-            problems.append(Problem("not-a-mapping", (), message, "give the decoded object as a dict"))
+            message = (
+                f"a Kubernetes object is a mapping, not a value of type {type(value).__name__}"
+            )
+            problems.append(
+                Problem("not-a-mapping", (), message, "give the decoded object as a dict")
+            )
         elif problem := not_json_problem(value):
             problems.append(problem)
         else:
@@ -366,10 +393,21 @@ def from_data(data: object) -> Source:
 def _utf16() -> Problem:
     message = "the file is UTF-16, of which kubectl reads only one document"
     span = Span(1, 1, 1, 1)
-    return Problem("bad-encoding", (), message, "save the file as UTF-8", "warning", "style", "ptcompile", span=span)
+    return Problem(
+        "bad-encoding",
+        (),
+        message,
+        "save the file as UTF-8",
+        "warning",
+        "style",
+        "ptcompile",
+        span=span,
+    )
 
 
-def _without_documents(filename: str | None, name: str, message: str, help: str, before: str = "") -> Source:
+def _without_documents(
+    filename: str | None, name: str, message: str, help: str, before: str = ""
+) -> Source:
     """Return a source without documents and with one problem, whose position is after the text `before`."""
     result = Source(before, filename)
     span = result.span(len(before), len(before) + 1)
@@ -377,7 +415,9 @@ def _without_documents(filename: str | None, name: str, message: str, help: str,
     return result
 
 
-def _read_json(result: Source, problems: list[Problem], kubectl: Version, parse: Callable[[str], Parsed]) -> None:
+def _read_json(
+    result: Source, problems: list[Problem], kubectl: Version, parse: Callable[[str], Parsed]
+) -> None:
     from ptcompile.source.json_reader import read_json
 
     values, refusal = read_json(result.text, is_dump=parse is read_dumped_document)
@@ -398,14 +438,18 @@ def _read_json(result: Source, problems: list[Problem], kubectl: Version, parse:
     result.problems = tuple(problems)
 
 
-def _json_documents(result: Source, values: list[JsonValue], problems: list[Problem]) -> list[Document]:
+def _json_documents(
+    result: Source, values: list[JsonValue], problems: list[Problem]
+) -> list[Document]:
     documents: list[Document] = []
     for value in values:
         problems.extend(_to_problem(result, value.start, finding) for finding in value.findings)
         if value.data is not None:
             line = result.span(value.start, value.start).line
             parsed = Parsed(value.data, None, [])
-            documents.append(document_at(result, parsed, len(documents), line, value.start, value.end))
+            documents.append(
+                document_at(result, parsed, len(documents), line, value.start, value.end)
+            )
     return documents
 
 
@@ -425,7 +469,9 @@ def _read_yaml_after_json(
     """Read the text after at most one JSON value as YAML; if that fails too, kubectl reports the error of the JSON."""
     result.is_json = bool(values)
     documents = _json_documents(result, values, problems)
-    _read_stream(result, problems, parse, documents, _skip_line(result.text, values[-1].end) if values else 0)
+    _read_stream(
+        result, problems, parse, documents, _skip_line(result.text, values[-1].end) if values else 0
+    )
     if _looks_like_json(result.text) and has_error(result.problems):
         result.problems = (_to_problem(result, 0, refusal),)
 
@@ -453,9 +499,13 @@ def _read_stream(
     documents = list(before)
     index = len(documents)
     first_line = result.span(start, start).line if start else 1
-    for begin, end, line in _split_documents(result, result.text[start:] if start else result.text, problems, start):
+    for begin, end, line in _split_documents(
+        result, result.text[start:] if start else result.text, problems, start
+    ):
         parsed = parse(result.text[begin:end])
-        findings = (_with_earlier_anchor(finding, result.text, begin) for finding in parsed.findings)
+        findings = (
+            _with_earlier_anchor(finding, result.text, begin) for finding in parsed.findings
+        )
         problems.extend(_to_problem(result, begin, finding) for finding in findings)
         data = parsed.data
         if type(data) is dict:
@@ -475,10 +525,14 @@ def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> Reade
     unknown = _match_unknown_anchor(finding.message)
     if unknown is None or text.find(unknown[1], 0, begin) < 0:
         return finding
-    return finding._replace(help="an anchor ends with its document: write it again, or one spec with variants")
+    return finding._replace(
+        help="an anchor ends with its document: write it again, or one spec with variants"
+    )
 
 
-def _split_documents(source: Source, text: str, problems: list[Problem], offset: int) -> Iterator[tuple[int, int, int]]:
+def _split_documents(
+    source: Source, text: str, problems: list[Problem], offset: int
+) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and first line of every document of a text that is at `offset` in the source. The line counts
     from the beginning of the text. kubectl splits at lines `---` before it parses any YAML.
     """
@@ -493,13 +547,17 @@ def _split_documents(source: Source, text: str, problems: list[Problem], offset:
             if count == 0:
                 is_unmarked = not _is_blank(text[:begin])  # the first document has no line `---`
             if count + is_unmarked >= most:
-                finding = ReaderProblem("too-large", f"the file has more than {most} documents", "split it", 0, 1)
+                finding = ReaderProblem(
+                    "too-large", f"the file has more than {most} documents", "split it", 0, 1
+                )
                 problems.append(_to_problem(source, offset + begin, finding))
                 return
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
-                finding = ReaderProblem("yaml-syntax", message, "put a line break after '---'", 0, 3)
+                finding = ReaderProblem(
+                    "yaml-syntax", message, "put a line break after '---'", 0, 3
+                )
                 problems.append(_to_problem(source, offset + begin, finding))
             # kubectl drops the line that ends a document, but a document may begin with such a line
             is_begun = begin == start and not is_begun
@@ -508,7 +566,11 @@ def _split_documents(source: Source, text: str, problems: list[Problem], offset:
                 finding = ReaderProblem("yaml-syntax", message, "put a space before '#'", 0, 4)
                 problems.append(_to_problem(source, offset + begin, finding))
             if begin > start:
-                yield offset + _skip_mark(source, text, start, offset, problems), offset + begin, line
+                yield (
+                    offset + _skip_mark(source, text, start, offset, problems),
+                    offset + begin,
+                    line,
+                )
             line += text.count("\n", start, end)
             start = end
     if start < len(text):
@@ -544,7 +606,9 @@ def _to_problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
         stage=finding.stage,
         authority=finding.authority,
         fix=DEDUPLICATED if finding.name == "duplicate-key" else None,
-        span=source.span(offset + finding.start, source.line_end(offset + finding.start, offset + finding.end)),
+        span=source.span(
+            offset + finding.start, source.line_end(offset + finding.start, offset + finding.end)
+        ),
     )
 
 
@@ -554,9 +618,17 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     position = root.start if root else 0
     message = f"the document is {description}, but a Kubernetes object is a mapping"
     help = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
-    if isinstance(data, str) and data == source.text.strip() and data.endswith((".yaml", ".yml", ".json")):
+    if (
+        isinstance(data, str)
+        and data == source.text.strip()
+        and data.endswith((".yaml", ".yml", ".json"))
+    ):
         help = f"if it is the name of a file, pass pathlib.Path({data!r})"
-    return _to_problem(source, start, ReaderProblem("not-a-mapping", message, help, position, root.end if root else 1))
+    return _to_problem(
+        source,
+        start,
+        ReaderProblem("not-a-mapping", message, help, position, root.end if root else 1),
+    )
 
 
 class KeptDocuments:

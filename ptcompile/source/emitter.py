@@ -25,7 +25,9 @@ _CACHE_SIZE = 4096
 
 # must be escaped in double quotes: controls, breaks that some readers fold, marks that editors hide, marks that turn
 # the direction of what follows
-_escaped = Pattern("[\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+_escaped = Pattern(
+    "[\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 # not safe for every reader in a literal block
 _unsafe_literal = Pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
@@ -63,7 +65,9 @@ def line_ranges(data: Any, line: int = 1) -> dict[Path, tuple[int, int]]:
     return ranges
 
 
-def _add_line_ranges(value: Any, path: Path, line: int, below: int, ranges: dict[Path, tuple[int, int]]) -> int:
+def _add_line_ranges(
+    value: Any, path: Path, line: int, below: int, ranges: dict[Path, tuple[int, int]]
+) -> int:
     """Add the lines of a value whose key is on `line`, and of those in it. Return the number of the next line.
 
     `below` is the first line of the entries, if it has any: a list item's are next to its hyphen.
@@ -90,7 +94,9 @@ def emit_json(data: object) -> str:
 
 def as_one_object(objects: Sequence[Any]) -> Any:
     """Return one object unchanged, or several as a List."""
-    return objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
+    return (
+        objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
+    )
 
 
 def scalar(value: Any) -> str:
@@ -180,7 +186,12 @@ def _line(value: str) -> str:
 
 def _is_clearer_in_single_quotes(value: str) -> bool:
     """Return whether double quotes would escape characters that single quotes do not, as in JSON."""
-    return ('"' in value or "\\" in value) and "'" not in value and value.isprintable() and not _escaped.search(value)
+    return (
+        ('"' in value or "\\" in value)
+        and "'" not in value
+        and value.isprintable()
+        and not _escaped.search(value)
+    )
 
 
 def _key(key: str) -> str:

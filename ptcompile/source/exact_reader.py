@@ -74,12 +74,16 @@ def decode_tagged(event: Any, text: str) -> Any:
     }
     if tag == "timestamp":
         if not _TIMESTAMP.fullmatch(text):
-            raise unreadable_error(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
+            raise unreadable_error(
+                event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag"
+            )
         return text
     if tag not in fits:
         return text
     if not fits[tag]:
-        raise unreadable_error(event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag")
+        raise unreadable_error(
+            event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag"
+        )
     return Infinite(text) if isinstance(value, float) and value - value != 0 else value
 
 
@@ -88,7 +92,9 @@ def _binary(event: Any, text: str) -> str:
     import binascii
 
     try:
-        return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", errors="replace")
+        return base64.b64decode(text.replace("\n", ""), validate=True).decode(
+            "utf-8", errors="replace"
+        )
     except (binascii.Error, ValueError):
         raise unreadable_error(
             event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value"
@@ -104,7 +110,11 @@ def report_custom_tag(event: Any, findings: list[ReaderProblem]) -> None:
     message = f"kubectl ignores the tag {tag} and uses the value as written"
     help = "remove the tag, or run the tool that understands it first"
     end = start + len(tag)
-    findings.append(ReaderProblem("unsupported-yaml", message, help, start, end, "ptcompile", "warning", "style"))
+    findings.append(
+        ReaderProblem(
+            "unsupported-yaml", message, help, start, end, "ptcompile", "warning", "style"
+        )
+    )
 
 
 _MERGE = object()
@@ -125,7 +135,18 @@ class ParsedValue(NamedTuple):
 class Frame:
     """A collection that is still being read."""
 
-    __slots__ = ("anchor", "children", "data", "flow", "key", "merged", "parts", "size", "start", "values")
+    __slots__ = (
+        "anchor",
+        "children",
+        "data",
+        "flow",
+        "key",
+        "merged",
+        "parts",
+        "size",
+        "start",
+        "values",
+    )
 
     def __init__(self, event: Any, data: JsonDict | list[Any]) -> None:
         self.data: Any = data
@@ -133,7 +154,9 @@ class Frame:
         self.start: int = event.start_mark.index
         self.flow = bool(event.flow_style)
         self.anchor: str | None = event.anchor
-        self.key: tuple[Any, int, int] | None = None  # a key and its offsets, until its value is read
+        self.key: tuple[Any, int, int] | None = (
+            None  # a key and its offsets, until its value is read
+        )
         self.merged: set[str] = set()  # keys from a merge: the mapping may override them
         self.parts: list[ParsedValue] = []  # items of a list: a merge must know which are aliases
         self.values = 1
@@ -170,7 +193,9 @@ def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderPr
 
 def _duplicate(name: str, first: int, start: int, end: int) -> ReaderProblem:
     message = f'the key "{name}" appears twice in this mapping, and kubectl keeps only the last'
-    return ReaderProblem("duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first)
+    return ReaderProblem(
+        "duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first
+    )
 
 
 def _key(value: ParsedValue) -> Any:
@@ -181,7 +206,9 @@ def _key(value: ParsedValue) -> Any:
         message = "this key is not a string, and kubectl does not turn it into one"
         node = value.node
         raise UnreadableError(
-            ReaderProblem("unsupported-yaml", message, "put the key in double quotes", node.start, node.end)
+            ReaderProblem(
+                "unsupported-yaml", message, "put the key in double quotes", node.start, node.end
+            )
         )
     return name
 
@@ -192,7 +219,9 @@ def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
     for part in reversed(parts):
         if type(part.data) is not dict:
             message = "'<<' needs a mapping or a list of mappings"
-            raise unreadable_error(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
+            raise unreadable_error(
+                event, "yaml-syntax", message, "quote the key if '<<' is meant as text"
+            )
         frame.data.update(part.data)
         frame.children.update(part.node.children)
         frame.merged.update(part.data)
@@ -205,7 +234,11 @@ def close(frame: Frame, event: Any) -> ParsedValue:
         # the parser ends a block where the next token begins; its end for users is the end of its last value
         children = frame.children
         last = children[-1].end if type(children) is list and children else frame.start
-        end = max((node.end for _, _, node in children.values()), default=last) if type(children) is dict else last
+        end = (
+            max((node.end for _, _, node in children.values()), default=last)
+            if type(children) is dict
+            else last
+        )
     node = ValueNode(frame.start, max(end, frame.start), frame.children)
     parts = tuple(frame.parts) if type(frame.data) is list else None
     return ParsedValue(frame.data, node, frame.values, frame.size, parts=parts)
@@ -226,7 +259,9 @@ def parse(text: str, *, is_json: bool = False) -> Parsed:
         code = ord(match[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         help = "remove it, or write it as an escape between double quotes"
-        return Parsed(None, None, [ReaderProblem("yaml-syntax", message, help, match.start(), match.end())])
+        return Parsed(
+            None, None, [ReaderProblem("yaml-syntax", message, help, match.start(), match.end())]
+        )
     try:
         value = _read_documents(text, findings, check_slash=not is_json and "\\/" in text)
     except UnreadableError as refused:
@@ -251,20 +286,24 @@ def events(text: str) -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         raise UnreadableError(_syntax(text, error)) from None
     except (yaml.YAMLError, ValueError, OverflowError):
-        raise UnreadableError(ReaderProblem("yaml-syntax", "this cannot be read as YAML", None, 0, 1)) from None
+        raise UnreadableError(
+            ReaderProblem("yaml-syntax", "this cannot be read as YAML", None, 0, 1)
+        ) from None
 
 
 def _syntax(text: str, error: Any) -> ReaderProblem:
 
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
-    if "nesting depth" in (error.problem or ""):  # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
+    if "nesting depth" in (
+        error.problem or ""
+    ):  # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
         return ReaderProblem("too-deep", *_TOO_DEEP, start, start + 1, "ptcompile")
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
-    if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
-        start = (
-            error.context_mark.index
-        )  # at the end of the file, or after a line that is not a key: the start of the open construct
+    if error.context_mark and (
+        start >= len(text.rstrip()) or "simple key" in (error.context or "")
+    ):
+        start = error.context_mark.index  # at the end of the file, or after a line that is not a key: the start of the open construct
     return ReaderProblem("yaml-syntax", message, cure, start, start + 1)
 
 
@@ -282,7 +321,9 @@ def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
     return ReaderProblem("yaml-syntax", message, help, mark.start, mark.start + 2)
 
 
-def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bool) -> ParsedValue | None:
+def _read_documents(
+    text: str, findings: list[ReaderProblem], *, check_slash: bool
+) -> ParsedValue | None:
     from yaml import events as kinds
 
     stack: list[Frame] = []
@@ -300,7 +341,9 @@ def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bo
             value = _alias(event, anchors)
             anchor = None
         elif event_type is kinds.MappingStartEvent or event_type is kinds.SequenceStartEvent:
-            _begin(event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings)
+            _begin(
+                event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings
+            )
             continue
         elif event_type is kinds.MappingEndEvent or event_type is kinds.SequenceEndEvent:
             frame = stack.pop()
@@ -341,7 +384,9 @@ def _reject_slash(text: str, event: Any) -> None:
     if match := _SLASH_ESCAPE.search(text, start, event.end_mark.index):
         end = match.end()
         raise UnreadableError(
-            ReaderProblem("yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end)
+            ReaderProblem(
+                "yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end
+            )
         )
 
 
@@ -366,10 +411,14 @@ def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
     name = event.anchor
     if name not in anchors:
         message = f"no anchor &{name} comes before this alias"
-        raise unreadable_error(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
+        raise unreadable_error(
+            event, "yaml-syntax", message, "quote the value if '*' is meant as text"
+        )
     target = anchors[name]
     if target is None:
-        raise unreadable_error(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
+        raise unreadable_error(
+            event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias"
+        )
     # the alias has its own position; its children have those of the anchor
     node = ValueNode(event.start_mark.index, event.end_mark.index, target.node.children)
     return target._replace(node=node, is_alias=True)
@@ -382,7 +431,11 @@ def _check_limits(event: Any, frame: Frame, total: int) -> None:
     if frame.values - 1 > MAX_VALUES or frame.size > MAX_DOCUMENT:
         message = "aliases expand this document beyond what the API server accepts"
         raise unreadable_error(
-            event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile"
+            event,
+            "too-many-aliases",
+            message,
+            "write the values out, or use fewer aliases",
+            "ptcompile",
         )
 
 
@@ -395,7 +448,9 @@ def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
         return []
     message = "kubectl reads nothing after the line '...' that ended the document"
     help = "separate documents with a line '---'"
-    finding = ReaderProblem("text-after-end", message, help, rest.end() - 1, rest.end(), "ptcompile")
+    finding = ReaderProblem(
+        "text-after-end", message, help, rest.end() - 1, rest.end(), "ptcompile"
+    )
     return [finding._replace(stage="run")]
 
 
@@ -445,7 +500,9 @@ class _OpenCollection:
 
     __slots__ = ("children", "flow", "key", "start")
 
-    def __init__(self, event: Any, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode]) -> None:
+    def __init__(
+        self, event: Any, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode]
+    ) -> None:
         self.children = children
         self.start: int = event.start_mark.index
         self.flow = bool(event.flow_style)

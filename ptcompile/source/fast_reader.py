@@ -60,8 +60,28 @@ _bracket = Pattern(r"[\[{\]}]")
 # words that kubectl does not read as strings unless they are quoted
 _words = frozenset(
     word
-    for name in ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "+.inf", "-.inf", ".nan")
-    for word in (name, name.capitalize(), name.upper(), name.replace("inf", "Inf"), name.replace("nan", "NaN"))
+    for name in (
+        "y",
+        "n",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "true",
+        "false",
+        "null",
+        ".inf",
+        "+.inf",
+        "-.inf",
+        ".nan",
+    )
+    for word in (
+        name,
+        name.capitalize(),
+        name.upper(),
+        name.replace("inf", "Inf"),
+        name.replace("nan", "NaN"),
+    )
 ) | {"~", "<<"}
 _number_start = frozenset("0123456789+-.")
 _around_plain = frozenset(" \t\r\n,[]{}:?")
@@ -71,7 +91,11 @@ def read_document(text: str) -> Parsed:
     """Read one YAML document with the fast reader if the result is the same. Never raises on its content."""
     if len(text) > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
-        return Parsed(None, None, [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)])
+        return Parsed(
+            None,
+            None,
+            [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)],
+        )
     if loads is not None and not _looks_doubtful(text):
         try:
             data = loads(text)
@@ -199,7 +223,9 @@ def _may_be_plain(text: str, word: str) -> bool:
             return False
         before = text[offset - 1] if offset else "\n"
         after = text[offset + size : offset + size + 1] or "\n"
-        if (before in _around_plain or before > "\x7f") and (after in _around_plain or after > "\x7f"):
+        if (before in _around_plain or before > "\x7f") and (
+            after in _around_plain or after > "\x7f"
+        ):
             return True
     return True
 
@@ -217,7 +243,10 @@ def read_dumped_document(text: str) -> Parsed:
     findings: list[ReaderProblem] = []
     for start, stop in _spans(text, head.end(), end.start()):
         parsed = read_document("  " + text[start + 2 : stop])
-        findings += [item._replace(start=start + item.start, end=start + item.end) for item in parsed.findings]
+        findings += [
+            item._replace(start=start + item.start, end=start + item.end)
+            for item in parsed.findings
+        ]
         items.append(parsed.data)
     return Parsed({"apiVersion": "v1", "items": items, "kind": "List"}, None, findings)
 

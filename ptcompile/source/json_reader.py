@@ -43,12 +43,16 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
     while offset < len(text):
         if len(values) >= max_documents:
             message = f"the file has more than {max_documents} documents"
-            return values, ReaderProblem("too-large", message, "split it", offset, offset + 1, "ptcompile")
+            return values, ReaderProblem(
+                "too-large", message, "split it", offset, offset + 1, "ptcompile"
+            )
         repeated: list[bool] = []
         decoder = json.JSONDecoder(
             object_pairs_hook=partial(_object, repeated),
             parse_float=lambda number: through_json(float(number)),
-            parse_int=lambda number: through_json(float(number)) if len(number) > 18 else int(number),
+            parse_int=lambda number: (
+                through_json(float(number)) if len(number) > 18 else int(number)
+            ),
             parse_constant=_reject_constant,
         )
         try:
@@ -62,7 +66,12 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
             return values, _not_json(offset)
         except RecursionError:
             return values, ReaderProblem(
-                "too-deep", _too_deep_message(), "move the inner parts out", offset, offset + 1, "ptcompile"
+                "too-deep",
+                _too_deep_message(),
+                "move the inner parts out",
+                offset,
+                offset + 1,
+                "ptcompile",
             )
         items = data.get("items") if is_dump and isinstance(data, dict) else None
         parts = items if isinstance(items, list) else None
@@ -94,28 +103,44 @@ def _too_deep_message() -> str:
 def _not_json(offset: int) -> ReaderProblem:
     message = "kubectl reads a file that begins with '{' as JSON, but this is not JSON"
     return ReaderProblem(
-        "yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", offset, offset + 1
+        "yaml-syntax",
+        message,
+        "fix the JSON, or begin the file with a line '---'",
+        offset,
+        offset + 1,
     )
 
 
-def _value(text: str, data: Any, start: int, end: int, parts: list[Any] | None, *, repeated: bool) -> JsonValue:
+def _value(
+    text: str, data: Any, start: int, end: int, parts: list[Any] | None, *, repeated: bool
+) -> JsonValue:
     if end - start > MAX_DOCUMENT and parts is None:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
-        return JsonValue(None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)])
+        return JsonValue(
+            None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)]
+        )
     if data is None:  # kubectl skips it
         return JsonValue(None, start, end, [])
     if not isinstance(data, dict):
         message = "the document is not a mapping, as a Kubernetes object must be"
         return JsonValue(
-            None, start, end, [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)]
+            None,
+            start,
+            end,
+            [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)],
         )
     wholes = [{"": part} for part in parts] if parts is not None else [data]
     if problem := next(filter(None, map(not_json_problem, wholes)), None):
         return JsonValue(
-            None, start, end, [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)]
+            None,
+            start,
+            end,
+            [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)],
         )
     findings = parse(as_yaml(text[start:end]), is_json=True).findings if repeated else []
-    if text.find("\\u", start, end) >= 0:  # in this value only: searching the whole stream each time would be quadratic
+    if (
+        text.find("\\u", start, end) >= 0
+    ):  # in this value only: searching the whole stream each time would be quadratic
         data = _without_lone_surrogates(data)
     return JsonValue(data, start, end, findings)
 
@@ -153,7 +178,9 @@ def not_json_problem(data: Any) -> Problem | None:
         below: list[tuple[Path, Any]] = []
         for path, collection in level:
             values += len(collection)
-            for key, value in collection.items() if isinstance(collection, dict) else enumerate(collection):
+            for key, value in (
+                collection.items() if isinstance(collection, dict) else enumerate(collection)
+            ):
                 item_path = (*path, key)
                 if isinstance(collection, dict) and not isinstance(key, str):
                     return _not_json_problem(
@@ -164,17 +191,25 @@ def not_json_problem(data: Any) -> Problem | None:
                 elif not isinstance(value, _SCALARS):
                     message = f"a value of type {type(value).__name__} is not JSON"
                     return _not_json_problem(
-                        "unsupported-yaml", item_path, message, "convert it to a string, number, list or dict"
+                        "unsupported-yaml",
+                        item_path,
+                        message,
+                        "convert it to a string, number, list or dict",
                     )
                 elif isinstance(value, float) and value - value != 0:
                     return _not_json_problem(
                         "unsupported-yaml", item_path, f"{value} is not JSON", "use a finite number"
                     )
         if depth > MAX_DEPTH:
-            return _not_json_problem("too-deep", level[0][0][:8], _too_deep_message(), "move the inner parts out")
+            return _not_json_problem(
+                "too-deep", level[0][0][:8], _too_deep_message(), "move the inner parts out"
+            )
         if values > MAX_VALUES:
             return _not_json_problem(
-                "too-large", (), f"the document has more than {MAX_VALUES} values", "split the document"
+                "too-large",
+                (),
+                f"the document has more than {MAX_VALUES} values",
+                "split the document",
             )
         level = below
     return None

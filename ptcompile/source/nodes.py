@@ -44,7 +44,10 @@ class ValueNode:
     __slots__ = ("children", "end", "start")
 
     def __init__(
-        self, start: int, end: int, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode] | None
+        self,
+        start: int,
+        end: int,
+        children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode] | None,
     ) -> None:
         self.start = start
         self.end = end
@@ -78,7 +81,9 @@ def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]],
     return steps, True
 
 
-def leaf_nodes(node: ValueNode | None, value: Any, path: Path = ()) -> Iterator[tuple[Path, ValueNode | None]]:
+def leaf_nodes(
+    node: ValueNode | None, value: Any, path: Path = ()
+) -> Iterator[tuple[Path, ValueNode | None]]:
     """Yield the path of each scalar, empty mapping and empty list of a value, with its node if the path has one."""
     if isinstance(value, Mapping) and value:
         parts: Iterable[tuple[str | int, Any]] = value.items()
@@ -160,4 +165,6 @@ def unreadable_error(
 ) -> UnreadableError:
     """Return the exception for a parser event that kubectl rejects."""
     start = event.start_mark.index
-    return UnreadableError(ReaderProblem(name, message, help, start, max(event.end_mark.index, start + 1), authority))
+    return UnreadableError(
+        ReaderProblem(name, message, help, start, max(event.end_mark.index, start + 1), authority)
+    )

@@ -54,11 +54,15 @@ class VariantJob(NamedTuple):
 
     def is_at(self, path: Path) -> bool:
         """Return whether a path of the document is of this job: it is in its variants, or in none."""
-        return path[:1] != ("variants",) or any(path[: len(choice)] == choice for choice in self.choices)
+        return path[:1] != ("variants",) or any(
+            path[: len(choice)] == choice for choice in self.choices
+        )
 
     def is_chosen(self, names: Collection[str]) -> bool:
         """Return whether one of these names is the job's or that of one of its variants, or none is given."""
-        return not names or self.name in names or any(choice[-1] in names for choice in self.choices)
+        return (
+            not names or self.name in names or any(choice[-1] in names for choice in self.choices)
+        )
 
 
 class OverriddenDocument(NamedTuple):
@@ -116,14 +120,17 @@ class OverriddenDocument(NamedTuple):
         text = f"{name!r} names one job, and this is a second one"
         help = "set a name only for a file with one job"
         return self._override_diagnostic(
-            RUN_NAME_INDEX, problem_at("spec-conflict", _NAME_PATH, text, help, authority="ptcompile")
+            RUN_NAME_INDEX,
+            problem_at("spec-conflict", _NAME_PATH, text, help, authority="ptcompile"),
         )
 
     def _override_diagnostic(self, number: int, problem: Problem) -> Diagnostic:
         parsed = source.from_data(self.data) if isinstance(self.data, dict) else None
         document = parsed.documents[0] if parsed is not None and parsed.documents else None
         diagnostic = streams.to_diagnostic(
-            problem._replace(fix=None, blocks_compile=problem.severity == "error"), document, override_filename(number)
+            problem._replace(fix=None, blocks_compile=problem.severity == "error"),
+            document,
+            override_filename(number),
         )
         return diagnostic._replace(document=self.document.index)
 
@@ -131,7 +138,9 @@ class OverriddenDocument(NamedTuple):
         """Return the override that caused a path: the last one that set it, its parent or one of its parts."""
         for number, set_path in reversed(self.set_paths):
             is_inside = path[: len(set_path)] == set_path
-            if is_inside or (set_path[: len(path)] == path and path and not has(self.document.data, path)):
+            if is_inside or (
+                set_path[: len(path)] == path and path and not has(self.document.data, path)
+            ):
                 return number
         return None
 
@@ -182,7 +191,9 @@ def read_overrides(
     return Overrides(tuple(values), tuple(diagnostics), tuple(variants), default_target)
 
 
-def apply_overrides(document: Document, overrides: Overrides, member: VariantJob | None = None) -> OverriddenDocument:
+def apply_overrides(
+    document: Document, overrides: Overrides, member: VariantJob | None = None
+) -> OverriddenDocument:
     """Return a copy of a document's data, or of one of its jobs, with the overrides applied in order."""
     data: Any = document.data if member is None else member.data
     set_paths: list[tuple[int, Path]] = []
@@ -193,7 +204,9 @@ def apply_overrides(document: Document, overrides: Overrides, member: VariantJob
         try:
             data, set_path = with_value(data, path, value)
         except _NoPlaceError as error:
-            problem = problem_at("spec-invalid-value", error.path, str(error), error.help, authority="ptcompile")
+            problem = problem_at(
+                "spec-invalid-value", error.path, str(error), error.help, authority="ptcompile"
+            )
             rejected.append((number, problem))
             continue
         set_paths.append((number, set_path))
@@ -230,7 +243,9 @@ def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[An
     if isinstance(data, list) or (data is None and isinstance(head, int)):
         items: list[Any] = data or []
         index = _item_index(items, head, parent)
-        inner, set_path = with_value(items[index] if index < len(items) else None, rest, value, (*parent, index))
+        inner, set_path = with_value(
+            items[index] if index < len(items) else None, rest, value, (*parent, index)
+        )
         return [*items[:index], inner, *items[index + 1 :]], set_path
     key = str(head)
     mapping = data if isinstance(data, Mapping) else {}

@@ -11,8 +11,12 @@ from ptcompile._internal.lazy import Pattern
 Scalar = str | int | float | bool | None
 
 _WORDS: dict[str, Scalar] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(
+        ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True
+    ),
+    **dict.fromkeys(
+        ("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False
+    ),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
@@ -25,7 +29,9 @@ _INT64 = 2**63
 _NUMBER_START = "0123456789+-."
 
 # Go's `ParseInt` in bases 2, 8, 16 and 10; Python itself limits the number of decimal digits
-_whole_number = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))").fullmatch
+_whole_number = Pattern(
+    r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))"
+).fullmatch
 _BASES = {2: 2, 3: 8, 4: 16, 5: 10}
 """The base of each group of digits."""
 _decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
@@ -54,7 +60,11 @@ def _go_value(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in _NUMBER_START or _is_option(text) or (text[0] == "." and not _point_first(text)):
+    if (
+        text[0] not in _NUMBER_START
+        or _is_option(text)
+        or (text[0] == "." and not _point_first(text))
+    ):
         return text
     plain = text.replace("_", "") if "_" in text else text
     if (integer := _integer(plain)) is not None:
@@ -128,10 +138,16 @@ def _float_key(number: float) -> str:
         single = math.copysign(math.inf, number)
     if math.isinf(single):
         return ".inf" if single > 0 else "-.inf"
-    digits = next(p for p in range(1, 18) if struct.pack("f", float(f"{single:.{p}g}")) == struct.pack("f", single))
+    digits = next(
+        p
+        for p in range(1, 18)
+        if struct.pack("f", float(f"{single:.{p}g}")) == struct.pack("f", single)
+    )
     mantissa, _, exponent = f"{single:.{digits - 1}e}".partition("e")
     power = int(exponent)
-    return f"{single:.{max(digits - 1 - power, 0)}f}" if -4 <= power < 6 else f"{mantissa}e{exponent}"
+    return (
+        f"{single:.{max(digits - 1 - power, 0)}f}" if -4 <= power < 6 else f"{mantissa}e{exponent}"
+    )
 
 
 # numbers and dates to any reader; versions and addresses (1.2.3) are strings to all of them and stay plain
@@ -141,7 +157,9 @@ _numberish = Pattern(
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
 # most strings: quoted only if they are a word such as `yes`
-_simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
+_simple = Pattern(
+    r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*"
+).fullmatch
 _indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.").match
 _breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"

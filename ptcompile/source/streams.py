@@ -62,7 +62,12 @@ def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any
     kind = str(data["kind"]).removesuffix("List")
     api_version = data.get("apiVersion")
     return [
-        (("items", i), item if not kind or _has_kind(item) else {"apiVersion": api_version, "kind": kind, **item})
+        (
+            ("items", i),
+            item
+            if not kind or _has_kind(item)
+            else {"apiVersion": api_version, "kind": kind, **item},
+        )
         for i, item in enumerate(items)
         if isinstance(item, Mapping)
     ]
@@ -77,7 +82,11 @@ def objects_of(stream: source.Source) -> Iterator[Mapping[str, Any]]:
 def _is_list(data: Mapping[str, Any]) -> bool:
     """Return whether a document is a `List`, or a list of one kind such as `ConfigMapList`."""
     kind = data.get("kind")
-    return isinstance(kind, str) and kind.endswith("List") and (kind != "List" or data.get("apiVersion") == "v1")
+    return (
+        isinstance(kind, str)
+        and kind.endswith("List")
+        and (kind != "List" or data.get("apiVersion") == "v1")
+    )
 
 
 def _has_kind(item: Mapping[str, Any]) -> bool:
@@ -89,7 +98,9 @@ def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
     items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
-            yield problem_at("not-a-mapping", ("items", index), "an object must be a mapping", "remove it")
+            yield problem_at(
+                "not-a-mapping", ("items", index), "an object must be a mapping", "remove it"
+            )
 
 
 def profile_documents(stream: source.Source) -> Sequence[source.Document]:
@@ -107,12 +118,23 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 def no_documents(*, blocks_compile: bool = False) -> Problem:
     """Return the problem of a stream without documents."""
     message = "the file has no document"
-    return Problem("no-documents", (), message, "write one", authority="ptcompile", blocks_compile=blocks_compile)
+    return Problem(
+        "no-documents",
+        (),
+        message,
+        "write one",
+        authority="ptcompile",
+        blocks_compile=blocks_compile,
+    )
 
 
 def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
     """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add them to `seen`."""
-    metadata = data.get("metadata") if isinstance(data, Mapping) and data.get("kind") == "TrainingJob" else None
+    metadata = (
+        data.get("metadata")
+        if isinstance(data, Mapping) and data.get("kind") == "TrainingJob"
+        else None
+    )
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not is_ours(data) or not isinstance(name, str):
         return []
@@ -120,18 +142,24 @@ def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
     if key not in seen:
         seen.add(key)
         return []
-    message = f"an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
+    message = (
+        f"an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
+    )
     return [_repeated_object(message)]
 
 
 def repeated_in_other_file(resource: str, filename: str) -> Problem:
     """Return the error for a spec that compiles to an object that a spec in another file already has."""
-    return _repeated_object(f"{filename} also compiles to {resource}, so kubectl applies one over the other")
+    return _repeated_object(
+        f"{filename} also compiles to {resource}, so kubectl applies one over the other"
+    )
 
 
 def _repeated_object(message: str) -> Problem:
     help = "rename one of the jobs, or remove it"
-    problem = problem_at("repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile")
+    problem = problem_at(
+        "repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile"
+    )
     return problem._replace(blocks_compile=True)
 
 
@@ -161,7 +189,9 @@ def limit_findings(diagnostics: Iterable[Diagnostic], filename: str | None) -> l
         if len(reported) == most:
             message = f"the file has more than {most} findings, and the others are not listed"
             help = "fix or ignore those above first"
-            problem = Problem("too-large", (), message, help, authority="ptcompile", span=diagnostic.span)
+            problem = Problem(
+                "too-large", (), message, help, authority="ptcompile", span=diagnostic.span
+            )
             return [*reported, to_diagnostic(problem, None, filename)]
         reported.append(diagnostic)
     return reported
@@ -243,7 +273,11 @@ _name = Pattern(r"[\w./-]{1,317}")
 
 def _is_name(value: Any) -> bool:
     """Return whether a value may be printed as a name: no control characters, and not a token."""
-    return isinstance(value, str) and _name.fullmatch(value) is not None and mask_formats(value) == value
+    return (
+        isinstance(value, str)
+        and _name.fullmatch(value) is not None
+        and mask_formats(value) == value
+    )
 
 
 def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
@@ -270,7 +304,11 @@ def unchecked_name(manifest: Mapping[str, Any]) -> str:
 
 def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
     """Return the errors of an object without apiVersion or kind, which every Kubernetes client rejects."""
-    missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
+    missing = [
+        key
+        for key in ("apiVersion", "kind")
+        if not isinstance(manifest.get(key), str) or not manifest[key]
+    ]
     return [_missing_key(key, manifest) for key in missing]
 
 
@@ -278,7 +316,11 @@ def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
     from ptcompile._internal.spelling import closest_match
 
     text = "Required value: every object needs it"
-    similar = closest_match(key, [present for present in manifest if present not in ("apiVersion", "kind")])
+    similar = closest_match(
+        key, [present for present in manifest if present not in ("apiVersion", "kind")]
+    )
     if similar is None:
         return problem_at("required-value", (key,), text, f"add {key}")
-    return problem_at("required-value", (similar,), text, f"did you mean {key}?", on_key=True, field=key)
+    return problem_at(
+        "required-value", (similar,), text, f"did you mean {key}?", on_key=True, field=key
+    )

@@ -54,14 +54,24 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
         for name in ignore.names if ignore.last > ignore.first else ():
             file_ignores.setdefault(name, []).append(ignore)
     line_ignores = _single_line_ignores(ignores)
-    suppressed, used = _match([d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores)
+    suppressed, used = _match(
+        [d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores
+    )
     _, useless = _match([d for d in diagnostics if d.blocks_compile], line_ignores, file_ignores)
     for ignore in ignores:
         if ignore in useless and ignore not in used:
-            problem = _problem("bad-ignore", ignore.span, "errors that keep a spec from compiling cannot be ignored")
+            problem = _problem(
+                "bad-ignore",
+                ignore.span,
+                "errors that keep a spec from compiling cannot be ignored",
+            )
             problems.append(problem._replace(help="fix the error and remove the comment"))
         elif ignore not in used and any(selection.includes(name, "style") for name in ignore.names):
-            problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
+            problems.append(
+                _problem(
+                    "unused-ignore", ignore.span, "unused ignore comment: it matches no finding"
+                )
+            )
     covered = {id(diagnostic) for diagnostic in suppressed}
     return Suppressed(
         tuple(diagnostic for diagnostic in diagnostics if id(diagnostic) not in covered),
@@ -126,9 +136,13 @@ def _last_line(span: Span) -> int:
     return span.end_line - (span.end_column == 1)
 
 
-def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) -> Iterator[_Ignore]:
+def _ignores(
+    source: Source, codes: Mapping[str, str], problems: list[Problem]
+) -> Iterator[_Ignore]:
     lines = source.text.split("\n")
-    covered = list(range(len(lines)))  # for each line: itself, or the next line that is not a comment
+    covered = list(
+        range(len(lines))
+    )  # for each line: itself, or the next line that is not a comment
     for index in range(len(lines) - 2, -1, -1):
         if _is_comment(lines[index]):
             covered[index] = covered[index + 1]
@@ -141,7 +155,11 @@ def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) 
             remaining -= 1 + (match[2] or "").count(",")
             if remaining < 0:
                 message = f"the file has more than {limits().comments} names in comments, and the others are not read"
-                problems.append(_problem("too-large", span, message)._replace(severity="error", help="remove some"))
+                problems.append(
+                    _problem("too-large", span, message)._replace(
+                        severity="error", help="remove some"
+                    )
+                )
                 return
             names = _covered_names(match[2], codes, span, problems)
             if problem := _misplaced(match[1], span, covered[0]) or _out_of_date(match[3], span):
@@ -156,7 +174,11 @@ def _misplaced(keyword: str, span: Span, first: int) -> Problem | None:
     """Return the problem of an ignore-file comment below line `first` (from 0), which is not a comment."""
     if keyword != "ignore-file" or span.line <= first:
         return None
-    return _problem("bad-ignore", span, "an ignore-file comment must come before the first line that is not a comment")
+    return _problem(
+        "bad-ignore",
+        span,
+        "an ignore-file comment must come before the first line that is not a comment",
+    )
 
 
 def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
@@ -167,7 +189,11 @@ def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
         return _problem("bad-ignore", span, f"{last_day} is not a date")
     if today() <= last_day:
         return None
-    problem = _problem("expired-ignore", span, f"the comment applied until {last_day}: it no longer ignores findings")
+    problem = _problem(
+        "expired-ignore",
+        span,
+        f"the comment applied until {last_day}: it no longer ignores findings",
+    )
     return problem._replace(help="fix the finding and remove the comment, or set a later date")
 
 
@@ -176,7 +202,9 @@ def _is_comment(line: str) -> bool:
     return not text or text[0] == "#"
 
 
-def _covered_names(listed: str | None, codes: Mapping[str, str], span: Span, problems: list[Problem]) -> frozenset[str]:
+def _covered_names(
+    listed: str | None, codes: Mapping[str, str], span: Span, problems: list[Problem]
+) -> frozenset[str]:
     if listed is None or not listed.strip():
         problems.append(_problem("bad-ignore", span, "the comment does not say what to ignore"))
         return frozenset()

@@ -25,7 +25,9 @@ class _ModelSignature:
                 Parameter(
                     name,
                     Parameter.KEYWORD_ONLY,
-                    default=Parameter.empty if field.is_required() else field.get_default(call_default_factory=True),
+                    default=Parameter.empty
+                    if field.is_required()
+                    else field.get_default(call_default_factory=True),
                     annotation=types[name],
                 )
                 for name, field in model.model_fields.items()
@@ -76,7 +78,9 @@ def part(model: type[Model], description: str) -> Any:
     return Field(default_factory=model.model_construct, description=description)
 
 
-DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
+DnsLabel = Annotated[
+    str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})
+]
 """A DNS label. The pattern is only for editors: the frontend has a better message."""
 
 _SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
@@ -84,7 +88,9 @@ DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "m
 """A DNS subdomain, the form of most object names. The pattern is only for editors, as in `DnsLabel`."""
 
 
-if TYPE_CHECKING:  # what a caller may pass; a model stores an amount as text and a mapping as a dict
+if (
+    TYPE_CHECKING
+):  # what a caller may pass; a model stores an amount as text and a mapping as a dict
     QuantityField = str | int | float
     Dict = Mapping
 else:
@@ -111,20 +117,28 @@ class Metadata(Model):
     """Name, namespace, labels and annotations of the objects."""
 
     model_config = ConfigDict(
-        json_schema_extra={"allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}]}
+        json_schema_extra={
+            "allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}]
+        }
     )
 
-    name: DnsLabel = optional("Name of the job; pods, Services and host names are derived from it.", "")
+    name: DnsLabel = optional(
+        "Name of the job; pods, Services and host names are derived from it.", ""
+    )
     generate_name: str | None = optional(
         "Prefix of a name that the API server completes, instead of name (kubectl create, not "
         "apply). Only for jobs whose name no address and no other object contains."
     )
-    namespace: DnsLabel | None = optional("Namespace of every object; the cluster's default when absent.")
+    namespace: DnsLabel | None = optional(
+        "Namespace of every object; the cluster's default when absent."
+    )
     labels: Dict[str, str | None] = optional(
-        "Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.", {}
+        "Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.",
+        {},
     )
     annotations: Dict[str, str | None] = optional(
-        "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations.", {}
+        "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations.",
+        {},
     )
 
 
@@ -140,7 +154,8 @@ class ResourceList(ResourceFields, Model):
     gpu: QuantityField | None = optional("Whole GPUs, under the cluster profile's resource name.")
     ephemeral_storage: QuantityField | None = optional("Local scratch disk, usually with Gi.")
     devices: Dict[str, QuantityField | None] = optional(
-        "Other resources by full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.", {}
+        "Other resources by full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
+        {},
     )
 
 
@@ -160,10 +175,12 @@ class Resources(ResourceList):
     """
 
     requests: ResourceList = Field(
-        default_factory=_absent_amounts, description="Requests that differ from the limit, or that have no limit."
+        default_factory=_absent_amounts,
+        description="Requests that differ from the limit, or that have no limit.",
     )
     limits: ResourceList = Field(
-        default_factory=_absent_amounts, description="Limits that differ from the request; null for no limit."
+        default_factory=_absent_amounts,
+        description="Limits that differ from the request; null for no limit.",
     )
 
 
@@ -186,7 +203,9 @@ NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu", "xpu"
 Interval = Annotated[
     int | float,
     BeforeValidator(checks.check_interval),
-    WithJsonSchema({"x-check": "interval", "type": "number", "exclusiveMinimum": 0, "examples": [5, 0.1]}),
+    WithJsonSchema(
+        {"x-check": "interval", "type": "number", "exclusiveMinimum": 0, "examples": [5, 0.1]}
+    ),
 ]
 """Seconds, possibly fractional."""
 Port = Annotated[int, Field(ge=1, le=65535)]

@@ -68,7 +68,9 @@ def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
     for key, texts in metadata.items():
         if key not in _METADATA_FIELDS:
             yield f"metadata.{key}: a template can give its pods only labels and annotations"
-        if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
+        if not isinstance(texts, Mapping) or not all(
+            isinstance(text, str) for text in texts.values()
+        ):
             yield f"metadata.{key}: is not a mapping of text"
     yield from _pod_problems(spec)
 
@@ -87,7 +89,9 @@ def _pod_problems(spec: Mapping[str, Any]) -> Iterator[str]:
             path = f"spec.{key}[{i}]"
             if not isinstance(container.get("name"), str):
                 yield f"{path}.name: is missing"
-            yield from _shape_problems(path, container, _LIST_FIELDS, ("securityContext", "resources"))
+            yield from _shape_problems(
+                path, container, _LIST_FIELDS, ("securityContext", "resources")
+            )
             if key == "containers" and container.get("name") == MAIN:
                 yield from (
                     f"{path}.{field}: {reason}"
@@ -119,7 +123,9 @@ def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
         node = node.get(key, {})
     yield from _shape_problems(path, node, ("nodeSelectorTerms",), ())
     for i, term in enumerate(node.get("nodeSelectorTerms", ())):
-        yield from _shape_problems(f"{path}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
+        yield from _shape_problems(
+            f"{path}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ()
+        )
 
 
 def extend_schema(schema: dict[str, Any]) -> None:
@@ -128,7 +134,10 @@ def extend_schema(schema: dict[str, Any]) -> None:
     container = {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"type": "string"}, **_shape_schema(_LIST_FIELDS, ("securityContext", "resources"))},
+        "properties": {
+            "name": {"type": "string"},
+            **_shape_schema(_LIST_FIELDS, ("securityContext", "resources")),
+        },
     }
     main_rules = {
         "if": {"properties": {"name": {"const": MAIN}}},
@@ -136,18 +145,27 @@ def extend_schema(schema: dict[str, Any]) -> None:
     }
     term = {"type": "object", "properties": _shape_schema(("matchExpressions",), ())}
     terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}}
+    required = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}
+    }
     spec = {
         **_shape_schema(_LIST_FIELDS, _MAPPING_FIELDS),
         **dict.fromkeys(_FORBIDDEN_POD_FIELDS, False),
         "containers": {"type": "array", "items": {**container, **main_rules}},
         "initContainers": {"type": "array", "items": container},
-        "affinity": {"type": "object", "properties": {"nodeAffinity": {"type": "object", "properties": required}}},
+        "affinity": {
+            "type": "object",
+            "properties": {"nodeAffinity": {"type": "object", "properties": required}},
+        },
     }
     metadata = dict.fromkeys(sorted(_METADATA_FIELDS), texts)
     parts = {
         "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},
-        "spec": {"type": "object", "properties": spec, "additionalProperties": {"not": {"type": "null"}}},
+        "spec": {
+            "type": "object",
+            "properties": spec,
+            "additionalProperties": {"not": {"type": "null"}},
+        },
     }
     schema.update({"properties": parts, "additionalProperties": False, "x-check": "pod-template"})
 
@@ -169,13 +187,17 @@ def nnodes_range(value: int | str) -> tuple[int, int]:
     """
     match = _NNODES.fullmatch(str(value))
     if match is None:
-        raise ValueError(f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'")
+        raise ValueError(
+            f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'"
+        )
     minimum = int(match[1])
     maximum = int(match[2] or match[1])
     if minimum < 1:
         raise ValueError(f"{value!r} asks for {minimum} nodes: at least one is needed")
     if minimum > maximum:
-        raise ValueError(f"{value!r} has more nodes as its minimum ({minimum}) than as its maximum ({maximum})")
+        raise ValueError(
+            f"{value!r} has more nodes as its minimum ({minimum}) than as its maximum ({maximum})"
+        )
     return minimum, maximum
 
 
@@ -228,8 +250,14 @@ def check_profile(profile: ProfileSpecT) -> ProfileSpecT:
 
 def check_gang_scheduler(queue_system: str | None, gang_scheduler: str | None) -> None:
     """Raise ValueError if the queue system is a scheduler and `gang_scheduler` is a different one."""
-    if gang_scheduler is not None and queue_system not in NON_SCHEDULERS and gang_scheduler != queue_system:
-        raise ValueError(f"the queues of {queue_system} imply its scheduler: remove it, or write {queue_system}")
+    if (
+        gang_scheduler is not None
+        and queue_system not in NON_SCHEDULERS
+        and gang_scheduler != queue_system
+    ):
+        raise ValueError(
+            f"the queues of {queue_system} imply its scheduler: remove it, or write {queue_system}"
+        )
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {

@@ -15,7 +15,9 @@ from ptcompile.spec.base import Dict, Json, Model, QuantityField, optional, part
 from ptcompile.spec.checks import check_gang_scheduler, check_pod_template, extend_schema
 from ptcompile.spec.objects import Profile
 
-PodBase = Annotated[Json, AfterValidator(check_pod_template), Field(json_schema_extra=extend_schema)]
+PodBase = Annotated[
+    Json, AfterValidator(check_pod_template), Field(json_schema_extra=extend_schema)
+]
 """A pod template beneath the job's own, whose fields win."""
 
 
@@ -42,7 +44,9 @@ class NodeRequirement(Model):
 class DeviceClaim(Model):
     """Devices that each pod claims from a DRA driver (resource.k8s.io)."""
 
-    device_class_name: str = Field(description="DeviceClass of the devices, such as mrdma.google.com.")
+    device_class_name: str = Field(
+        description="DeviceClass of the devices, such as mrdma.google.com."
+    )
     count: int = optional("Number of devices per pod.", 1, ge=1)
     selectors: list[str] = optional("CEL expressions that each device must satisfy.", [])
 
@@ -86,28 +90,39 @@ class Gpu(Model):
 class Accelerator(Model):
     """One entry of the catalog: an accelerator that jobs may request by name."""
 
-    resource_name: str | None = optional("Resource of this accelerator, if it differs from that of `gpu`.")
-    node_labels: dict[str, str] = Field(description="Labels of nodes with this accelerator; pods get a node affinity.")
+    resource_name: str | None = optional(
+        "Resource of this accelerator, if it differs from that of `gpu`."
+    )
+    node_labels: dict[str, str] = Field(
+        description="Labels of nodes with this accelerator; pods get a node affinity."
+    )
     match_expressions: list[NodeRequirement] = optional(
         "Further requirements on those nodes, such as the absence of a slice's label.", []
     )
     tolerations: list[Toleration] = optional("Taints of nodes with this accelerator.", [])
-    processes_per_device: int = optional("Number of processes per device: the cores of a Trainium, else 1.", 1, ge=1)
+    processes_per_device: int = optional(
+        "Number of processes per device: the cores of a Trainium, else 1.", 1, ge=1
+    )
     one_drives_all: bool = optional(
         "Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD.", False
     )
     env: dict[str, str] = optional("Environment variables of pods that request it.", {})
     devices_per_node: int | None = optional("Number of devices on a whole node.", ge=1)
-    fabric_devices: dict[str, int] = optional("Number of devices on a whole node for each fabric.", {})
+    fabric_devices: dict[str, int] = optional(
+        "Number of devices on a whole node for each fabric.", {}
+    )
     nodes_per_domain: int | None = optional(
-        "Number of nodes in an NVLink domain, such as 18 for an NVL72 rack; absent if NVLink ends at the node.", ge=2
+        "Number of nodes in an NVLink domain, such as 18 for an NVL72 rack; absent if NVLink ends at the node.",
+        ge=2,
     )
 
 
 class Fabric(Model):
     """A network between nodes, by the name that jobs use. Absent fields come from the built-in fabric of that name."""
 
-    resources: Dict[str, QuantityField] = optional("What a pod requests, by Kubernetes resource name.", {})
+    resources: Dict[str, QuantityField] = optional(
+        "What a pod requests, by Kubernetes resource name.", {}
+    )
     capabilities: list[str] = optional("Linux capabilities of the container that trains.", [])
     env: dict[str, str] = optional("Environment variables.", {})
     annotations: dict[str, str] = optional(
@@ -150,7 +165,9 @@ class NodePool(Model):
     )
     labels: dict[str, str] = optional("Labels of its nodes.", {})
     taints: list[Taint] = optional("Taints of its nodes.", [])
-    count: int | None = optional("Number of nodes, or the maximum with an autoscaler; unlimited if absent.", ge=0)
+    count: int | None = optional(
+        "Number of nodes, or the maximum with an autoscaler; unlimited if absent.", ge=0
+    )
 
 
 QueueSystemName = Literal["kueue", "volcano", "kai"]
@@ -245,15 +262,20 @@ class FeatureGates(Model):
     """Feature gates that differ from their defaults."""
 
     kubernetes: dict[str, bool] = optional(
-        "Feature gates of kube-apiserver by name, as in its `--feature-gates`, such as EmptyDirVolumeMode: true.", {}
+        "Feature gates of kube-apiserver by name, as in its `--feature-gates`, such as EmptyDirVolumeMode: true.",
+        {},
     )
-    jobset: dict[str, bool] = optional("Feature gates of JobSet's manager by name, such as InPlaceRestart: true.", {})
+    jobset: dict[str, bool] = optional(
+        "Feature gates of JobSet's manager by name, such as InPlaceRestart: true.", {}
+    )
 
 
 class OperatorImage(Model):
     """Image of the operator."""
 
-    repository: str = optional("Without the tag.", "ccr.ccs.tencentyun.com/tke-market/pytorch-operator")
+    repository: str = optional(
+        "Without the tag.", "ccr.ccs.tencentyun.com/tke-market/pytorch-operator"
+    )
     tag: str = optional("The image's tag.", "latest")
 
 
@@ -278,7 +300,8 @@ class ProfileSpec(Model):
 
     versions: OperatorVersions = part(OperatorVersions, "Versions of Kubernetes and the operators.")
     feature_gates: FeatureGates = part(
-        FeatureGates, "Feature gates of Kubernetes and JobSet that differ from their defaults in the release."
+        FeatureGates,
+        "Feature gates of Kubernetes and JobSet that differ from their defaults in the release.",
     )
     cloud: Literal["gke", "eks", "aks", "oke"] | None = optional(
         "Cloud whose node labels identify built-in accelerators; without it, the labels of feature discovery do."
@@ -340,7 +363,8 @@ class ProfileSpec(Model):
         [],
     )
     multi_kueue: bool = optional(
-        "Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.", False
+        "Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
+        False,
     )
     queue_frameworks: list[QueueFramework] = optional(
         "Kinds that Kueue manages beyond its defaults, by their names in `integrations.frameworks` of its "
@@ -349,9 +373,12 @@ class ProfileSpec(Model):
     )
     topology: ClusterTopology = part(ClusterTopology, "The network's levels.")
     defaults: Defaults = part(Defaults, "Defaults of every job.")
-    operator: OperatorDeployment = part(OperatorDeployment, "The PyTorch operator's chart, for `ptcompile platform`.")
+    operator: OperatorDeployment = part(
+        OperatorDeployment, "The PyTorch operator's chart, for `ptcompile platform`."
+    )
     priorities: dict[str, int] = optional(
-        "Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs name.", {}
+        "Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs name.",
+        {},
     )
 
     @field_validator("gang_scheduler")

@@ -29,7 +29,9 @@ def spot_nodes(profile: ClusterProfile) -> SpotNodes | None:
     return None if "spot" in profile.spec.model_fields_set else SPOT.get(profile.spec.cloud or "")
 
 
-def node_requirements(profile: ClusterProfile, name: str | None, devices: int) -> list[NodeRequirement]:
+def node_requirements(
+    profile: ClusterProfile, name: str | None, devices: int
+) -> list[NodeRequirement]:
     """Return the node requirements of an accelerator besides its labels.
 
     Among the built-in machine types that a label names, those with fewer devices than a pod requests are omitted.
@@ -41,7 +43,9 @@ def node_requirements(profile: ClusterProfile, name: str | None, devices: int) -
     from ptcompile.hardware.accelerators import machines_of
 
     small = {
-        requirement.name for requirement in machines_of(name, cloud, largest=False) if requirement.devices < devices
+        requirement.name
+        for requirement in machines_of(name, cloud, largest=False)
+        if requirement.devices < devices
     }
     return [_without(requirement, small) for requirement in entry.match_expressions]
 
@@ -62,7 +66,9 @@ def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
     return (entry and entry.resource_name) or profile.spec.gpu.resource_name
 
 
-def fabric(profile: ClusterProfile, name: str | None, accelerator_name: str | None = None) -> Fabric | None:
+def fabric(
+    profile: ClusterProfile, name: str | None, accelerator_name: str | None = None
+) -> Fabric | None:
     """Return the fabric that `name` refers to, or None: the built-in one with the profile's fields on top.
 
     Some built-in fabrics depend on the cloud and the accelerator.
@@ -73,7 +79,9 @@ def fabric(profile: ClusterProfile, name: str | None, accelerator_name: str | No
     built_in = built_in_fabric(name, profile.spec.cloud, accelerator_name)
     if profile_fabric is None or built_in is None:
         return profile_fabric or built_in
-    return built_in.replace(**{field: getattr(profile_fabric, field) for field in profile_fabric.model_fields_set})
+    return built_in.replace(
+        **{field: getattr(profile_fabric, field) for field in profile_fabric.model_fields_set}
+    )
 
 
 def fabric_amounts(
@@ -111,7 +119,11 @@ def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator
     built_in = FABRICS.get(name or "")
     companion = built_in.companions.get(profile.spec.cloud or "") if built_in is not None else None
     return next(
-        (entry.fabric_devices[fabric_name] for fabric_name in (name, companion) if fabric_name in entry.fabric_devices),
+        (
+            entry.fabric_devices[fabric_name]
+            for fabric_name in (name, companion)
+            if fabric_name in entry.fabric_devices
+        ),
         None,
     )
 
@@ -119,10 +131,16 @@ def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator
 def per_machine_resource(profile: ClusterProfile, name: str | None) -> str | None:
     """Return the fabric's resource whose count depends on the machine type, or None if the profile sets its amounts."""
     profile_fabric = profile.spec.fabrics.get(name or "")
-    return None if profile_fabric and profile_fabric.resources else counted_resource(name or "", profile.spec.cloud)
+    return (
+        None
+        if profile_fabric and profile_fabric.resources
+        else counted_resource(name or "", profile.spec.cloud)
+    )
 
 
-def _node_amounts(profile: ClusterProfile, name: str | None, accelerator_name: str | None) -> Mapping[str, int]:
+def _node_amounts(
+    profile: ClusterProfile, name: str | None, accelerator_name: str | None
+) -> Mapping[str, int]:
     from ptcompile.hardware.fabrics import fabric_in
 
     profile_fabric = profile.spec.fabrics.get(name or "")
@@ -136,7 +154,11 @@ def _node_amounts(profile: ClusterProfile, name: str | None, accelerator_name: s
 
 def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
     """Return whether a resource is an accelerator in this cluster."""
-    if resource == "gpu" or accelerators.is_accelerator(resource) or resource == profile.spec.gpu.resource_name:
+    if (
+        resource == "gpu"
+        or accelerators.is_accelerator(resource)
+        or resource == profile.spec.gpu.resource_name
+    ):
         return True
     profile_accelerators = profile.spec.accelerators
     return bool(profile_accelerators) and any(
@@ -146,11 +168,15 @@ def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
 
 def count_accelerators(profile: ClusterProfile, amounts: Mapping[str, str]) -> int:
     """Return how many accelerators of any kind the amounts contain."""
-    counts = [quantity.parse(text) for name, text in amounts.items() if is_accelerator(profile, name)]
+    counts = [
+        quantity.parse(text) for name, text in amounts.items() if is_accelerator(profile, name)
+    ]
     return sum([count.value for count in counts if count is not None])
 
 
-def count_processes(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int:
+def count_processes(
+    profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None
+) -> int:
     """Return how many processes the amounts run: one per accelerator, or as many as the named accelerator takes."""
     entry = accelerator(profile, accelerator_name)
     processes_per_device = entry.processes_per_device if entry else 1
@@ -159,7 +185,9 @@ def count_processes(profile: ClusterProfile, amounts: Mapping[str, str], acceler
     resources = {"gpu", gpu_resource(profile, accelerator_name)}
     own_amounts = {name: amount for name, amount in amounts.items() if name in resources}
     other_amounts = {name: amount for name, amount in amounts.items() if name not in resources}
-    return count_accelerators(profile, own_amounts) * processes_per_device + count_accelerators(profile, other_amounts)
+    return count_accelerators(profile, own_amounts) * processes_per_device + count_accelerators(
+        profile, other_amounts
+    )
 
 
 def uncounted_processes(
@@ -172,7 +200,11 @@ def uncounted_processes(
     """
     is_visible = any("gpu" in name.lower() for name in amounts if is_accelerator(profile, name))
     processes = count_processes(profile, amounts, accelerator_name)
-    return None if is_visible and processes == count_accelerators(profile, amounts) else processes or None
+    return (
+        None
+        if is_visible and processes == count_accelerators(profile, amounts)
+        else processes or None
+    )
 
 
 @cache
@@ -193,7 +225,9 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
     return reader.read_accelerator(
         {
             "resourceName": entry.resource,
-            "nodeLabels": {key: values[0] for key, values in entry.labels.items() if len(values) == 1},
+            "nodeLabels": {
+                key: values[0] for key, values in entry.labels.items() if len(values) == 1
+            },
             "matchExpressions": [*several, *absent],
             "tolerations": [taint.toleration() for taint in entry.taints],
             "processesPerDevice": entry.processes,
@@ -207,7 +241,9 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
 
 
 @cache
-def built_in_fabric(name: str, cloud: str | None = None, accelerator_name: str | None = None) -> Fabric | None:
+def built_in_fabric(
+    name: str, cloud: str | None = None, accelerator_name: str | None = None
+) -> Fabric | None:
     """Return the built-in fabric in a cloud and on the machines of an accelerator, or None."""
     from ptcompile.hardware.fabrics import fabric_in
 
@@ -221,7 +257,9 @@ def built_in_fabric(name: str, cloud: str | None = None, accelerator_name: str |
             "env": dict(entry.env),
             "annotations": dict(entry.annotations),
             "deviceNetwork": entry.device_network or None,
-            "claims": {key: {"deviceClassName": one, "count": n} for key, (one, n) in entry.claims.items()},
+            "claims": {
+                key: {"deviceClassName": one, "count": n} for key, (one, n) in entry.claims.items()
+            },
             "computeDomain": entry.compute_domain,
             "podTemplate": dict(entry.pod_template),
         }

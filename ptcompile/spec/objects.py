@@ -37,7 +37,9 @@ def typed_amounts(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
     return amounts  # type: ignore[return-value]
 
 
-def typed_nullable_amounts(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
+def typed_nullable_amounts(
+    amounts: Mapping[str, str | int | float | None],
+) -> dict[str, str | None]:
     """Return the amounts unchanged, typed as text or null; null keeps an amount empty."""
     return amounts  # type: ignore[return-value]
 
@@ -57,12 +59,19 @@ class ResourceFields(SpecFields):
         if not set_fields:
             return {}
         amounts: dict[str, Any] = {
-            name: getattr(self, field) for name, field in _RESOURCE_FIELDS.items() if field in set_fields
+            name: getattr(self, field)
+            for name, field in _RESOURCE_FIELDS.items()
+            if field in set_fields
         }
         return amounts | typed_nullable_amounts(self.devices) if self.devices else amounts
 
 
-_RESOURCE_FIELDS = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
+_RESOURCE_FIELDS = {
+    "cpu": "cpu",
+    "memory": "memory",
+    "ephemeral-storage": "ephemeral_storage",
+    "gpu": "gpu",
+}
 """Kubernetes resource name -> field."""
 
 
@@ -113,7 +122,10 @@ class Nodes(SpecFields):
 
     def node_names(self) -> tuple[str, str]:
         """Return the names for the pods of node 0 and of the other nodes, where the operator leaves the choice."""
-        return self.names.master or self.volcano.master_task, self.names.worker or self.volcano.worker_task
+        return (
+            self.names.master or self.volcano.master_task,
+            self.names.worker or self.volcano.worker_task,
+        )
 
     def initial_nodes(self) -> int:
         """Return the number of nodes that the job starts with."""
@@ -140,13 +152,19 @@ class Profile(SpecFields):
             parsed = parsed._replace(gpu_shares=(sharing.strategy, sharing.refuses_several))
         if not gates.model_fields_set:
             return parsed
-        rows = ((software, gate, value) for software, by_name in vars(gates).items() for gate, value in by_name.items())
+        rows = (
+            (software, gate, value)
+            for software, by_name in vars(gates).items()
+            for gate, value in by_name.items()
+        )
         return parsed._replace(gates=tuple(rows))
 
 
 @lru_cache(256)
 def _parse_versions(versions: tuple[tuple[str, str | None], ...]) -> Versions:
-    parsed: dict[str, Any] = {name: parse_version(text) for name, text in versions if text is not None}
+    parsed: dict[str, Any] = {
+        name: parse_version(text) for name, text in versions if text is not None
+    }
     return Versions(**parsed, declared=frozenset(parsed))
 
 

@@ -31,9 +31,16 @@ class PodField(NamedTuple):
 
 
 def _row(
-    holder: Holder, spec_field: str, field: str = "", *, is_kubernetes: bool = False, nullable: bool = False
+    holder: Holder,
+    spec_field: str,
+    field: str = "",
+    *,
+    is_kubernetes: bool = False,
+    nullable: bool = False,
 ) -> PodField:
-    attribute = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in spec_field)
+    attribute = "".join(
+        f"_{letter.lower()}" if letter.isupper() else letter for letter in spec_field
+    )
     return PodField(spec_field, attribute, holder, field or spec_field, is_kubernetes, nullable)
 
 

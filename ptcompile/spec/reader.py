@@ -81,7 +81,12 @@ def _referenced_definition(schema: Any, *, into_values: bool) -> str | None:
         return _referenced_definition(values, into_values=into_values) if into_values else None
     parts = [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]
     return next(
-        (name for part in parts if (name := _referenced_definition(part, into_values=into_values)) is not None), None
+        (
+            name
+            for part in parts
+            if (name := _referenced_definition(part, into_values=into_values)) is not None
+        ),
+        None,
     )
 
 
@@ -128,7 +133,10 @@ def read_cluster(data: Any) -> ClusterProfile | None:
 @cache
 def default_cluster() -> ClusterProfile:
     """Return the profile that is used by default."""
-    return cast("ClusterProfile", _read_built_in("", {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
+    return cast(
+        "ClusterProfile",
+        _read_built_in("", {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}),
+    )
 
 
 def read_accelerator(data: Mapping[str, Any]) -> Accelerator:
@@ -180,11 +188,15 @@ def _value_reader(file: str, schema: Schema) -> Reader:
     """Return the reader of a value, for any schema that pydantic generates from the models."""
     if "$ref" in schema:
         return _definition_reader(file, schema["$ref"].removeprefix("#/$defs/"))
-    if "x-check" in schema:  # the check of a scalar is complete, that of a mapping follows the check of its shape
+    if (
+        "x-check" in schema
+    ):  # the check of a scalar is complete, that of a mapping follows the check of its shape
         check = CHECKS[schema["x-check"]]
         if schema.get("type") == "object":
             return _checked_reader(check, _mapping_reader(None))
-        return _checked_reader(check, _read_quantity if schema["x-check"] == "quantity" else _read_anything)
+        return _checked_reader(
+            check, _read_quantity if schema["x-check"] == "quantity" else _read_anything
+        )
     if "anyOf" in schema:
         return _union_reader(file, schema["anyOf"])
     if "const" in schema or "enum" in schema:
@@ -209,20 +221,28 @@ class _FieldReaders(dict["Any", "_Field | None"]):
         self.file = file
         self.properties: Schema = schema["properties"]
         self.names = {python_name(name): name for name in self.properties}
-        required = [name for name in schema.get("required", ()) if "default" not in self.properties[name]]
+        required = [
+            name for name in schema.get("required", ()) if "default" not in self.properties[name]
+        ]
         self.required = {python_name(name): name for name in required}
         self.defaults = {
-            attribute: None if attribute in self.required else _default_of(file, self.properties[name])
+            attribute: None
+            if attribute in self.required
+            else _default_of(file, self.properties[name])
             for attribute, name in self.names.items()
         }
         self.copies = {
-            name: default.copy for name, default in self.defaults.items() if isinstance(default, dict | list)
+            name: default.copy
+            for name, default in self.defaults.items()
+            if isinstance(default, dict | list)
         }
 
     def __missing__(self, key: Any) -> _Field | None:
         if key not in self.properties:
             return None
-        field = _Field(key, python_name(key), self.order(key), _value_reader(self.file, self.properties[key]))
+        field = _Field(
+            key, python_name(key), self.order(key), _value_reader(self.file, self.properties[key])
+        )
         self[key] = field
         return field
 
@@ -284,7 +304,11 @@ def _read_fields(
 def _default_of(file: str, schema: Schema) -> Any:
     """Return a field's default: the schema's, else an object with the defaults of its fields."""
     default = schema.get("default", {})
-    return _value_reader(file, schema)(default, (), []) if isinstance(default, dict | list) else default
+    return (
+        _value_reader(file, schema)(default, (), [])
+        if isinstance(default, dict | list)
+        else default
+    )
 
 
 def _union_reader(file: str, schemas: list[Schema]) -> Reader:
@@ -380,7 +404,11 @@ def _text_reader(_file: str, schema: Schema) -> Reader:
     pattern = schema.get("pattern")
     if "maxLength" in schema or pattern in _EDITOR_PATTERNS:
         pattern = None
-    search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search if pattern else None
+    search = (
+        Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search
+        if pattern
+        else None
+    )
 
     def read_text(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, str):
@@ -405,7 +433,11 @@ def _integer_reader(_file: str, schema: Schema) -> Reader:
             return _add_violation("greater_than_equal", location, value, violations, message)
         if maximum is not None and value > maximum:
             return _add_violation(
-                "less_than_equal", location, value, violations, f"Input should be less than or equal to {maximum}"
+                "less_than_equal",
+                location,
+                value,
+                violations,
+                f"Input should be less than or equal to {maximum}",
             )
         return value
 
@@ -414,14 +446,22 @@ def _integer_reader(_file: str, schema: Schema) -> Reader:
 
 def _boolean_reader(_file: str, _schema: Schema) -> Reader:
     def read_boolean(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
-        return value if isinstance(value, bool) else _add_violation("bool_type", location, value, violations)
+        return (
+            value
+            if isinstance(value, bool)
+            else _add_violation("bool_type", location, value, violations)
+        )
 
     return read_boolean
 
 
 def _read_quantity(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
     """Return text or a number, which a check converts to an amount."""
-    return value if isinstance(as_text(value), str) else _add_violation("string_type", location, value, violations)
+    return (
+        value
+        if isinstance(as_text(value), str)
+        else _add_violation("string_type", location, value, violations)
+    )
 
 
 def _read_anything(value: Any, _location: Any, _violations: list[SpecViolation]) -> Any:

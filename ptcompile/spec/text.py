@@ -30,7 +30,9 @@ _INDENT = 2
 
 
 def write_yaml(
-    document: Mapping[str, Any], comments: Mapping[Path, str] | None = None, head: tuple[str, ...] = ()
+    document: Mapping[str, Any],
+    comments: Mapping[Path, str] | None = None,
+    head: tuple[str, ...] = (),
 ) -> str:
     """Return a document as YAML with comments at the lines of their paths, and `head` at its first line.
 
@@ -44,7 +46,9 @@ def write_yaml(
     yaml.representer.add_representer(type(None), _represent_null)
     out = StringIO()
     yaml.dump(
-        _round_trip_mapping(document, (), {path: _printable_lines(text) for path, text in (comments or {}).items()}),
+        _round_trip_mapping(
+            document, (), {path: _printable_lines(text) for path, text in (comments or {}).items()}
+        ),
         out,
     )
     text = out.getvalue()
@@ -86,7 +90,9 @@ def _round_trip_value(value: Any, path: Path, comments: Mapping[Path, str]) -> A
     return _round_trip_scalar(value)
 
 
-def _round_trip_mapping(value: Mapping[str, Any], path: Path, comments: Mapping[Path, str]) -> CommentedMap:
+def _round_trip_mapping(
+    value: Mapping[str, Any], path: Path, comments: Mapping[Path, str]
+) -> CommentedMap:
     out = CommentedMap()
     for key, inner in value.items():
         out[_round_trip_scalar(key)] = _round_trip_value(inner, (*path, key), comments)
@@ -99,7 +105,9 @@ def _round_trip_mapping(value: Mapping[str, Any], path: Path, comments: Mapping[
 
 
 def _round_trip_sequence(value: Any, path: Path, comments: Mapping[Path, str]) -> CommentedSeq:
-    out = CommentedSeq([_round_trip_value(inner, (*path, index), comments) for index, inner in enumerate(value)])
+    out = CommentedSeq(
+        [_round_trip_value(inner, (*path, index), comments) for index, inner in enumerate(value)]
+    )
     if _fits_on_line(value, path, comments):
         out.fa.set_flow_style()
     return out
@@ -126,7 +134,9 @@ def _round_trip_scalar(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if "\n" in value:
-        return LiteralScalarString(value) if _is_plain_text(value) else DoubleQuotedScalarString(value)
+        return (
+            LiteralScalarString(value) if _is_plain_text(value) else DoubleQuotedScalarString(value)
+        )
     return DoubleQuotedScalarString(value) if needs_quotes(value) or _breaks_flow(value) else value
 
 
@@ -150,7 +160,10 @@ def _breaks_flow(value: str) -> bool:
 def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
     if len(path) < 1 or path == ("spec",) or not value:
         return bool(path) and not value
-    if any(len(comment_path) > len(path) and comment_path[: len(path)] == path for comment_path in comments):
+    if any(
+        len(comment_path) > len(path) and comment_path[: len(path)] == path
+        for comment_path in comments
+    ):
         return False
     if _has_line_breaks(value):
         return False
@@ -167,21 +180,33 @@ def _column(path: Path) -> int:
 def _width(value: Any) -> int:
     """Return the maximum width of a value on one line, in columns."""
     if isinstance(value, Mapping):
-        return 2 + sum(_width(key) + 2 + _width(inner) for key, inner in value.items()) + 2 * max(len(value) - 1, 0)
+        return (
+            2
+            + sum(_width(key) + 2 + _width(inner) for key, inner in value.items())
+            + 2 * max(len(value) - 1, 0)
+        )
     if isinstance(value, list):
         return 2 + sum(map(_width, value)) + 2 * max(len(value) - 1, 0)
     if isinstance(value, str):
-        return len(value) + (0 if _PLAIN.fullmatch(value) and not needs_quotes(value) else 2 + value.count("'"))
+        return len(value) + (
+            0 if _PLAIN.fullmatch(value) and not needs_quotes(value) else 2 + value.count("'")
+        )
     return len("null") if value is None else len(str(value))
 
 
 def _is_word_list(value: Any) -> bool:
     """Return whether a value is a list of short words, which fill their lines."""
-    return isinstance(value, list) and all(isinstance(item, str) and len(item) <= _MAX_WORD_LENGTH for item in value)
+    return isinstance(value, list) and all(
+        isinstance(item, str) and len(item) <= _MAX_WORD_LENGTH for item in value
+    )
 
 
 def _has_line_breaks(value: Any) -> bool:
     """Return whether a value contains a text of several lines."""
     if isinstance(value, Mapping):
         return any(map(_has_line_breaks, value.values()))
-    return any(map(_has_line_breaks, value)) if isinstance(value, list) else isinstance(value, str) and "\n" in value
+    return (
+        any(map(_has_line_breaks, value))
+        if isinstance(value, list)
+        else isinstance(value, str) and "\n" in value
+    )

@@ -42,7 +42,9 @@ class EnvSource(Model):
     secret_key_ref: Json | None = optional("Key of a Secret: {name, key}.")
     config_map_key_ref: Json | None = optional("Key of a ConfigMap: {name, key}.")
     field_ref: Json | None = optional("Field of the pod: {fieldPath}, such as metadata.name.")
-    resource_field_ref: Json | None = optional("Amount of the container: {resource}, such as limits.memory.")
+    resource_field_ref: Json | None = optional(
+        "Amount of the container: {resource}, such as limits.memory."
+    )
 
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -59,8 +61,12 @@ class PodFields(Model):
     command: list[str] | None = optional("Command to start instead of torchrun.")
     args: list[str] | None = optional("Arguments of the script, module, command or image.")
     working_dir: str | None = optional("Working directory of the container.")
-    ports: list[Json] = optional("Ports of the container, as in a pod. The port where the nodes meet needs none.", [])
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = optional("When to pull the image.")
+    ports: list[Json] = optional(
+        "Ports of the container, as in a pod. The port where the nodes meet needs none.", []
+    )
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = optional(
+        "When to pull the image."
+    )
     resources: Resources = part(Resources, "Resources per node.")
     env: Dict[str, str | EnvSource | None] = optional(
         "Environment variables, in order; null removes one that would be added.", {}
@@ -74,12 +80,16 @@ class PodFields(Model):
     node_selector: Dict[str, str | None] = optional("Labels that a node must have.", {})
     tolerations: list[Json] = optional("Taints that the pods accept, as in a pod.", [])
     affinity: Json = optional("Affinity, as in a pod.", {})
-    priority_class_name: str | None = optional("Priority class of the pods, which decides which pods they may preempt.")
+    priority_class_name: str | None = optional(
+        "Priority class of the pods, which decides which pods they may preempt."
+    )
     security_context: Json = optional("Security context of the container.", {})
     pod_security_context: Json = optional("Security context of the pod.", {})
     scheduler_name: str | None = optional("Scheduler of the pods, if not the cluster's default.")
     host_network: bool = optional("Use the node's network.", False)
-    termination_grace_period_seconds: Seconds | None = optional("Seconds between SIGTERM and SIGKILL.")
+    termination_grace_period_seconds: Seconds | None = optional(
+        "Seconds between SIGTERM and SIGKILL."
+    )
     pod_labels: Dict[str, str | None] = optional("Labels of the pods.", {})
     pod_annotations: Dict[str, str | None] = optional("Annotations of the pods.", {})
     pod_template: Json = optional(
@@ -140,10 +150,12 @@ class Elastic(Model):
         "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A single node runs "
         "with --standalone, or at masterPort if this is static."
     )
-    rdzv_id: str | None = optional("Rendezvous id. Default: the job's name; null leaves it to torchrun.")
-    rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = optional(
-        "HOST:PORT of an etcd server; other backends need none."
+    rdzv_id: str | None = optional(
+        "Rendezvous id. Default: the job's name; null leaves it to torchrun."
     )
+    rdzv_endpoint: (
+        Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None
+    ) = optional("HOST:PORT of an etcd server; other backends need none.")
     rdzv_configs: Dict[str, str | int | None] = optional(
         "Rendezvous options, added to the defaults: timeout and join_timeout of 900 seconds each "
         "and, with c10d, a read_timeout equal to timeout. null leaves an option to torchrun.",
@@ -173,7 +185,10 @@ class RunPolicy(Model):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "if": {"required": ["onPodFailure"], "properties": {"onPodFailure": {"const": "FailJob"}}},
+            "if": {
+                "required": ["onPodFailure"],
+                "properties": {"onPodFailure": {"const": "FailJob"}},
+            },
             "then": {"properties": {"backoffLimit": {"enum": [0, None]}}},
         }
     )
@@ -182,7 +197,9 @@ class RunPolicy(Model):
         "Pods to delete when the job ends. Default on every target: Running, because pods that "
         "still run would hold their GPUs."
     )
-    ttl_seconds_after_finished: Seconds | None = optional("Delete the job this many seconds after its end.")
+    ttl_seconds_after_finished: Seconds | None = optional(
+        "Delete the job this many seconds after its end."
+    )
     active_deadline_seconds: int | None = optional("End the job after this many seconds.", ge=1)
     backoff_limit: Count | Literal["Unlimited"] | None = optional(
         "Number of failures to retry, or Unlimited. Default: 0, which means no retries; 6 if "
@@ -213,7 +230,9 @@ class Volcano(Model):
     """Older form of names.master and names.worker, only for Volcano."""
 
     master_task: DnsLabel = optional("Name of the task with node 0 (names.master).", "master")
-    worker_task: DnsLabel = optional("Name of the task with the other nodes (names.worker).", "worker")
+    worker_task: DnsLabel = optional(
+        "Name of the task with the other nodes (names.worker).", "worker"
+    )
 
 
 EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
@@ -224,9 +243,15 @@ class Names(Model):
     """Names of the job's parts, if the operator leaves the choice. Host names are derived from them."""
 
     container: DnsLabel | None = optional("Name of the container that trains. Default: pytorch.")
-    node: DnsLabel | None = optional("Name of a JobSet's replicatedJob of equal nodes. Default: node.")
-    master: DnsLabel | None = optional("Name of node 0's Volcano task or replicatedJob. Default: master.")
-    worker: DnsLabel | None = optional("Name of the other nodes' Volcano task or replicatedJob. Default: worker.")
+    node: DnsLabel | None = optional(
+        "Name of a JobSet's replicatedJob of equal nodes. Default: node."
+    )
+    master: DnsLabel | None = optional(
+        "Name of node 0's Volcano task or replicatedJob. Default: master."
+    )
+    worker: DnsLabel | None = optional(
+        "Name of the other nodes' Volcano task or replicatedJob. Default: worker."
+    )
     master_container: DnsLabel | None = optional(
         "Name of the container that trains in node 0. Default: that of container."
     )
@@ -237,7 +262,9 @@ class Names(Model):
         "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 has a task of its "
         "own, for Volcano's pytorch plugin."
     )
-    service: DnsLabel | None = optional("Name of the headless Service of a batch/v1 Job. Default: the job's name.")
+    service: DnsLabel | None = optional(
+        "Name of the headless Service of a batch/v1 Job. Default: the job's name."
+    )
 
 
 class RuntimeRef(Model):
@@ -245,9 +272,12 @@ class RuntimeRef(Model):
 
     name: str = Field(description="Name of the runtime.")
     kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = optional(
-        "Whether the runtime belongs to the cluster or to the job's namespace.", "ClusterTrainingRuntime"
+        "Whether the runtime belongs to the cluster or to the job's namespace.",
+        "ClusterTrainingRuntime",
     )
-    api_group: Literal["trainer.kubeflow.org"] = optional("API group of the runtime.", "trainer.kubeflow.org")
+    api_group: Literal["trainer.kubeflow.org"] = optional(
+        "API group of the runtime.", "trainer.kubeflow.org"
+    )
 
 
 class Topology(Model):
@@ -255,7 +285,9 @@ class Topology(Model):
     in for its cloud, such as subblock on gke. Set one of the two fields.
     """
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
+    model_config = ConfigDict(
+        json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"}
+    )
 
     required: str | None = optional("Level, such as rack; the job waits until it fits into one.")
     preferred: str | None = optional("Level, such as rack; the job spreads further if it must.")
@@ -267,7 +299,10 @@ class Topology(Model):
 
 def _requires(*names: str) -> dict[str, Any]:
     """Return the part of a JSON Schema that requires these fields to be set and not null."""
-    return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
+    return {
+        "required": list(names),
+        "properties": {name: {"not": {"type": "null"}} for name in names},
+    }
 
 
 _START_FIELDS = ("script", "module", "command", "args")
@@ -285,21 +320,39 @@ class JobSpec(Nodes, PodFields):
                 {"not": _requires("module", "command")},
                 {"not": _requires("nodes", "master")},
                 {"not": _requires("nodes", "worker")},
-                {"if": _requires("elastic"), "then": {"anyOf": [_requires(word) for word in _START_FIELDS]}},
                 {
-                    "if": {"required": ["runPolicy"], "properties": {"runPolicy": _requires("onPodFailure")}},
-                    "then": {"properties": {"master": _NO_RESTART, "worker": _NO_RESTART, **_NO_RESTART["properties"]}},
+                    "if": _requires("elastic"),
+                    "then": {"anyOf": [_requires(word) for word in _START_FIELDS]},
+                },
+                {
+                    "if": {
+                        "required": ["runPolicy"],
+                        "properties": {"runPolicy": _requires("onPodFailure")},
+                    },
+                    "then": {
+                        "properties": {
+                            "master": _NO_RESTART,
+                            "worker": _NO_RESTART,
+                            **_NO_RESTART["properties"],
+                        }
+                    },
                 },
             ]
         }
     )
 
-    target: str | None = optional("Operator to write manifests for. Default: chosen by what the job needs.")
-    script: EntryPoint | None = optional("Python file that torchrun starts on every node. Its arguments go into args.")
+    target: str | None = optional(
+        "Operator to write manifests for. Default: chosen by what the job needs."
+    )
+    script: EntryPoint | None = optional(
+        "Python file that torchrun starts on every node. Its arguments go into args."
+    )
     module: EntryPoint | None = optional(
         "Python module that torchrun starts on every node. Its arguments go into args."
     )
-    nodes: int | None = optional("Number of identical nodes; with a range in elastic.nnodes, the initial number.", ge=1)
+    nodes: int | None = optional(
+        "Number of identical nodes; with a range in elastic.nnodes, the initial number.", ge=1
+    )
     elastic: Elastic | None = optional(
         "torchrun's settings, and the number of nodes if it varies. With command, the torchrun "
         "that it starts gets them as PET_* variables."
@@ -314,7 +367,8 @@ class JobSpec(Nodes, PodFields):
         "or a name from the profile."
     )
     spot: bool = optional(
-        "Whether the job may run on preemptible nodes. It survives preemption if the operator can.", False
+        "Whether the job may run on preemptible nodes. It survives preemption if the operator can.",
+        False,
     )
     pod_security: str | None = optional(
         "Pod Security level that every pod must pass, such as restricted. It overrides the profile's.",
@@ -358,7 +412,12 @@ class JobSpec(Nodes, PodFields):
 
 VariantsByName = Annotated[
     dict[str, JobSpec],
-    Field(json_schema_extra={"minProperties": 1, "propertyNames": {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}}),
+    Field(
+        json_schema_extra={
+            "minProperties": 1,
+            "propertyNames": {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},
+        }
+    ),
 ]
 """Parts of a spec by name."""
 

@@ -14,7 +14,15 @@ from math import prod
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, field_path, problem_at, shorten
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Path,
+    Problem,
+    Problems,
+    field_path,
+    problem_at,
+    shorten,
+)
 from ptcompile.kubernetes.merging import merge, patched_places
 from ptcompile.kubernetes.names import why_not_dns_label
 from ptcompile.kubernetes.unstructured import Json, as_mapping, get, object_name, without_keys
@@ -41,31 +49,51 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
     if _KEY not in document.data:
         return [_without_variants(document, overrides, inside)]
 
-    known = {str(name): (*path, name) for path, axis in _axes(document.data[_KEY]) for name in as_mapping(axis)}
+    known = {
+        str(name): (*path, name)
+        for path, axis in _axes(document.data[_KEY])
+        for name in as_mapping(axis)
+    }
     located = [(number, _located(path, known), value) for number, path, value in inside]
     changed = apply_overrides(document, Overrides(tuple(located)))
     places = {*known.values()}
-    unplaced = [(number, path) for number, path, _ in located if places.isdisjoint((path[:2], path[:3]))]
+    unplaced = [
+        (number, path) for number, path, _ in located if places.isdisjoint((path[:2], path[:3]))
+    ]
     unknown = [(number, _unknown(field_path(path[1:2]), known)) for number, path in unplaced]
     if unknown or changed.rejected:
         return [_refused(document, (*unknown, *changed.rejected))]
 
     members, problems = _expand(document, changed.data)
-    absent = [name for name in overrides.variants if not any(member.is_chosen([name]) for member in members)]
+    absent = [
+        name
+        for name in overrides.variants
+        if not any(member.is_chosen([name]) for member in members)
+    ]
     problems = problems or [_unknown(name, known) for name in absent]
     if problems:
         return [_refused(document, [(VARIANTS_INDEX, problem) for problem in problems])]
 
-    of_all = overrides._replace(values=tuple(each for each in overrides.values if each not in inside))
-    jobs = [apply_overrides(document, of_all, each) for each in members if each.is_chosen(overrides.variants)]
+    of_all = overrides._replace(
+        values=tuple(each for each in overrides.values if each not in inside)
+    )
+    jobs = [
+        apply_overrides(document, of_all, each)
+        for each in members
+        if each.is_chosen(overrides.variants)
+    ]
     return [job._replace(set_paths=(*changed.set_paths, *job.set_paths)) for job in jobs]
 
 
-def _without_variants(document: Document, overrides: Overrides, inside: Collection[Any]) -> OverriddenDocument:
+def _without_variants(
+    document: Document, overrides: Overrides, inside: Collection[Any]
+) -> OverriddenDocument:
     """Return a document that stands for itself, which cannot have overrides of variants."""
     if not (inside or overrides.variants):
         return apply_overrides(document, overrides)
-    problem = _error("spec-conflict", (_KEY,), "the spec has no variants", "remove the option, or add some")
+    problem = _error(
+        "spec-conflict", (_KEY,), "the spec has no variants", "remove the option, or add some"
+    )
     numbers = [number for number, _, _ in inside] or [VARIANTS_INDEX]
     return _refused(document, [(number, problem) for number in numbers])
 
@@ -91,7 +119,9 @@ def without_effect(members: Iterable[VariantJob]) -> Problems:
     """Yield a note for each job that is the same as an earlier one."""
     known: list[VariantJob] = []
     for member in members:
-        twin = next((earlier for earlier in known if earlier.data["spec"] == member.data["spec"]), None)
+        twin = next(
+            (earlier for earlier in known if earlier.data["spec"] == member.data["spec"]), None
+        )
         known.append(member)
         if twin is None:
             continue
@@ -100,10 +130,14 @@ def without_effect(members: Iterable[VariantJob]) -> Problems:
         path = next(own for other, own in choices if own != other)
         text = f"no effect: {member.name} is the same job as {twin.name}"
         help = "check what it should change, or remove it"
-        yield problem_at("variant-without-effect", path, text, help, "note", "style", "ptcompile", on_key=True)
+        yield problem_at(
+            "variant-without-effect", path, text, help, "note", "style", "ptcompile", on_key=True
+        )
 
 
-def once_each(diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[OverriddenDocument]]) -> list[Diagnostic]:
+def once_each(
+    diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[OverriddenDocument]]
+) -> list[Diagnostic]:
     """Return findings, one that several jobs of a document have once. It names them if others of the family do not
     have it.
     """
@@ -113,12 +147,22 @@ def once_each(diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[Ove
     groups: dict[Any, list[Diagnostic]] = {}
     for number, diagnostic in enumerate(diagnostics):
         alone = None if diagnostic.variant else number
-        key = (alone, diagnostic.code, diagnostic.document, diagnostic.filename, diagnostic.path, diagnostic.span)
+        key = (
+            alone,
+            diagnostic.code,
+            diagnostic.document,
+            diagnostic.filename,
+            diagnostic.path,
+            diagnostic.span,
+        )
         times[diagnostic.variant, key] += 1
         if diagnostic.severity == "error":
             broken.add(diagnostic.variant)
         groups.setdefault((key, times[diagnostic.variant, key]), []).append(diagnostic)
-    return [_with_jobs(group, by_document.get(group[0].document, ()), broken) for group in groups.values()]
+    return [
+        _with_jobs(group, by_document.get(group[0].document, ()), broken)
+        for group in groups.values()
+    ]
 
 
 def _with_jobs(
@@ -130,13 +174,21 @@ def _with_jobs(
     first = alike[0]
     having = {diagnostic.variant for diagnostic in alike}
     jobs = [job for job in family if job.member is not None and job.member.is_at(first.path)]
-    others = [job for job in jobs if job.member is not None and job.member.name not in {*having, *broken}]
+    others = [
+        job for job in jobs if job.member is not None and job.member.name not in {*having, *broken}
+    ]
     if not first.variant or not others:
         return first
 
     named = [job for job in jobs if job.member is not None and job.member.name in having]
-    choices = dict.fromkeys(choice for job in named if job.member is not None for choice in job.member.choices)
-    places = [_described(jobs[0].document, choice) for choice in choices if choice != first.path[: len(choice)]]
+    choices = dict.fromkeys(
+        choice for job in named if job.member is not None for choice in job.member.choices
+    )
+    places = [
+        _described(jobs[0].document, choice)
+        for choice in choices
+        if choice != first.path[: len(choice)]
+    ]
     names = ", ".join(object_name(job.data) for job in named)
     text = f"{first.message} (in {shorten(names, _MOST_NAMED)}: {shorten(', '.join(places), _MOST_NAMED)})"
     return first._replace(message=text, fix=None)
@@ -167,9 +219,13 @@ def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Prob
     most = limits().variants
     if count > most:
         help = "write several documents, or generate them in Python"
-        problems.append(_error("too-large", (_KEY,), f"{count} jobs, and a document has at most {most}", help))
+        problems.append(
+            _error("too-large", (_KEY,), f"{count} jobs, and a document has at most {most}", help)
+        )
     if not isinstance(data.get("spec", {}), Mapping):
-        problems.append(_error("spec-wrong-type", ("spec",), "not a mapping", "write the fields of the job"))
+        problems.append(
+            _error("spec-wrong-type", ("spec",), "not a mapping", "write the fields of the job")
+        )
     if problems:
         return [], problems
 
@@ -177,7 +233,9 @@ def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Prob
     jobs = [_job_of(data, choices, problems) for choices in product(*paths)]
     members = {job.name: job for job in jobs}
     if len(members) < count:
-        problems.append(_error("spec-conflict", (_KEY,), "two jobs have the same name", "rename a variant"))
+        problems.append(
+            _error("spec-conflict", (_KEY,), "two jobs have the same name", "rename a variant")
+        )
     return [*members.values()], [*dict.fromkeys(problems)]
 
 
@@ -192,7 +250,9 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
     """Yield what is wrong with the form of a map of variants, and with its names."""
     if not isinstance(axis, Mapping) or not axis:
         text = "not a mapping of variants"
-        yield _error("spec-wrong-type", path, text, "write NAME: and the fields of spec that it changes")
+        yield _error(
+            "spec-wrong-type", path, text, "write NAME: and the fields of spec that it changes"
+        )
         return
 
     for name, patch in axis.items():
@@ -206,14 +266,27 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
             yield _error("spec-invalid-value", place, text, help, on_key=True)
         elif why_not:
             help = "it becomes a part of the job's name"
-            yield _error("spec-invalid-value", place, f"not a name for a variant: {why_not}", help, on_key=True)
+            yield _error(
+                "spec-invalid-value",
+                place,
+                f"not a name for a variant: {why_not}",
+                help,
+                on_key=True,
+            )
         if not (patch is None or isinstance(patch, Mapping)):
-            yield _error("spec-wrong-type", place, "not a mapping", "write the fields of spec that it changes")
+            yield _error(
+                "spec-wrong-type",
+                place,
+                "not a mapping",
+                "write the fields of spec that it changes",
+            )
 
 
 def _error(name: str, path: Path, text: str, help: str, *, on_key: bool = False) -> Problem:
     on_key = on_key or path == (_KEY,)
-    return problem_at(name, path, text, help, authority="ptcompile", on_key=on_key)._replace(blocks_compile=True)
+    return problem_at(name, path, text, help, authority="ptcompile", on_key=on_key)._replace(
+        blocks_compile=True
+    )
 
 
 def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> VariantJob:
@@ -233,11 +306,15 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
                 places[path] = written
             if not (is_whole and place):
                 continue
-            earlier = next((known for other, known in set_paths.items() if _meet(other, path)), choice)
+            earlier = next(
+                (known for other, known in set_paths.items() if _meet(other, path)), choice
+            )
             set_paths.setdefault(path, written)
             if earlier[: len(choice)] != choice:
                 text = f"{field_path(earlier)} sets it too, and no order of the two decides"
-                problems.append(_error("spec-conflict", written, text, "set it in one of the two", on_key=True))
+                problems.append(
+                    _error("spec-conflict", written, text, "set it in one of the two", on_key=True)
+                )
         spec = _with_nulls(merged, patch)
 
     name = "-".join(str(path[-1]) for path in choices)

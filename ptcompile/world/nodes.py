@@ -41,7 +41,13 @@ _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _MANY_VALUES = 50
 """A label with more values than that does not tell nodes apart: it is their name, or the like."""
 _KARPENTER_OFFERS = frozenset(
-    {"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "habana.ai/gaudi"}
+    {
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "habana.ai/gaudi",
+    }
 )
 """Accelerators that Karpenter's instance types have; it makes no node for another one without a NodeOverlay."""
 _RESOLVED_LABELS = (
@@ -99,8 +105,12 @@ def is_about(pools: Pools, placement: Placement) -> bool:
 
 def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
     """Return whether a pod is for a group: for its accelerators, or by a label that the group lists."""
-    has_label = any(requirement.get("key") in group.labels for choice in pod.choices for requirement in choice)
-    return reaches(pod.choices, group) and (has_label or any(is_accelerator(name) for name, _ in pod.requests))
+    has_label = any(
+        requirement.get("key") in group.labels for choice in pod.choices for requirement in choice
+    )
+    return reaches(pod.choices, group) and (
+        has_label or any(is_accelerator(name) for name, _ in pod.requests)
+    )
 
 
 def pools_of_profile(cluster: ClusterProfile) -> Pools | None:
@@ -120,7 +130,10 @@ def _profile_group(name: str, pool: NodePool, cluster: ClusterProfile) -> NodeGr
     return NodeGroup(
         names=(name,),
         labels={key: (value,) for key, value in {**labels, **pool.labels}.items()},
-        taints=[{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in pool.taints],
+        taints=[
+            {"key": taint.key, "value": taint.value, "effect": taint.effect}
+            for taint in pool.taints
+        ],
         amounts=sizes,
         size=pool.count,
         is_open=always,
@@ -170,12 +183,17 @@ def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
         node = as_string(spec.get("nodeName"))
         if node and nested_map(pod, "status").get("phase") not in _ENDED:
             on_node = taken.setdefault(node, {})
-            for name, amount in {**amounts.pod_requests(spec), "pods": quantity.Quantity(NANO)}.items():
+            for name, amount in {
+                **amounts.pod_requests(spec),
+                "pods": quantity.Quantity(NANO),
+            }.items():
                 on_node[name] = on_node.get(name, 0) + amount.nano
     return taken
 
 
-def _node_groups(nodes: Iterable[Json], taken: Mapping[str, Mapping[str, int]]) -> Iterator[NodeGroup]:
+def _node_groups(
+    nodes: Iterable[Json], taken: Mapping[str, Mapping[str, int]]
+) -> Iterator[NodeGroup]:
     """Yield the nodes in groups that differ in what decides on pods."""
     labels_of = {id(node): {**_labels(node), NAME: object_name(node)} for node in nodes}
     values: defaultdict[str, set[str]] = defaultdict(set)
@@ -196,7 +214,10 @@ def _node_groups(nodes: Iterable[Json], taken: Mapping[str, Mapping[str, int]]) 
         sizes = _left(first, taken)
         yield NodeGroup(
             names=tuple(map(object_name, members)),
-            labels={key: [*{labels_of[id(node)][key]: 1 for node in members}] for key in labels_of[id(first)]},
+            labels={
+                key: [*{labels_of[id(node)][key]: 1 for node in members}]
+                for key in labels_of[id(first)]
+            },
             taints=as_mappings(nested_map(first, "spec").get("taints")),
             amounts=sizes,
             is_pool=False,
@@ -224,11 +245,16 @@ def karpenter_group(pool: Json) -> NodeGroup:
     }
     labels = {**listed, **{key: [value] for key, value in fixed.items()}}
 
-    limits = {key: limit.nano for key, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items()}
+    limits = {
+        key: limit.nano
+        for key, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items()
+    }
     machines = [machines_by_name().get(value) for value in labels.get(_INSTANCE_TYPE, ())]
     known = [_machine_facts(row.machine.name, row.cloud)[1] for row in machines if row is not None]
     is_known = 0 < len(known) == len(machines)
-    possible = [each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())]
+    possible = [
+        each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())
+    ]
     sizes: dict[str, int] = {}
     for machine in possible if is_known else ():
         for resource, amount in machine.items():

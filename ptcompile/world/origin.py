@@ -69,7 +69,9 @@ class OriginMap(NamedTuple):
             own = _nearest(self.manifest, _indexed(self.manifest, origin.path))
             source = origin.source
             if source is not None:
-                source = source._replace(path=_indexed(source.manifest, (*source.path, *keys[end:])))
+                source = source._replace(
+                    path=_indexed(source.manifest, (*source.path, *keys[end:]))
+                )
             return WrittenPlace(own, value, origin.writer, source)
         return None
 
@@ -100,7 +102,14 @@ def _indexed(data: Any, keys: Path) -> Path:
     for step in keys:
         if isinstance(data, list) and field in OBJECT_KEYS:
             key = OBJECT_KEYS[str(field)]
-            step = next((i for i, item in reversed([*enumerate(data)]) if as_mapping(item).get(key) == step), step)
+            step = next(
+                (
+                    i
+                    for i, item in reversed([*enumerate(data)])
+                    if as_mapping(item).get(key) == step
+                ),
+                step,
+            )
         path.append(step)
         data = get(data, (step,))
         field = step

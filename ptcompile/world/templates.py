@@ -10,7 +10,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, as_text, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_string,
+    as_text,
+    namespace_of,
+    nested_map,
+)
 from ptcompile.shell.calls import ShellCall, no_files, shell_call
 
 TYPE_CHECKING = False
@@ -187,7 +194,11 @@ class ManifestContainer:
             return None
         from ptcompile.shell.script import read_script
 
-        env = {entry.name: entry.value for entry in self.env if entry.value is not None and "$" not in entry.value}
+        env = {
+            entry.name: entry.value
+            for entry in self.env
+            if entry.value is not None and "$" not in entry.value
+        }
         return read_script(self.tokens, env, self.files, self.folder)
 
     @cached_property
@@ -214,7 +225,9 @@ class ManifestContainer:
 
         Of several entries with one name, the last takes effect.
         """
-        entries = {entry.name: entry for entry in self._imported()} if self._find is not None else {}
+        entries = (
+            {entry.name: entry for entry in self._imported()} if self._find is not None else {}
+        )
         for entry in self.env:
             entries.pop(entry.name, None)
             entries[entry.name] = self._resolved(entry)
@@ -243,7 +256,9 @@ class ManifestContainer:
         source = as_mapping(entry.source.get("configMapKeyRef"))
         if not source or self._find is None:
             return entry
-        resolved = self._with_text(entry, "ConfigMap", as_string(source.get("name")), as_string(source.get("key")))
+        resolved = self._with_text(
+            entry, "ConfigMap", as_string(source.get("name")), as_string(source.get("key"))
+        )
         return entry if resolved.value is None else resolved
 
     def _with_text(self, entry: EnvEntry, kind: str, name: str, key: str) -> EnvEntry:
@@ -265,7 +280,9 @@ class ManifestContainer:
 class ManifestTemplate:
     """One pod template with its path, its role and its number of pods. A Pod is its own template."""
 
-    def __init__(self, path: Path, data: Json, role: str, replicas: int, main: str | None = None) -> None:
+    def __init__(
+        self, path: Path, data: Json, role: str, replicas: int, main: str | None = None
+    ) -> None:
         self.path = path
         """Path of the mapping that has `metadata` and `spec`."""
         self.data = data
@@ -304,7 +321,8 @@ class ManifestTemplate:
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
             main_index = next(
-                (i for i, spec in specs if as_string(spec.get("name")) == self.main_name), specs[0][0] if specs else -1
+                (i for i, spec in specs if as_string(spec.get("name")) == self.main_name),
+                specs[0][0] if specs else -1,
             )
             for i, spec in specs:
                 yield ManifestContainer(
@@ -313,7 +331,9 @@ class ManifestTemplate:
                     init=init,
                     main=not init and i == main_index,
                     find=self.find,
-                    files=no_files if self.find is None else partial(_mounted_text, self.find, self.spec, spec),
+                    files=no_files
+                    if self.find is None
+                    else partial(_mounted_text, self.find, self.spec, spec),
                 )
 
 

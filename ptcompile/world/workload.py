@@ -71,7 +71,9 @@ class Stream:
         """The kinds in the stream, as words that a rule may need: `@service`."""
         is_told = self.given_pools is not None or self.versions.gpu_shares is not None
         given = ["@nodepool"] if is_told else []
-        return frozenset([*given, *("@" + kind_of(manifest)[1].casefold() for manifest in self.objects)])
+        return frozenset(
+            [*given, *("@" + kind_of(manifest)[1].casefold() for manifest in self.objects)]
+        )
 
     @cached_property
     def pools(self) -> Pools | None:
@@ -112,7 +114,9 @@ class WorkloadRole(NamedTuple):
 class Workload:
     """One object of a stream. Everything derived here is derived once."""
 
-    def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
+    def __init__(
+        self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None
+    ) -> None:
         self.manifest = manifest
         self.stream = stream or Stream()
         """All objects of the stream; this one may be among them."""
@@ -184,7 +188,9 @@ class Workload:
             return None
         from ptcompile.world.origin import OriginMap
 
-        return OriginMap(self.manifest, self.made, () if self._made is None else self._made.origins, writers)
+        return OriginMap(
+            self.manifest, self.made, () if self._made is None else self._made.origins, writers
+        )
 
     @cached_property
     def certainty(self) -> Certainty:
@@ -202,7 +208,8 @@ class Workload:
     def _admitted(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
         written = templates_of(kind_of(self.made), self.made)
         templates = [
-            ManifestTemplate(template.path, as_mapping(template.template), *template[2:]) for template in written
+            ManifestTemplate(template.path, as_mapping(template.template), *template[2:])
+            for template in written
         ]
         writers: dict[Path, str] = {}
         if self.objects.has_any(DATA_KINDS):
@@ -212,7 +219,9 @@ class Workload:
             self._admit(templates, writers)
         for template in templates if self.objects.has_any(DATA_KINDS) else ():
             for container in template.containers:
-                writers |= {entry.value_path: entry.writer for entry in container.variables if entry.writer}
+                writers |= {
+                    entry.value_path: entry.writer for entry in container.variables if entry.writer
+                }
         return tuple(templates), writers
 
     def _admit(self, templates: list[ManifestTemplate], writers: dict[Path, str]) -> None:
@@ -223,7 +232,12 @@ class Workload:
         for template in templates:
             admitted = admission.admit(template.spec)
             template.spec = admitted.spec
-            writers.update({(*template.path, "spec", *path): writer for path, writer in admitted.writers.items()})
+            writers.update(
+                {
+                    (*template.path, "spec", *path): writer
+                    for path, writer in admitted.writers.items()
+                }
+            )
 
     @cached_property
     def containers(self) -> tuple[ManifestContainer, ...]:
@@ -265,7 +279,9 @@ class Workload:
 
     def template_of(self, role: str) -> ManifestTemplate | None:
         """Return the first pod template of a role, by its name in any case, or None."""
-        return next((template for template in self.templates if template.role.lower() == role), None)
+        return next(
+            (template for template in self.templates if template.role.lower() == role), None
+        )
 
     def views(self) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
         """Yield each container of the templates: path, manifest, view in the first pod of its role, and that pod."""
@@ -273,7 +289,12 @@ class Workload:
             views = {(view.name, view.init): view for view in role.pod.containers}
             for container in role.template.containers if role.template is not None else ():
                 if (container.name, container.is_init) in views:
-                    yield container.path, container.spec, views[container.name, container.is_init], role.pod
+                    yield (
+                        container.path,
+                        container.spec,
+                        views[container.name, container.is_init],
+                        role.pod,
+                    )
 
     @property
     def rendezvous(self) -> Rendezvous | None:

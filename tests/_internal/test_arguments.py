@@ -25,7 +25,9 @@ def test_sources_are_returned_or_read(tmp_path: Path) -> None:
     assert arguments.source(path, "manifests") == b"a: 1\n"
 
 
-@pytest.mark.parametrize(("value", "name"), [(5, "int"), (None, "NoneType"), (Point(1), "Point"), ({1}, "set")])
+@pytest.mark.parametrize(
+    ("value", "name"), [(5, "int"), (None, "NoneType"), (Point(1), "Point"), ({1}, "set")]
+)
 def test_anything_else_is_no_source(value: Any, name: str) -> None:
     with pytest.raises(TypeError, match=f"^manifests must be text, bytes, .*, not {name}$"):
         arguments.source(value, "manifests")
@@ -46,7 +48,10 @@ def test_a_source_has_the_name_of_its_path_unless_it_has_another() -> None:
         ({"target": 1.36}, "target must be a string or None, not float"),
         ({"kubernetes": 1.36}, "kubernetes must be a string or None, not float: write '1.36'"),
         ({"kubernetes": 1}, "kubernetes must be a string or None, not int"),
-        ({"extensions": {}}, "extensions must be the result of ptcompile.extensions or None, not dict"),
+        (
+            {"extensions": {}},
+            "extensions must be the result of ptcompile.extensions or None, not dict",
+        ),
         ({"pause": 5}, "pause must be a function or None, not int"),
         ({"select": "PTC1"}, "select must be a list, not str"),
         ({"select": b"PTC1"}, "select must be a list, not bytes"),
@@ -55,7 +60,9 @@ def test_a_source_has_the_name_of_its_path_unless_it_has_another() -> None:
         ({"select": None}, "select must be a list, not NoneType"),
     ],
 )
-def test_a_wrong_type_is_an_error_that_names_the_parameter(value: dict[str, Any], message: str) -> None:
+def test_a_wrong_type_is_an_error_that_names_the_parameter(
+    value: dict[str, Any], message: str
+) -> None:
     with pytest.raises(TypeError) as raised:
         arguments.check(**value)
     assert str(raised.value) == message
@@ -93,7 +100,9 @@ def test_a_mapping_or_none() -> None:
     assert arguments.mapping(None, "env") == {}
     wrong: list[Any] = [[], "a", 0]
     for value in wrong:
-        with pytest.raises(TypeError, match=f"^env must be a mapping or None, not {type(value).__name__}$"):
+        with pytest.raises(
+            TypeError, match=f"^env must be a mapping or None, not {type(value).__name__}$"
+        ):
             arguments.mapping(value, "env")
 
 

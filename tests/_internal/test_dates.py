@@ -28,6 +28,8 @@ def test_a_date_exists_and_has_ten_characters(text: str, expected: bool) -> None
 
 
 def test_today_is_the_date_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "gmtime", lambda: time.struct_time((2027, 3, 31, 23, 59, 59, 2, 90, 0)))
+    monkeypatch.setattr(
+        time, "gmtime", lambda: time.struct_time((2027, 3, 31, 23, 59, 59, 2, 90, 0))
+    )
     assert today() == "2027-03-31"
     assert is_date(today())

@@ -20,15 +20,21 @@ def test_a_folder_in_place_of_a_file_is_named(tmp_path: Path) -> None:
     assert raised.value.filename == str(tmp_path)
 
 
-@pytest.mark.parametrize(("size", "most", "length"), [(5, 5, 5), (6, 5, 6), (9, 5, 6), (0, 5, 0), (9, 0, 1)])
-def test_at_most_one_byte_more_than_the_limit_is_read(size: int, most: int, length: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "most", "length"), [(5, 5, 5), (6, 5, 6), (9, 5, 6), (0, 5, 0), (9, 0, 1)]
+)
+def test_at_most_one_byte_more_than_the_limit_is_read(
+    size: int, most: int, length: int, tmp_path: Path
+) -> None:
     path = tmp_path / "a.yaml"
     path.write_bytes(b"x" * size)
     assert len(files.read(path, most)) == length
     assert len(files.read_found(str(path), most)) == length
 
 
-def test_the_limit_of_one_file_applies_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_one_file_applies_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=3)])
     (tmp_path / "a.yaml").write_bytes(b"x" * 9)
     assert files.read(tmp_path / "a.yaml") == b"xxxx"
@@ -53,9 +59,16 @@ def test_walk_enters_no_links_and_continues_after_an_error(tmp_path: Path) -> No
     (tmp_path / "linked").symlink_to("b")
     (tmp_path / "itself").symlink_to("itself")
     top = str(tmp_path)
-    walked = [(os.path.relpath(folder, top), sorted(inner), sorted(names)) for folder, inner, names in files.walk(top)]
+    walked = [
+        (os.path.relpath(folder, top), sorted(inner), sorted(names))
+        for folder, inner, names in files.walk(top)
+    ]
     assert walked[0] == (".", ["a", "b", "linked"], ["itself", "x.yaml"])
-    assert sorted(walked[1:]) == [("a", [], ["w.yaml"]), ("b", ["c"], ["y.yaml"]), ("b/c", [], ["z.yaml"])]
+    assert sorted(walked[1:]) == [
+        ("a", [], ["w.yaml"]),
+        ("b", ["c"], ["y.yaml"]),
+        ("b/c", [], ["z.yaml"]),
+    ]
     errors: list[OSError] = []
     assert list(files.walk(str(tmp_path / "none"), errors.append)) == []
     assert [type(error) for error in errors] == [FileNotFoundError]
@@ -79,7 +92,9 @@ def test_roots_and_links_that_lead_out(tmp_path: Path) -> None:
         return [files.leads_out(str(deep / f"{name}.yaml")) for name in names]
 
     assert files.root_of(str(deep)) is None
-    assert trees() == [str(deep), str(deep), None, None], "outside a repository the tree is the file's own folder"
+    assert trees() == [str(deep), str(deep), None, None], (
+        "outside a repository the tree is the file's own folder"
+    )
     (repository / ".git").mkdir()
     assert files.root_of(str(deep)) == files.root_of(str(repository)) == str(repository)
     assert files.root_of(str(tmp_path)) is None
@@ -88,7 +103,12 @@ def test_roots_and_links_that_lead_out(tmp_path: Path) -> None:
         files.read_found(str(deep / "out.yaml"))
     assert files.read_found(str(deep / "in.yaml")) == b""
     assert files.leads_out("/dev/null") is None
-    assert [files.is_inside(str(deep / f"{name}.yaml"), str(repository)) for name in names] == [False, True, True, True]
+    assert [files.is_inside(str(deep / f"{name}.yaml"), str(repository)) for name in names] == [
+        False,
+        True,
+        True,
+        True,
+    ]
     assert not files.is_inside(str(tmp_path / "repository.yaml"), str(repository))
     resolve = files.link_resolver()
     assert [resolve(str(deep / f"{name}.yaml")) for name in names] == [

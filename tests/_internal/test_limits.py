@@ -27,7 +27,11 @@ LAUNCH = "torchrun --nnodes=2 --rdzv-endpoint=$A39 t.py"
 
 def pod(**container: Any) -> str:
     limits = {"nvidia.com/gpu": 1, "cpu": 1, "memory": "1Gi"}
-    spec = {"containers": [{"name": "pytorch", "image": "a:1", "resources": {"limits": limits}, **container}]}
+    spec = {
+        "containers": [
+            {"name": "pytorch", "image": "a:1", "resources": {"limits": limits}, **container}
+        ]
+    }
     return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec})
 
 
@@ -45,7 +49,10 @@ BOMBS: dict[str, tuple[str, tuple[str | int, ...]]] = {
         pod(command=["bash", "-c", f"{SCRIPT}\nexport A1 A39\n{LAUNCH}"]),
         ("spec", "containers", 0, "command", 2),
     ),
-    "script, as args": (pod(command=["bash"], args=["-c", SCRIPT]), ("spec", "containers", 0, "args", 1)),
+    "script, as args": (
+        pod(command=["bash"], args=["-c", SCRIPT]),
+        ("spec", "containers", 0, "args", 1),
+    ),
     "words": (
         pod(env=env_of([("A", "x" * 200_000)]), command=["torchrun"], args=["t.py", "$(A)" * 1000]),
         ("spec", "containers", 0, "args", 1),
@@ -72,7 +79,11 @@ BOMBS: dict[str, tuple[str, tuple[str | int, ...]]] = {
                                     "env": [
                                         {
                                             "name": f"A{i}",
-                                            "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['long']"}},
+                                            "valueFrom": {
+                                                "fieldRef": {
+                                                    "fieldPath": "metadata.annotations['long']"
+                                                }
+                                            },
                                         }
                                         for i in range(3000)
                                     ],
@@ -83,7 +94,18 @@ BOMBS: dict[str, tuple[str, tuple[str | int, ...]]] = {
                 },
             }
         ),
-        ("spec", "template", "spec", "containers", 0, "env", 0, "valueFrom", "fieldRef", "fieldPath"),
+        (
+            "spec",
+            "template",
+            "spec",
+            "containers",
+            0,
+            "env",
+            0,
+            "valueFrom",
+            "fieldRef",
+            "fieldPath",
+        ),
     ),
 }
 
@@ -159,13 +181,18 @@ def test_untrusted_input_lowers_the_limits_for_good(monkeypatch: pytest.MonkeyPa
 def test_limits_are_those_of_the_documentation() -> None:
     """The table of SECURITY.md; `tests/test_project_files.py` compares the text."""
     table = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
-    rows = [[cell.strip().replace(",", "") for cell in line.split("|")[2:4]] for line in table.splitlines()[3:11]]
+    rows = [
+        [cell.strip().replace(",", "") for cell in line.split("|")[2:4]]
+        for line in table.splitlines()[3:11]
+    ]
     scale = [1 << 20, *[1] * 7]
     for column, values in enumerate((limits.TRUSTED, limits.UNTRUSTED)):
         file, lines, documents, findings, comments, roles, variants, page = (
             int(row[column].split()[0]) * unit for row, unit in zip(rows, scale, strict=True)
         )
-        assert values == limits.Limits(file, lines, documents, findings, roles, variants, comments, page)
+        assert values == limits.Limits(
+            file, lines, documents, findings, roles, variants, comments, page
+        )
     assert "| 128 KiB each |" in table
     assert EXPANDED == 128 << 10
 
@@ -196,7 +223,9 @@ def test_a_wide_world_of_long_values_is_folded() -> None:
                 "completionMode": "Indexed",
                 "completions": 3000,
                 "parallelism": 3000,
-                "template": {"spec": {"containers": [{"name": "c", "env": env_of([("A", "x" * length)])}]}},
+                "template": {
+                    "spec": {"containers": [{"name": "c", "env": env_of([("A", "x" * length)])}]}
+                },
             },
         }
         told = ptcompile.simulate(manifest).to_dict()

@@ -7,7 +7,12 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile._internal.secret_formats import FORMATS, SecretFormat, has_secret_format, mask_formats
+from ptcompile._internal.secret_formats import (
+    FORMATS,
+    SecretFormat,
+    has_secret_format,
+    mask_formats,
+)
 from ptcompile.source.secrets.masking import masked_lines
 from ptcompile.source.secrets.texts import secret_parts
 
@@ -63,7 +68,9 @@ def test_innocent_texts(text: str) -> None:
 
 @pytest.mark.parametrize("secret_format", FORMATS, ids=lambda secret_format: secret_format.source)
 @given(data=st.data())
-def test_no_form_is_shorter_than_texts_that_are_searched(secret_format: SecretFormat, data: st.DataObject) -> None:
+def test_no_form_is_shorter_than_texts_that_are_searched(
+    secret_format: SecretFormat, data: st.DataObject
+) -> None:
     """Hypothesis shrinks to the shortest text."""
     assert has_secret_format(data.draw(texts_of(secret_format)))
 
@@ -86,8 +93,14 @@ def test_re2_reads_each_pattern(secret_format: SecretFormat) -> None:
         ("a hf_0123456789012345678901234567890 b", "a *** b"),
         ("x_ghp_0123456789012345678901234567890123456", "x_***"),
         ("AKIAIOSFODNN7EXAMPLE, AKIAIOSFODNN7EXAMPLES", "***, AKIAIOSFODNN7EXAMPLES"),
-        ("https://hooks.slack.com/services/T0001/B0001/XXq7ZZkP9vW3", "https://hooks.slack.com/services/***"),
-        ("https://h/k?a=b&X-Amz-Signature=0123456789abcdef&c=d", "https://h/k?a=b&X-Amz-Signature=***&c=d"),
+        (
+            "https://hooks.slack.com/services/T0001/B0001/XXq7ZZkP9vW3",
+            "https://hooks.slack.com/services/***",
+        ),
+        (
+            "https://h/k?a=b&X-Amz-Signature=0123456789abcdef&c=d",
+            "https://h/k?a=b&X-Amz-Signature=***&c=d",
+        ),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3", "***"),
         ("hf_012345678901234567890123456789,sk-0123456789abcdefghij", "***,***"),
         ("?sig=glpat-01234567890123456789&a", "?sig=***&a"),

@@ -45,7 +45,15 @@ def test_a_distance_above_the_limit_is_only_known_to_be_above() -> None:
     ],
 )
 def test_a_long_name_may_differ_in_two_letters(name: str, expected: str | None) -> None:
-    names = ("nodes", "terminationGracePeriod", "maxRestartsCounts", "maxRestarts9_", "backoffLimit", "map", "cat")
+    names = (
+        "nodes",
+        "terminationGracePeriod",
+        "maxRestartsCounts",
+        "maxRestarts9_",
+        "backoffLimit",
+        "map",
+        "cat",
+    )
     assert nearest(name, names) == expected
 
 
@@ -77,4 +85,6 @@ def test_long_words_and_many_names_are_not_compared() -> None:
     names = [f"other{number}" for number in range(999)]
     assert closest_match("replica", [*names, "replicas"]) == "replicas"
     assert closest_match("replica", [*names, "replicas", "last"]) is None
-    assert closest_match("REPLICAS", [*names, "replicas", "last"]) == "replicas"  # letter case costs nothing
+    assert (
+        closest_match("REPLICAS", [*names, "replicas", "last"]) == "replicas"
+    )  # letter case costs nothing

@@ -31,10 +31,15 @@ ENDINGS: dict[str, tuple[Json, Json]] = {
     "pods": ({"phase": "Succeeded"}, {"phase": "Failed", "reason": "Evicted"}),
     "jobs": ({"conditions": [{"type": "Complete", "status": "True"}], **ENDED}, {}),
     "pytorchjobs": ({"conditions": [{"type": "Succeeded", "status": "True"}], **ENDED}, {}),
-    "jobsets": ({"conditions": [{"type": "Completed", "status": "True"}], "terminalState": "Completed"}, {}),
+    "jobsets": (
+        {"conditions": [{"type": "Completed", "status": "True"}], "terminalState": "Completed"},
+        {},
+    ),
     "trainjobs": ({"conditions": [{"type": "Complete", "status": "True"}]}, {}),
 }
-FAILED: Json = {"conditions": [{"type": "Failed", "status": "True", "reason": "Broken", "message": "it broke"}]}
+FAILED: Json = {
+    "conditions": [{"type": "Failed", "status": "True", "reason": "Broken", "message": "it broke"}]
+}
 VOLCANO = "batch.volcano.sh/v1alpha1"
 SERVED = {version for version, _ in kinds_with(Kind.following)}
 
@@ -42,7 +47,12 @@ SERVED = {version for version, _ in kinds_with(Kind.following)}
 def ending(version: str, plural: str, *, well: bool) -> Json:
     """Return the final status that the kind's controller writes."""
     if version == VOLCANO:
-        return {"state": {"phase": "Completed" if well else "Failed", "reason": "" if well else "Broken"}}
+        return {
+            "state": {
+                "phase": "Completed" if well else "Failed",
+                "reason": "" if well else "Broken",
+            }
+        }
     succeeded, failed = ENDINGS[plural]
     jobset = {"terminalState": "Failed"} if plural == "jobsets" else {}
     return succeeded if well else failed or {**FAILED, **jobset}
@@ -70,14 +80,26 @@ class FakeApi:
     def one(self, plural: str) -> Json:
         """Return the only object of a kind."""
         (name,) = self.names(plural)
-        return next(live for (_, found, _, own), live in self.objects.items() if (found, own) == (plural, name))
+        return next(
+            live
+            for (_, found, _, own), live in self.objects.items()
+            if (found, own) == (plural, name)
+        )
 
     def create(self, version: str, plural: str, space: str, body: Json) -> tuple[int, Json]:
         name = body["metadata"]["name"]
         if (version, plural, space, name) in self.objects:
-            return 409, {"kind": "Status", "message": f"{plural} {name!r} already exists", "reason": "AlreadyExists"}
+            return 409, {
+                "kind": "Status",
+                "message": f"{plural} {name!r} already exists",
+                "reason": "AlreadyExists",
+            }
         others = list(self.objects.values())
-        refused = [one for one in validate(body, others=others) if one.severity == "error" and one.stage == "apply"]
+        refused = [
+            one
+            for one in validate(body, others=others)
+            if one.severity == "error" and one.stage == "apply"
+        ]
         if refused:
             return 422, {"kind": "Status", "message": refused[0].message, "reason": "Invalid"}
         live = {**body, "metadata": {**body["metadata"], "namespace": space, **self._born()}}
@@ -89,7 +111,10 @@ class FakeApi:
 
     def _born(self) -> Json:
         self._uid += 1
-        return {"uid": f"uid-{self._uid}", "creationTimestamp": f"2026-01-01T00:00:{self._uid % 60:02}Z"}
+        return {
+            "uid": f"uid-{self._uid}",
+            "creationTimestamp": f"2026-01-01T00:00:{self._uid % 60:02}Z",
+        }
 
     def _make_pods(self, job: Json, space: str, others: list[Json]) -> None:
         if job["kind"] == "Pod":
@@ -99,7 +124,12 @@ class FakeApi:
             key: job["metadata"][key] for key in ("uid", "name")
         }
         for at, pod in enumerate(expand(job, related=others).pods):
-            metadata = {"name": pod.name, "namespace": space, "labels": dict(pod.labels), "ownerReferences": [owner]}
+            metadata = {
+                "name": pod.name,
+                "namespace": space,
+                "labels": dict(pod.labels),
+                "ownerReferences": [owner],
+            }
             status = {"phase": "Running", "podIP": f"10.0.0.{at}"}
             made = {
                 "metadata": {**metadata, **self._born()},
@@ -123,18 +153,34 @@ class FakeApi:
         with self._lock:
             self.asked.append((method, target))
             if method in self.forbidden:
-                return 403, {"kind": "Status", "reason": "Forbidden", "message": f"no {method} for you"}
+                return 403, {
+                    "kind": "Status",
+                    "reason": "Forbidden",
+                    "message": f"no {method} for you",
+                }
             if found is None:
                 return 404, {"message": "no such path"}
-            version, plural, space = found["core"] or found["group"], found["plural"], found["space"] or ""
+            version, plural, space = (
+                found["core"] or found["group"],
+                found["plural"],
+                found["space"] or "",
+            )
             if version not in SERVED:
                 return 404, {"message": "the server could not find the requested resource"}
             rest = [part for part in url.path[found.end() :].split("/") if part]
             if not rest:
-                return self.create(version, plural, space, body) if method == "POST" else self._list(found, query)
+                return (
+                    self.create(version, plural, space, body)
+                    if method == "POST"
+                    else self._list(found, query)
+                )
             key = version, plural, space, rest[0]
             if key not in self.objects:
-                return 404, {"kind": "Status", "reason": "NotFound", "message": f"{rest[0]} not found"}
+                return 404, {
+                    "kind": "Status",
+                    "reason": "NotFound",
+                    "message": f"{rest[0]} not found",
+                }
             if rest[1:] == ["log"]:
                 return 200, f"{rest[0]} {query['container']} one\n{rest[0]} épilogue"
             return self._of_one(method, key, body)
@@ -147,7 +193,9 @@ class FakeApi:
         elif method == "PATCH":
             live["metadata"] |= body["metadata"]
         elif (
-            self.ends is not None and "status" in live and sum(one[1].endswith(f"/{key[3]}") for one in self.asked) > 1
+            self.ends is not None
+            and "status" in live
+            and sum(one[1].endswith(f"/{key[3]}") for one in self.asked) > 1
         ):
             live["status"] = ending(key[0], key[1], well=self.ends)
         return 200, live
@@ -163,12 +211,19 @@ class FakeApi:
             for (version, plural, space, name), live in self.objects.items()
             if (version, plural) == (found["core"] or found["group"], found["plural"])
             and space == (found["space"] or space)
-            and all(live["metadata"].get("labels", {}).get(key) == value for key, _, value in wanted)
+            and all(
+                live["metadata"].get("labels", {}).get(key) == value for key, _, value in wanted
+            )
             and query.get("fieldSelector", f"metadata.name={name}") == f"metadata.name={name}"
         ]
         if query.get("watch", "").lower() == "true":
-            return 200, "".join(json.dumps({"type": "ADDED", "object": live}) + "\n" for live in objects)
-        items = [{key: value for key, value in live.items() if key not in ("apiVersion", "kind")} for live in objects]
+            return 200, "".join(
+                json.dumps({"type": "ADDED", "object": live}) + "\n" for live in objects
+            )
+        items = [
+            {key: value for key, value in live.items() if key not in ("apiVersion", "kind")}
+            for live in objects
+        ]
         return 200, {"kind": "List", "items": items}
 
 
@@ -187,7 +242,9 @@ def serving() -> Iterator[FakeApi]:
                 status, found = 500, {"message": repr(error)}
             content = found.encode() if isinstance(found, str) else json.dumps(found).encode()
             self.send_response(status)
-            self.send_header("Content-Type", "text/plain" if isinstance(found, str) else "application/json")
+            self.send_header(
+                "Content-Type", "text/plain" if isinstance(found, str) else "application/json"
+            )
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

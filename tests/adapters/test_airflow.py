@@ -39,7 +39,15 @@ class Ti(SimpleNamespace):
 
 
 def context(try_number: int = 1) -> Any:
-    return {"ti": Ti(dag_id="My DAG", task_id="train_it", run_id="manual__2026", try_number=try_number, map_index=-1)}
+    return {
+        "ti": Ti(
+            dag_id="My DAG",
+            task_id="train_it",
+            run_id="manual__2026",
+            try_number=try_number,
+            map_index=-1,
+        )
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +60,12 @@ def _connection(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
         "users": [{"name": "u", "user": {"token": "t"}}],
     }  # fmt: skip
     extra = {"kube_config": json.dumps(config)}
-    monkeypatch.setenv("AIRFLOW_CONN_KUBERNETES_DEFAULT", json.dumps({"conn_type": "kubernetes", "extra": extra}))
-    monkeypatch.setattr(KubernetesHook, "get_connection", classmethod(lambda _cls, _id: _found(extra)))
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_KUBERNETES_DEFAULT", json.dumps({"conn_type": "kubernetes", "extra": extra})
+    )
+    monkeypatch.setattr(
+        KubernetesHook, "get_connection", classmethod(lambda _cls, _id: _found(extra))
+    )
 
     async def extras(_self: Any) -> Any:
         return extra
@@ -91,7 +103,9 @@ def event_of(trigger: Any) -> Any:
 
 
 @pytest.mark.parametrize("target", OPERATORS)
-def test_deferred_from_start_to_end(target: str, fake: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
+def test_deferred_from_start_to_end(
+    target: str, fake: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
     op = operator(target=target)
     waiting = deferred(op)
     fake.ends = True
@@ -180,7 +194,9 @@ def test_in_a_dag_file(tmp_path: Path) -> None:
         "task.render_template_fields({'params': {'x': 'tune'}})\n"
         "assert 'script: tune.py' in task.spec, task.spec\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -192,5 +208,7 @@ def test_import_does_not_contact_a_cluster(tmp_path: Path) -> None:
         "import ptcompile.adapters.airflow as module\n"
         "module.PtcompileOperator(task_id='t', spec='x')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,9 @@ def _holds(requirement: str, live: Json) -> bool:
             value = value[int(key)] if int(key) < len(value) else None
         else:
             value = (value or {}).get(key)
-    return value is not None if not wanted else value in re.findall(r"\w+", wanted.removeprefix("in"))
+    return (
+        value is not None if not wanted else value in re.findall(r"\w+", wanted.removeprefix("in"))
+    )
 
 
 def _executed(template: Json, fake: FakeApi) -> str:
@@ -46,7 +48,9 @@ def _executed(template: Json, fake: FakeApi) -> str:
     path = f"/{group}/{body['apiVersion']}/namespaces/team-a/{plural}/{body['metadata']['name']}"
     for _ in range(5):
         _, live = fake.answer("GET", path, None)
-        if any(_holds(one, live) for one in re.split(r", (?![^(]*\))", resource["failureCondition"])):
+        if any(
+            _holds(one, live) for one in re.split(r", (?![^(]*\))", resource["failureCondition"])
+        ):
             return "Failed"
         if _holds(resource["successCondition"], live):
             return "Succeeded"
@@ -54,8 +58,12 @@ def _executed(template: Json, fake: FakeApi) -> str:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("ends", "phase"), [(True, "Succeeded"), (False, "Failed"), (None, "Running")])
-def test_steps_end_as_the_job_does_on_every_target(target: str, ends: bool | None, phase: str, fake: FakeApi) -> None:
+@pytest.mark.parametrize(
+    ("ends", "phase"), [(True, "Succeeded"), (False, "Failed"), (None, "Running")]
+)
+def test_steps_end_as_the_job_does_on_every_target(
+    target: str, ends: bool | None, phase: str, fake: FakeApi
+) -> None:
     nodes = SPEC if target == "pod" else SPEC.replace("script:", "nodes: 2, script:")
     made = argo.templates(ptcompile.compile(nodes, target=target))
     fake.ends = ends
@@ -65,15 +73,26 @@ def test_steps_end_as_the_job_does_on_every_target(target: str, ends: bool | Non
 
 
 def test_the_workflow_runs_the_templates_in_order() -> None:
-    made = argo.workflow(ptcompile.compile(SPEC.replace("script:", "nodes: 2, script:"), target="job"))
+    made = argo.workflow(
+        ptcompile.compile(SPEC.replace("script:", "nodes: 2, script:"), target="job")
+    )
     first, *rest = made["spec"]["templates"]
-    assert [step[0]["template"] for step in first["steps"]] == [one["name"] for one in rest] == ["service-0", "job-1"]
+    assert (
+        [step[0]["template"] for step in first["steps"]]
+        == [one["name"] for one in rest]
+        == ["service-0", "job-1"]
+    )
     assert made["metadata"] == {"generateName": "train-", "namespace": "team-a"}
     assert all(one["resource"]["setOwnerReference"] for one in rest)
     assert "successCondition" not in rest[0]["resource"]
     owned = argo.templates(ptcompile.compile(SPEC), owned=False)
     assert "setOwnerReference" not in owned[-1]["resource"]
-    assert argo.workflow(ptcompile.compile(SPEC), service_account="runner")["spec"]["serviceAccountName"] == "runner"
+    assert (
+        argo.workflow(ptcompile.compile(SPEC), service_account="runner")["spec"][
+            "serviceAccountName"
+        ]
+        == "runner"
+    )
 
 
 def test_argo_placeholders_are_rejected() -> None:

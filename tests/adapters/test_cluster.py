@@ -26,7 +26,9 @@ def _submitted(api: Any, target: str) -> tuple[ptcompile.Result, Any]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_object_is_created_in_order_and_owned_by_the_job(target: str, fake: FakeApi, api: Any) -> None:
+def test_every_object_is_created_in_order_and_owned_by_the_job(
+    target: str, fake: FakeApi, api: Any
+) -> None:
     result, live = _submitted(api, target)
     created = [path.rpartition("/")[2] for method, path in fake.asked if method == "POST"]
     assert created == [one.plural for one in result.handle.objects]
@@ -59,7 +61,9 @@ def test_follow_returns_the_end(target: str, *, well: bool, fake: FakeApi, api: 
     assert cluster.target_of(job) == target
     assert not ptcompile.status(cluster.find(api, job) or {}).done
     fake.ends = well
-    assert ptcompile.status(cluster.find(api, job) or {}).state == ("succeeded" if well else "failed")
+    assert ptcompile.status(cluster.find(api, job) or {}).state == (
+        "succeeded" if well else "failed"
+    )
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -102,7 +106,14 @@ def test_a_client_without_patch_permission_leaves_no_objects(fake: FakeApi, api:
 def test_the_newest_of_recreated_pods_counts(fake: FakeApi, api: Any) -> None:
     _, live = _submitted(api, "job")
     (key, first), *_ = [one for one in fake.objects.items() if one[0][1] == "pods"]
-    newer = {**first, "metadata": {**first["metadata"], "name": "again", "creationTimestamp": "2026-01-02T00:00:00Z"}}
+    newer = {
+        **first,
+        "metadata": {
+            **first["metadata"],
+            "name": "again",
+            "creationTimestamp": "2026-01-02T00:00:00Z",
+        },
+    }
     fake.objects = {(*key[:3], "again"): newer, **fake.objects}
     index = int(first["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"])
     assert [one.pod["metadata"]["name"] for one in cluster.replicas(api, live)][index] == "again"
@@ -137,7 +148,9 @@ def test_a_namespace_that_cannot_exist(namespace: str, fake: FakeApi, api: Any) 
 
 def test_another_namespace_than_that_of_the_manifests(fake: FakeApi, api: Any) -> None:
     result = ptcompile.compile(SPEC.replace("{name: train}", "{name: train, namespace: research}"))
-    with pytest.raises(ValueError, match="the manifests are for the namespace research, not team-a"):
+    with pytest.raises(
+        ValueError, match="the manifests are for the namespace research, not team-a"
+    ):
         cluster.submit(api, result, "team-a")
     assert fake.asked == []
     assert cluster.submit(api, result, "research")["metadata"]["namespace"] == "research"

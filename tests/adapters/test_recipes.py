@@ -23,7 +23,11 @@ spec: {image: "registry.example.com/x:1", script: train.py, nodes: 2, resources:
 def recipe(name: str) -> Any:
     """Import a recipe's module, which only defines things."""
     path = ROOT / "examples" / "orchestrators" / f"{name}.py"
-    assert 20 <= len([line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]) <= 60
+    assert (
+        20
+        <= len([line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()])
+        <= 60
+    )
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -57,7 +61,9 @@ def test_hera() -> None:
     assert yaml.safe_load(job["manifest"])["kind"] == "Job"
 
 
-def test_kubeflow_pipelines(reached: FakeApi, capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
+def test_kubeflow_pipelines(
+    reached: FakeApi, capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
     pytest.importorskip("kfp")
     from kfp import compiler
 
@@ -83,7 +89,9 @@ def test_dagster(reached: FakeApi) -> None:
     assert [name[:6] for name in reached.names("pytorchjobs")] == ["train-"]
     reached.objects.clear()
     reached.ends = False
-    failed = dagster.materialize([module.model], resources={"training": training}, raise_on_error=False)
+    failed = dagster.materialize(
+        [module.model], resources={"training": training}, raise_on_error=False
+    )
     assert not failed.success
 
 

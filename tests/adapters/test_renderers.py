@@ -51,8 +51,15 @@ def run(folder: Path, *words: str, env: Mapping[str, str] | None = None) -> Ran:
     command = commands / "ptcompile"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m ptcompile "$@"\n', encoding="utf-8")
     command.chmod(0o755)
-    variables = {**os.environ, "PATH": f"{commands}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), **(env or {})}
-    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=variables, timeout=120, check=False)
+    variables = {
+        **os.environ,
+        "PATH": f"{commands}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        **(env or {}),
+    }
+    done = subprocess.run(
+        words, capture_output=True, text=True, cwd=folder, env=variables, timeout=120, check=False
+    )
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -86,7 +93,10 @@ def test_kustomize_compiles_a_resource_under_its_prefixed_name(jobs: Path) -> No
     ran = kustomize(jobs, "resources: [job.yaml]\nnamePrefix: dev-\ntransformers: [cluster.yaml]\n")
     assert ran.status == 0, ran.err
     job = next(item for item in yaml.safe_load_all(ran.out) if item["kind"] == "Job")
-    assert "--master-addr=dev-llama-0.dev-llama" in job["spec"]["template"]["spec"]["containers"][0]["command"]
+    assert (
+        "--master-addr=dev-llama-0.dev-llama"
+        in job["spec"]["template"]["spec"]["containers"][0]["command"]
+    )
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "research"}
 
 
@@ -109,9 +119,13 @@ def chart(tmp_path: Path) -> Path:
     """Return a folder with a chart of one spec and one ConfigMap."""
     templates = tmp_path / "chart" / "templates"
     templates.mkdir(parents=True)
-    (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n", encoding="utf-8")
+    (tmp_path / "chart" / "Chart.yaml").write_text(
+        "apiVersion: v2\nname: chart\nversion: 0.1.0\n", encoding="utf-8"
+    )
     nodes = "{{ .Values.nodes | default 2 }}"
-    (templates / "job.yaml").write_text(SPEC.format(name="{{ .Release.Name }}", nodes=nodes), encoding="utf-8")
+    (templates / "job.yaml").write_text(
+        SPEC.format(name="{{ .Release.Name }}", nodes=nodes), encoding="utf-8"
+    )
     config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata: {a: b}\n"
     (templates / "settings.yaml").write_text(config_map, encoding="utf-8")
     return tmp_path
@@ -139,7 +153,9 @@ def test_helm_passes_arguments_on(chart: Path) -> None:
     assert (ran.status, kinds(ran.out)) == (0, ["ConfigMap", "JobSet"])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Helm discards standard error, and only /proc leads around it")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="Helm discards standard error, and only /proc leads around it"
+)
 def test_helm_stops_at_an_error_and_shows_it(chart: Path) -> None:
     ran = helm(chart, "--set", "nodes=two")
     assert (ran.status, ran.out) == (1, "")
@@ -151,10 +167,22 @@ def test_kpt_replaces_specs_and_keeps_results(jobs: Path) -> None:
     package = jobs / "package"
     package.mkdir()
     (jobs / "job.yaml").rename(package / "job.yaml")
-    words = (tool("kpt"), "fn", "eval", "package", "--exec", "ptcompile krm", "--fn-config", "cluster.yaml")
+    words = (
+        tool("kpt"),
+        "fn",
+        "eval",
+        "package",
+        "--exec",
+        "ptcompile krm",
+        "--fn-config",
+        "cluster.yaml",
+    )
     ran = run(jobs, *words)
     assert ran.status == 0, ran.err
-    assert kinds("---\n".join(path.read_text(encoding="utf-8") for path in package.iterdir())) == ["Job", "Service"]
+    assert kinds("---\n".join(path.read_text(encoding="utf-8") for path in package.iterdir())) == [
+        "Job",
+        "Service",
+    ]
     for path in package.iterdir():
         path.unlink()
     (package / "job.yaml").write_text(SPEC.format(name="llama", nodes="two"), encoding="utf-8")

@@ -30,7 +30,16 @@ OPERATORS = ["job", "pytorchjob", "volcano", "jobset", "trainjob"]
 
 
 def app(j: str = "2x1", **given: Any) -> Any:
-    return ddp("--epochs", "3", script="train.py", image="registry.example.com/x:1", j=j, cpu=1, memMB=2000, **given)
+    return ddp(
+        "--epochs",
+        "3",
+        script="train.py",
+        image="registry.example.com/x:1",
+        j=j,
+        cpu=1,
+        memMB=2000,
+        **given,
+    )
 
 
 @pytest.fixture
@@ -65,18 +74,34 @@ def test_ptcompile_alone_does_not_change_torchx_0_7() -> None:
 def test_torchx_0_8_finds_the_module_of_the_wheel() -> None:
     included = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     folder = "integrations/torchx/torchx_plugins"
-    assert included["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"][folder] == "torchx_plugins"
+    assert (
+        included["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"][folder]
+        == "torchx_plugins"
+    )
     if IS_NEXT:
         from torchx import plugins
 
-        assert get_scheduler_factories()["ptcompile"].__module__ == "torchx_plugins.schedulers.ptcompile"
+        assert (
+            get_scheduler_factories()["ptcompile"].__module__
+            == "torchx_plugins.schedulers.ptcompile"
+        )
         assert not plugins.registry().errors
 
 
 def test_the_command_line_compiles_without_a_cluster(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print()\n", encoding="utf-8")
     torchx = Path(sys.executable).with_name("torchx")
-    words = ["run", "-s", "ptcompile", "--dryrun", "-cfg", "target=volcano,namespace=research", "dist.ddp", "-j", "2x1"]
+    words = [
+        "run",
+        "-s",
+        "ptcompile",
+        "--dryrun",
+        "-cfg",
+        "target=volcano,namespace=research",
+        "dist.ddp",
+        "-j",
+        "2x1",
+    ]
     done = subprocess.run(
         [torchx, *words, "--script", "train.py", "--image", "registry.example.com/x:1"],
         cwd=tmp_path,
@@ -91,7 +116,9 @@ def test_the_command_line_compiles_without_a_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", OPERATORS)
-def test_a_run_from_its_start_to_its_end(target: str, fake: FakeApi, scheduler: PtcompileScheduler) -> None:
+def test_a_run_from_its_start_to_its_end(
+    target: str, fake: FakeApi, scheduler: PtcompileScheduler
+) -> None:
     with get_runner("session") as runner:
         runner._scheduler_instances["ptcompile"] = scheduler
         handle = runner.run(app(), "ptcompile", {"target": target, "namespace": "research"})
@@ -144,10 +171,13 @@ def test_logs_of_roles_and_ranks(scheduler: PtcompileScheduler) -> None:
     app_id = scheduler.submit(app(), {"target": "pytorchjob"})
     name = app_id.rpartition(":")[2]
     first = [
-        next(iter(scheduler.log_iter(app_id, role, k))) for role, k in (("Master", 0), ("Worker", 0), ("train", 1))
+        next(iter(scheduler.log_iter(app_id, role, k)))
+        for role, k in (("Master", 0), ("Worker", 0), ("train", 1))
     ]
     assert first == [f"{name}-{pod}-0 pytorch one\n" for pod in ("master", "worker", "worker")]
-    assert list(scheduler.log_iter(app_id, "Master", regex="pil", should_tail=True)) == [f"{name}-master-0 épilogue\n"]
+    assert list(scheduler.log_iter(app_id, "Master", regex="pil", should_tail=True)) == [
+        f"{name}-master-0 épilogue\n"
+    ]
     since = datetime.now(UTC) - timedelta(seconds=30)
     assert list(scheduler.log_iter(app_id, "Master", since=since))
     with pytest.raises(ValueError, match="no pod 7 of role 'Master'"):
@@ -164,11 +194,15 @@ def test_the_profile_and_the_queue(tmp_path: Path, scheduler: PtcompileScheduler
         ),
         encoding="utf-8",
     )
-    info = scheduler.submit_dryrun(app(), {"target": "jobset", "cluster": str(profile), "queue": "gpus"})
+    info = scheduler.submit_dryrun(
+        app(), {"target": "jobset", "cluster": str(profile), "queue": "gpus"}
+    )
     assert "kueue.x-k8s.io/queue-name: gpus" in str(info)
 
 
-def test_invalid_specs_raise_with_all_findings(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
+def test_invalid_specs_raise_with_all_findings(
+    fake: FakeApi, scheduler: PtcompileScheduler
+) -> None:
     with pytest.raises(CompileError, match="PTC"):
         scheduler.submit(app(j="2x1", env={"BAD NAME=": "x"}), {"target": "jobset"})
     assert fake.asked == []

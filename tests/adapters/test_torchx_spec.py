@@ -69,7 +69,11 @@ def test_it_compiles_with_the_target_s_rendezvous_address(target: str) -> None:
 
 
 def test_a_range_a_module_and_torchrun_s_other_options() -> None:
-    line = DDP.replace("--nnodes 2", "--nnodes 1:4").replace("train.py", "-m pkg.train").replace("--tee 3", "--tee=1")
+    line = (
+        DDP.replace("--nnodes 2", "--nnodes 1:4")
+        .replace("train.py", "-m pkg.train")
+        .replace("--tee 3", "--tee=1")
+    )
     line = line.replace("--role", "--max_restarts 2 --rdzv_conf timeout=5,x=y --role")
     found = words(app("-c", line, num_replicas=4, min_replicas=1))
     assert (found["module"], found["nodes"], found["elastic"]["nnodes"]) == ("pkg.train", 4, "1:4")
@@ -90,7 +94,9 @@ def test_other_commands_are_unchanged() -> None:
     assert "elastic" not in found
 
 
-@pytest.mark.parametrize(("policy", "word"), [("APPLICATION", "RestartJob"), ("REPLICA", "RestartPod")])
+@pytest.mark.parametrize(
+    ("policy", "word"), [("APPLICATION", "RestartJob"), ("REPLICA", "RestartPod")]
+)
 def test_retries(policy: str, word: str) -> None:
     found = words(app(max_retries=3, retry_policy=SimpleNamespace(value=policy)))
     assert found["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
@@ -140,8 +146,11 @@ def test_several_roles_are_not_one_job() -> None:
 
 
 def test_the_package_with_the_entry_point_has_this_version() -> None:
-    project = tomllib.loads((ROOT / "integrations" / "torchx" / "pyproject.toml").read_text(encoding="utf-8"))[
-        "project"
-    ]
+    project = tomllib.loads(
+        (ROOT / "integrations" / "torchx" / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
     assert project["version"] == ptcompile.__version__
-    assert project["entry-points"]["torchx.schedulers"]["ptcompile"] == "ptcompile.adapters.torchx:create_scheduler"
+    assert (
+        project["entry-points"]["torchx.schedulers"]["ptcompile"]
+        == "ptcompile.adapters.torchx:create_scheduler"
+    )

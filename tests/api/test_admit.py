@@ -14,7 +14,9 @@ import ptcompile
 
 Json = dict[str, Any]
 GROUP = "kueue.x-k8s.io/v1beta2"
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "admission.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "schemas" / "admission.schema.json").read_text(encoding="utf-8")
+)
 QUEUES = """\
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ResourceFlavor
@@ -68,10 +70,16 @@ def job(name: str = "train", pods: int = 2, queue: str | None = "gpus", **metada
     }
 
 
-def workload(name: str, cpu: int, *, admitted: bool = True, owner: str = "", priority: int = 0) -> Json:
+def workload(
+    name: str, cpu: int, *, admitted: bool = True, owner: str = "", priority: int = 0
+) -> Json:
     """Return a Workload of a dump, in the queue `gpus`."""
     container = {"name": "c", "resources": {"requests": {"cpu": str(cpu)}}}
-    metadata: Json = {"name": name, "namespace": "default", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    metadata: Json = {
+        "name": name,
+        "namespace": "default",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
     if owner:
         metadata["ownerReferences"] = [{"kind": "Job", "name": owner}]
     out: Json = {
@@ -81,14 +89,27 @@ def workload(name: str, cpu: int, *, admitted: bool = True, owner: str = "", pri
         "spec": {
             "queueName": "gpus",
             "priority": priority,
-            "podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}],
+            "podSets": [
+                {"name": "main", "count": 1, "template": {"spec": {"containers": [container]}}}
+            ],
         },
     }
     if admitted:
-        assigned = {"name": "main", "flavors": {"cpu": "epyc"}, "resourceUsage": {"cpu": str(cpu)}, "count": 1}
+        assigned = {
+            "name": "main",
+            "flavors": {"cpu": "epyc"},
+            "resourceUsage": {"cpu": str(cpu)},
+            "count": 1,
+        }
         out["status"] = {
             "admission": {"clusterQueue": "research", "podSetAssignments": [assigned]},
-            "conditions": [{"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-01T00:00:01Z"}],
+            "conditions": [
+                {
+                    "type": "QuotaReserved",
+                    "status": "True",
+                    "lastTransitionTime": "2026-01-01T00:00:01Z",
+                }
+            ],
         }
     return out
 
@@ -118,15 +139,23 @@ def test_a_job_that_never_fits_is_an_error_at_its_queue() -> None:
     admission = ptcompile.admit(text, filename="all.yaml")
     assert (admission.ok, admission.by_quota_alone) == (False, True)
     (finding,) = admission.diagnostics
-    assert (finding.name, finding.severity, finding.authority) == ("never-admitted", "error", "kueue")
+    assert (finding.name, finding.severity, finding.authority) == (
+        "never-admitted",
+        "error",
+        "kueue",
+    )
     assert finding.path == ("metadata", "labels", "kueue.x-k8s.io/queue-name")
     assert finding.span is not None
     line = text.splitlines()[finding.span.line - 1]
     assert "queue-name: gpus" in line
     quota = next(i for i, line in enumerate(text.splitlines(), 1) if "nominalQuota: 4" in line)
-    assert finding.message.endswith(f"request (5) > maximum capacity (4); the quota is at all.yaml:{quota}")
+    assert finding.message.endswith(
+        f"request (5) > maximum capacity (4); the quota is at all.yaml:{quota}"
+    )
     assert finding.help == "no more than 4 pods of main can ever fit"
-    assert admission.text().startswith("by quota alone: without --state, nothing is taken to be in use\n")
+    assert admission.text().startswith(
+        "by quota alone: without --state, nothing is taken to be in use\n"
+    )
 
 
 def test_a_job_waits_for_what_is_in_use() -> None:
@@ -151,12 +180,19 @@ def test_another_queue_is_named_if_it_would_admit_the_job() -> None:
 def test_a_job_takes_the_place_of_one_of_lower_priority() -> None:
     state = cluster(workload("w", 3, owner="other"))
     state[3]["spec"]["preemption"] = {"withinClusterQueue": "LowerPriority"}
-    high = {"apiVersion": GROUP, "kind": "WorkloadPriorityClass", "metadata": {"name": "high"}, "value": 10}
+    high = {
+        "apiVersion": GROUP,
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "high"},
+        "value": 10,
+    }
     urgent = job()
     urgent["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "high"
     admission = ptcompile.admit(urgent, state=[*state, high])
     (answer,) = checked(admission)["jobs"].values()
-    assert answer["preempts"] == [{"name": "other", "namespace": "default", "how": "InClusterQueue"}]
+    assert answer["preempts"] == [
+        {"name": "other", "namespace": "default", "how": "InClusterQueue"}
+    ]
     assert "  preempts other in default (InClusterQueue)\n" in admission.text()
     missing = ptcompile.admit(urgent, state=state)
     assert "WorkloadPriorityClass high doesn't exist" in missing.text()
@@ -187,7 +223,9 @@ def test_a_spec_is_compiled_first() -> None:
     profile = "{apiVersion: ptcompile/v1, kind: ClusterProfile, metadata: {name: c}, spec: {queueSystem: kueue}}"
     admission = ptcompile.admit(spec, cluster=profile, state=QUEUES, filename="spec.yaml")
     errors = [one for one in admission.diagnostics if one.name == "never-admitted"]
-    assert [(one.path, one.span.line if one.span else 0) for one in errors] == [(("spec", "queue"), 8)]
+    assert [(one.path, one.span.line if one.span else 0) for one in errors] == [
+        (("spec", "queue"), 8)
+    ]
 
 
 def test_a_job_without_a_queue_or_of_an_unknown_queue() -> None:
@@ -211,7 +249,9 @@ def test_a_kind_that_kueue_leaves_out_by_default_has_the_note_of_its_rule() -> N
     }
     (answer,) = ptcompile.admit(train, state=QUEUES).jobs
     assert (answer.outcome, answer.cluster_queue, answer.notes) == ("admitted", "", ())
-    assert any(answer.reason in diagnostic.message for diagnostic in ptcompile.lint(train).diagnostics)
+    assert any(
+        answer.reason in diagnostic.message for diagnostic in ptcompile.lint(train).diagnostics
+    )
     spec = {"queueFrameworks": ["kubeflow.org/pytorchjob"]}
     profile: Json = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": spec}
     (answer,) = ptcompile.admit(train, state=QUEUES, cluster=profile).jobs
@@ -283,24 +323,45 @@ spec: {image: "img:1", script: train.py, nodes: 5, resources: {cpu: 1}, queue: g
 
 
 def test_overrides_change_the_specs_of_the_stream() -> None:
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"queueSystem": "kueue"}}
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"queueSystem": "kueue"},
+    }
     text = f"{SPEC}---\n{QUEUES}---\n{yaml.safe_dump(job('job', 5))}"
-    assert [one.outcome for one in ptcompile.admit(text, cluster=cluster).jobs] == ["never", "never"]
+    assert [one.outcome for one in ptcompile.admit(text, cluster=cluster).jobs] == [
+        "never",
+        "never",
+    ]
     answer = ptcompile.admit(text, cluster=cluster, overrides=[("spec.nodes", 2)], name="run-7")
-    assert [(one.name, one.outcome) for one in answer.jobs] == [("run-7", "admitted"), ("job", "never")]
+    assert [(one.name, one.outcome) for one in answer.jobs] == [
+        ("run-7", "admitted"),
+        ("job", "never"),
+    ]
 
 
 def test_mistakes_in_overrides_are_theirs() -> None:
-    answer = ptcompile.admit(SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many"), ("spec.args[3]", 1)])
-    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {"overrides[1]"}
+    answer = ptcompile.admit(
+        SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many"), ("spec.args[3]", 1)]
+    )
+    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {
+        "overrides[1]"
+    }
     answer = ptcompile.admit(SPEC + "---\n" + QUEUES, overrides=[("spec.nodes", "many")])
-    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {"overrides[0]"}
+    assert {item.filename for item in answer.diagnostics if item.severity == "error"} == {
+        "overrides[0]"
+    }
     assert not answer.jobs
 
 
 def test_a_kind_without_pods_counts_where_it_names_a_queue() -> None:
     labels = {"kueue.x-k8s.io/queue-name": "gpus"}
-    other = {"apiVersion": "acme.io/v1", "kind": "Pipeline", "metadata": {"name": "p", "labels": labels}, "spec": {}}
+    other = {
+        "apiVersion": "acme.io/v1",
+        "kind": "Pipeline",
+        "metadata": {"name": "p", "labels": labels},
+        "spec": {},
+    }
     (answer,) = ptcompile.admit(f"{yaml.safe_dump(other)}---\n{QUEUES}").jobs
     assert (answer.outcome, answer.reason) == ("never", "Kueue queues no Pipeline of this form")
     other["metadata"] = {"name": "p"}

@@ -22,7 +22,9 @@ Capture = pytest.CaptureFixture[str]
 LLM = ROOT / "examples" / "llm"
 SPEC, CLUSTER = ((LLM / f"{name}.yaml").read_text(encoding="utf-8") for name in ("spec", "cluster"))
 BAD = "kind: TrainingJob\napiVersion: ptcompile/v1\n"
-SHARED = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, imge: x}]}\n"
+SHARED = (
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, imge: x}]}\n"
+)
 
 
 def printed(capsys: Capture, *words: str | Path) -> str:
@@ -33,8 +35,17 @@ def printed(capsys: Capture, *words: str | Path) -> str:
 
 def test_every_command_is_a_function() -> None:
     called = {"import": "import_manifests"}  # `import` is a Python keyword
-    modules = {"flyte", "krm", "mcp", "server", "watch", "completion"}  # commands that are not functions
-    assert [name for name in COMMANDS if called.get(name, name) not in {*ptcompile.__all__, *modules}] == []
+    modules = {
+        "flyte",
+        "krm",
+        "mcp",
+        "server",
+        "watch",
+        "completion",
+    }  # commands that are not functions
+    assert [
+        name for name in COMMANDS if called.get(name, name) not in {*ptcompile.__all__, *modules}
+    ] == []
 
 
 def test_no_function_has_the_name_of_a_module() -> None:
@@ -46,10 +57,14 @@ def test_no_function_has_the_name_of_a_module() -> None:
 def test_requires(capsys: Capture) -> None:
     for target in (None, "jobset"):
         words = ["--target", target] if target else []
-        shown = printed(capsys, "requires", LLM / "spec.yaml", "--cluster", LLM / "cluster.yaml", *words)
+        shown = printed(
+            capsys, "requires", LLM / "spec.yaml", "--cluster", LLM / "cluster.yaml", *words
+        )
         needed = ptcompile.requires(SPEC, cluster=CLUSTER, target=target)
         assert (needed.text(), needed.ok) == (shown, True)
-    assert "jobsets.jobset.x-k8s.io/v1alpha2" in {one.name for one in needed.requirements if one.kind == "crd"}
+    assert "jobsets.jobset.x-k8s.io/v1alpha2" in {
+        one.name for one in needed.requirements if one.kind == "crd"
+    }
 
 
 def test_requires_for_an_invalid_spec() -> None:
@@ -95,7 +110,9 @@ def test_schema_is_a_copy_of_one_s_own() -> None:
     for name in ("spec", "cluster", "report", "world", "diff", "explanation", "handle"):
         found = ptcompile.schema(name)
         found["title"] = "changed"
-        assert ptcompile.schema(name) == json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8"))
+        assert ptcompile.schema(name) == json.loads(
+            (ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8")
+        )
     with pytest.raises(KeyError):
         ptcompile.schema("nothing")
 
@@ -114,13 +131,25 @@ def test_check(tmp_path: Path, capsys: Capture) -> None:
     old = ptcompile.compile(smallest("nodes: 3", name="a"), target="job").yaml()
     gone = ptcompile.compile(smallest(name="gone"), target="pod").yaml()
     assert ptcompile.check({"a.yaml": now}, {"a.yaml": now.encode()}).ok
-    beside = {"gone.yaml": gone.encode(), "notes.yaml": b"a: 1\n", "hand.yaml": gone.encode() + b"# by hand\n"}
-    checked = ptcompile.check({"a.yaml": now, "b.yaml": now}, {"a.yaml": old.encode(), "b.yaml": None}, beside)
+    beside = {
+        "gone.yaml": gone.encode(),
+        "notes.yaml": b"a: 1\n",
+        "hand.yaml": gone.encode() + b"# by hand\n",
+    }
+    checked = ptcompile.check(
+        {"a.yaml": now, "b.yaml": now}, {"a.yaml": old.encode(), "b.yaml": None}, beside
+    )
     assert checked.found == (("stale", "a.yaml"), ("missing", "b.yaml"), ("orphaned", "gone.yaml"))
     for name, content in {"a.yaml": old.encode(), **beside}.items():
         (tmp_path / name).write_bytes(content)
-    subprocess.run(["git", "apply", "-p0", "-"], input=checked.patch.encode(), check=True, cwd=tmp_path)
-    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.name in ("a.yaml", "b.yaml")} == {
+    subprocess.run(
+        ["git", "apply", "-p0", "-"], input=checked.patch.encode(), check=True, cwd=tmp_path
+    )
+    assert {
+        path.name: path.read_text()
+        for path in tmp_path.iterdir()
+        if path.name in ("a.yaml", "b.yaml")
+    } == {
         "a.yaml": now,
         "b.yaml": now,
     }
@@ -129,7 +158,9 @@ def test_check(tmp_path: Path, capsys: Capture) -> None:
 
 def test_check_hides_secrets() -> None:
     now = ptcompile.compile(smallest("env: {HF_TOKEN: hunter2}"), target="pod").yaml()
-    checked = ptcompile.check({"a.yaml": now}, {"a.yaml": now.replace("hunter2", "hunter3").encode()})
+    checked = ptcompile.check(
+        {"a.yaml": now}, {"a.yaml": now.replace("hunter2", "hunter3").encode()}
+    )
     assert not checked.ok
     assert "hunter" not in checked.patch
 

@@ -29,7 +29,11 @@ def test_public_names() -> None:
         _ = ptcompile.nothing
 
 
-FORMS: list[Any] = [smallest("nodes: 2"), smallest("nodes: 2").encode(), yaml.safe_load(smallest("nodes: 2"))]
+FORMS: list[Any] = [
+    smallest("nodes: 2"),
+    smallest("nodes: 2").encode(),
+    yaml.safe_load(smallest("nodes: 2")),
+]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["text", "bytes", "mapping"])
@@ -52,7 +56,13 @@ def test_mistake_in_a_spec_built_in_python_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    "form", [PROFILE, PROFILE.encode(), yaml.safe_load(PROFILE), profile({"defaults": {"labels": {"team": "ml"}}})]
+    "form",
+    [
+        PROFILE,
+        PROFILE.encode(),
+        yaml.safe_load(PROFILE),
+        profile({"defaults": {"labels": {"team": "ml"}}}),
+    ],
 )
 def test_any_form_of_a_profile(form: Any) -> None:
     (pod,) = ptcompile.compile(smallest(), cluster=form).unwrap()
@@ -60,7 +70,8 @@ def test_any_form_of_a_profile(form: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["", "a: [", "[]", {"kind": "ClusterProfile", "spec": {"x": 1}}, PROFILE + "---\n" + PROFILE]
+    "bad",
+    ["", "a: [", "[]", {"kind": "ClusterProfile", "spec": {"x": 1}}, PROFILE + "---\n" + PROFILE],
 )
 def test_bad_profile_gives_no_manifest(bad: Any) -> None:
     result = ptcompile.compile(smallest(), cluster=bad)
@@ -80,7 +91,9 @@ def test_input_is_not_changed() -> None:
     for one in first.manifests:
         spoil(one)
     assert data == MAPPING
-    assert ptcompile.compile(data, target="pytorchjob") == ptcompile.compile(MAPPING, target="pytorchjob")
+    assert ptcompile.compile(data, target="pytorchjob") == ptcompile.compile(
+        MAPPING, target="pytorchjob"
+    )
 
 
 def test_editing_the_manifests_does_not_change_the_profile() -> None:
@@ -99,23 +112,37 @@ def spoil(value: Any) -> None:
 
 
 def test_text_overrides_match_the_command_line() -> None:
-    texts: list[Any] = [('metadata.annotations."a.b/c"', "x"), ("spec.args[1]", "c"), ("spec.nodes", 2)]
-    paths: list[Any] = [(("metadata", "annotations", "a.b/c"), "x"), (("spec", "args", 1), "c"), (("spec", "nodes"), 2)]
+    texts: list[Any] = [
+        ('metadata.annotations."a.b/c"', "x"),
+        ("spec.args[1]", "c"),
+        ("spec.nodes", 2),
+    ]
+    paths: list[Any] = [
+        (("metadata", "annotations", "a.b/c"), "x"),
+        (("spec", "args", 1), "c"),
+        (("spec", "nodes"), 2),
+    ]
     for given in (texts, paths):
         made = ptcompile.compile(smallest("args: [a, b]"), overrides=given).unwrap()[-1]
         assert made["metadata"]["annotations"] == {"a.b/c": "x"}
         assert made["spec"]["template"]["spec"]["containers"][0]["args"] == ["a", "c"]
 
 
-@pytest.mark.parametrize("where", ["spec..nodes", "", 'spec."a', "spec.a=b", ".".join("a" * 65), ("a",) * 65])
+@pytest.mark.parametrize(
+    "where", ["spec..nodes", "", 'spec."a', "spec.a=b", ".".join("a" * 65), ("a",) * 65]
+)
 def test_unreadable_override_path_is_a_finding(where: Any) -> None:
     result = ptcompile.compile(smallest(), overrides=[("spec.nodes", 2), (where, 1)])
     assert (result.ok, result.manifests) == (False, ())
-    assert [(one.name, one.filename) for one in result.diagnostics] == [("spec-invalid-value", "overrides[1]")]
+    assert [(one.name, one.filename) for one in result.diagnostics] == [
+        ("spec-invalid-value", "overrides[1]")
+    ]
 
 
 def test_findings_of_an_override_point_at_it() -> None:
-    result = ptcompile.compile(smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)])
+    result = ptcompile.compile(
+        smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)]
+    )
     assert [(one.name, one.filename, one.span) for one in result.diagnostics] == [
         ("spec-unknown-field", "overrides[1]", None)
     ]
@@ -126,7 +153,9 @@ def test_overrides_apply_to_each_document() -> None:
     assert not result.ok, "args is no list yet, and only a number in brackets makes one"
     result = ptcompile.compile(smallest(), overrides=[("spec.args[0]", "x")])
     assert result.unwrap()[0]["spec"]["containers"][0]["args"] == ["x"]
-    result = ptcompile.compile(smallest("args: [a]"), overrides=[(("spec", "nodes"), 3), (("spec", "args", 0), "x")])
+    result = ptcompile.compile(
+        smallest("args: [a]"), overrides=[(("spec", "nodes"), 3), (("spec", "args", 0), "x")]
+    )
     assert result.unwrap()[1]["spec"]["completions"] == 3
 
 
@@ -182,7 +211,9 @@ def test_items_of_a_list_keep_their_paths() -> None:
 
 def test_item_that_is_not_an_object_is_reported() -> None:
     """Nothing is skipped silently (CONTRIBUTING.md#house-rules)."""
-    report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(POD), "x", None]})
+    report = ptcompile.lint(
+        {"apiVersion": "v1", "kind": "List", "items": [yaml.safe_load(POD), "x", None]}
+    )
     assert not report.ok
 
 
@@ -193,7 +224,9 @@ def test_unknown_kind_is_counted_or_rejected() -> None:
     assert not ptcompile.lint(source, unknown_kinds="error").ok
 
 
-@pytest.mark.parametrize("source", ["", "---\n", "# x\n", "a: [", "\x00", b"\xff\xfe\xff", "- a", "x", {}, {"kind": 5}])
+@pytest.mark.parametrize(
+    "source", ["", "---\n", "# x\n", "a: [", "\x00", b"\xff\xfe\xff", "- a", "x", {}, {"kind": 5}]
+)
 def test_nothing_raises(source: Any) -> None:
     """No input makes it raise (CONTRIBUTING.md#laws 7)."""
     assert not ptcompile.compile(source).ok
@@ -206,13 +239,19 @@ def test_compile_is_repeatable() -> None:
 
 
 def test_run_name() -> None:
-    made = ptcompile.compile(smallest("nodes: 2", name="sft"), target="jobset", name="run-7").unwrap()
+    made = ptcompile.compile(
+        smallest("nodes: 2", name="sft"), target="jobset", name="run-7"
+    ).unwrap()
     assert made[-1]["metadata"]["name"] == "run-7"
     assert "sft" not in str(made)
     wrong = ptcompile.compile(smallest(), filename="job.yaml", name="Run_7")
-    assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [(("metadata", "name"), "name=", None)]
+    assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [
+        (("metadata", "name"), "name=", None)
+    ]
     two = ptcompile.compile(smallest(name="a") + "---\n" + smallest(name="b"), name="run-7")
-    assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [("spec-conflict", "name=", 1)]
+    assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [
+        ("spec-conflict", "name=", 1)
+    ]
 
 
 GPUS = "nodes: 2\nresources: {gpu: 8}"
@@ -222,8 +261,14 @@ ERROR = {"best-effort-gpus": "error"}
 def test_a_rule_s_error_removes_the_manifests_of_its_document_unless_it_is_ignored() -> None:
     assert ptcompile.compile(smallest(GPUS)).manifests
     refused = ptcompile.compile(smallest(GPUS), severity=ERROR)
-    assert (refused.manifests, refused.ok, [d.severity for d in refused.diagnostics]) == ((), False, ["error"])
-    ignored = ptcompile.compile(smallest(GPUS + "  # ptcompile: ignore[best-effort-gpus]"), severity=ERROR)
+    assert (refused.manifests, refused.ok, [d.severity for d in refused.diagnostics]) == (
+        (),
+        False,
+        ["error"],
+    )
+    ignored = ptcompile.compile(
+        smallest(GPUS + "  # ptcompile: ignore[best-effort-gpus]"), severity=ERROR
+    )
     assert (ignored.ok, ignored.diagnostics) == (True, ())
     assert ignored.manifests == ptcompile.compile(smallest(GPUS), lint=False).manifests
     both = ptcompile.compile(smallest(GPUS, "a") + "---\n" + smallest("", "b"), severity=ERROR)

@@ -24,7 +24,9 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
     return [(one.name, one.severity, one.span) for one in found]
 
 
-@pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
+@pytest.mark.parametrize(
+    "case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name
+)
 def test_compile_and_lint_report_the_same(case: Case) -> None:
     """The cases bad-kind and bad-empty are left out: compile only reports that they contain no TrainingJob."""
     profile, _ = load_profile(case.cluster)
@@ -37,7 +39,11 @@ def test_compile_and_lint_report_the_same(case: Case) -> None:
 def test_error_of_a_rule_gives_no_manifest() -> None:
     result = ptcompile.compile(ONE_WORD)
     (found,) = result.diagnostics
-    assert (found.name, found.severity, found.path) == ("command-in-one-word", "error", ("spec", "command", 0))
+    assert (found.name, found.severity, found.path) == (
+        "command-in-one-word",
+        "error",
+        ("spec", "command", 0),
+    )
     assert found.span is not None
     assert found.span.line == FIRST_LINE + 1
     assert (result.ok, result.manifests) == (False, ())
@@ -66,13 +72,17 @@ def test_lint_can_be_disabled() -> None:
 def test_unselected_rules_do_not_run() -> None:
     assert ptcompile.compile(ONE_WORD, ignore=["command-in-one-word"]).ok
     assert ptcompile.compile(MOVING, select=["PTC3"]).diagnostics == ()
-    assert not ptcompile.compile(smallest("nods: 2"), ignore=["ALL"]).ok, "what does not compile is no matter of choice"
+    assert not ptcompile.compile(smallest("nods: 2"), ignore=["ALL"]).ok, (
+        "what does not compile is no matter of choice"
+    )
     with pytest.raises(ValueError, match="no rule"):
         ptcompile.compile(ONE_WORD, ignore=["no-such-rule"])
 
 
 def test_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
-    meant = ONE_WORD.replace('epochs 3"]', 'epochs 3"]  # ptcompile: ignore[command-in-one-word] the image has it')
+    meant = ONE_WORD.replace(
+        'epochs 3"]', 'epochs 3"]  # ptcompile: ignore[command-in-one-word] the image has it'
+    )
     result = ptcompile.compile(meant)
     assert (result.ok, result.diagnostics) == (True, ())
     assert result.manifests
@@ -101,10 +111,14 @@ def test_findings_of_derived_retries_point_at_their_spec_field() -> None:
 def test_finding_of_a_role_restart_policy_points_at_the_role() -> None:
     body = "image: img:1\nscript: t.py\nmaster: {restartPolicy: Always}\nworker: {replicas: 1}"
     found = ptcompile.compile(text(body), target="pytorchjob").diagnostics
-    assert [one.path for one in found if one.name == "endless-restart-policy"] == [("spec", "master", "restartPolicy")]
+    assert [one.path for one in found if one.name == "endless-restart-policy"] == [
+        ("spec", "master", "restartPolicy")
+    ]
 
 
-def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(ONE_WORD)
     refused = here(capsys, "spec.yaml", "-o", "out.yaml")
@@ -142,16 +156,25 @@ def test_no_rule_is_loaded_without_lint() -> None:
 def test_compile_and_lint_agree_on_severity() -> None:
     """The checks of a spec give a problem the severity of its rule's page."""
     pages = {rule.name: rule.severity for rule in every_rule()}
-    seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
+    seen = {
+        (one.name, one.severity)
+        for case in ALL
+        for one in case.compile().diagnostics
+        if one.name in pages
+    }
     assert seen
     graded = {("literal-variable", "warning")}  # an error if the launcher reads the text
     assert {(name, severity) for name, severity in seen if severity != pages[name]} <= graded
 
 
 def test_too_many_processes_are_an_error_in_both() -> None:
-    spec = smallest("nodes: 2\nresources: {gpu: 4, cpu: 8, memory: 8Gi}\nelastic: {nprocPerNode: 8}")
+    spec = smallest(
+        "nodes: 2\nresources: {gpu: 4, cpu: 8, memory: 8Gi}\nelastic: {nprocPerNode: 8}"
+    )
     compiled = ptcompile.compile(spec).diagnostics
-    made = ptcompile.compile(spec.replace("nprocPerNode: 8", "nprocPerNode: 4"), target="jobset").yaml()
+    made = ptcompile.compile(
+        spec.replace("nprocPerNode: 8", "nprocPerNode: 4"), target="jobset"
+    ).yaml()
     linted = ptcompile.lint(made.replace("--nproc-per-node=4", "--nproc-per-node=8")).diagnostics
     for found in (compiled, linted):
         assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
@@ -160,18 +183,27 @@ def test_too_many_processes_are_an_error_in_both() -> None:
 def test_help_names_spec_fields_and_works() -> None:
     """The rule's own help names manifest fields that a spec does not have."""
     body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
-    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
+    (found,) = ptcompile.compile(
+        text(f"{body}restartPolicy: OnFailure"), target="jobset"
+    ).diagnostics
     assert found.name == "lone-pod-restart"
     assert found.help is not None
     assert "runPolicy: {onPodFailure: RestartJob}" in found.help
-    assert ptcompile.compile(text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset").diagnostics == ()
+    assert (
+        ptcompile.compile(
+            text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset"
+        ).diagnostics
+        == ()
+    )
     (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
     assert found.help == "remove it, or use a target that restarts all pods, such as jobset"
     assert ptcompile.compile(text(body), target="job").diagnostics == ()
 
 
 def test_finding_of_a_derived_volume_points_at_the_resources() -> None:
-    (found,) = ptcompile.compile(smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")).diagnostics
+    (found,) = ptcompile.compile(
+        smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")
+    ).diagnostics
     assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
     assert "sharedMemory" in (found.help or "")
 
@@ -179,12 +211,16 @@ def test_finding_of_a_derived_volume_points_at_the_resources() -> None:
 def test_ignored_findings_are_counted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both = f"{MOVING}  resources: {{gpu: 8}}\n".replace("latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n")
+    both = f"{MOVING}  resources: {{gpu: 8}}\n".replace(
+        "latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n"
+    )
     result = ptcompile.compile(both, ignore=["PTC109"])
     assert sorted(one.name for one in result.meant) == ["best-effort-gpus", "latest-image"]
     assert not {one.name for one in result.diagnostics} & {one.name for one in result.meant}
     monkeypatch.chdir(tmp_path)
-    Path("spec.yaml").write_text(both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}"))
+    Path("spec.yaml").write_text(
+        both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}")
+    )
     Path("ptcompile.toml").write_text('ignore = ["PTC109"]\n')
     told = here(capsys, "spec.yaml", "--target", "job", "--target", "jobset", "-o", "out/").err
     assert "1 note, 2 ignored\n" in told, told

@@ -30,26 +30,44 @@ def test_fields_that_the_other_operator_lacks_are_reported() -> None:
     result = ptcompile.convert(manifest, target="jobset")
     assert result.ok, "a job without its autoscaler trains the same"
     (warning,) = [item for item in result.diagnostics if item.name == "not-carried-over"]
-    assert (warning.severity, "elasticPolicy.metrics" in warning.message, warning.path) == ("warning", True, ("spec",))
+    assert (warning.severity, "elasticPolicy.metrics" in warning.message, warning.path) == (
+        "warning",
+        True,
+        ("spec",),
+    )
 
 
 def test_an_object_that_cannot_be_imported_cannot_be_converted() -> None:
     result = ptcompile.convert({"apiVersion": "v1", "kind": "ConfigMap"}, target="job")
-    assert (result.manifests, [one.name for one in result.diagnostics]) == ((), ["nothing-to-import"])
+    assert (result.manifests, [one.name for one in result.diagnostics]) == (
+        (),
+        ["nothing-to-import"],
+    )
 
 
 def pytorchjob(**run_policy: Any) -> dict[str, Any]:
-    template = {"spec": {"containers": [{"name": "pytorch", "image": "img:1", "command": ["python", "train.py"]}]}}
+    template = {
+        "spec": {
+            "containers": [{"name": "pytorch", "image": "img:1", "command": ["python", "train.py"]}]
+        }
+    }
     specs = {"Master": {"replicas": 1, "restartPolicy": "Never", "template": template}}
     spec = {"runPolicy": run_policy, "pytorchReplicaSpecs": specs}
-    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "p"}, "spec": spec}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "p"},
+        "spec": spec,
+    }
 
 
 def test_lossy_drops_unsupported_fields_with_warnings() -> None:
     manifest = pytorchjob(cleanPodPolicy="All", ttlSecondsAfterFinished=60)
     strict = ptcompile.convert(manifest, target="trainjob")
     errors = [item for item in strict.diagnostics if item.severity == "error"]
-    assert [(item.name, "cleanPodPolicy" in item.message) for item in errors] == [("unsupported-by-target", True)]
+    assert [(item.name, "cleanPodPolicy" in item.message) for item in errors] == [
+        ("unsupported-by-target", True)
+    ]
     lossy = ptcompile.convert(manifest, target="trainjob", lossy=True)
     assert lossy.manifests[-1]["kind"] == "TrainJob"
     said = " ".join(one.message for one in lossy.diagnostics)
@@ -67,14 +85,21 @@ def test_a_round_trip_gives_the_same_world() -> None:
 
 def test_other_objects_are_kept() -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
-    result = ptcompile.convert({"apiVersion": "v1", "kind": "List", "items": [pytorchjob(), config]}, target="job")
+    result = ptcompile.convert(
+        {"apiVersion": "v1", "kind": "List", "items": [pytorchjob(), config]}, target="job"
+    )
     assert [one["kind"] for one in result.manifests] == ["ConfigMap", "Job"]
 
 
 def trainjob(command: list[str], **spec: Any) -> dict[str, Any]:
     trainer = {"numNodes": 2, "image": "img:1", "command": command}
     body = {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer, **spec}
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}, "spec": body}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "t"},
+        "spec": body,
+    }
 
 
 @pytest.mark.parametrize("target", ["jobset", "pytorchjob", "job"])
@@ -86,7 +111,9 @@ def test_a_known_runtime_is_included(target: str) -> None:
 
 
 def test_an_unknown_runtime_is_an_error() -> None:
-    result = ptcompile.convert(trainjob(["torchrun", "train.py"], runtimeRef={"name": "ours"}), target="jobset")
+    result = ptcompile.convert(
+        trainjob(["torchrun", "train.py"], runtimeRef={"name": "ours"}), target="jobset"
+    )
     assert not result.manifests
     error = next(item for item in result.diagnostics if item.name == "not-carried-over")
     assert error.message.startswith("spec: the runtime ours is in none of the files")
@@ -131,13 +158,21 @@ def test_settings_of_one_operator_are_lost_with_a_way_out(target: str) -> None:
     assert error.help == "use --lossy, or lossy=True, to drop them with a warning"
     dropped = ptcompile.convert(manifest, target=target, lossy=True)
     assert dropped.ok
-    assert error.message in {item.message for item in dropped.diagnostics if item.severity == "warning"}
+    assert error.message in {
+        item.message for item in dropped.diagnostics if item.severity == "warning"
+    }
 
 
 def indexed_job(**fields: Any) -> dict[str, Any]:
     container = {"name": "train", "image": "img:1", "command": ["python", "train.py"]}
     template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-    spec = {"completions": 1, "parallelism": 1, "completionMode": "Indexed", "template": template, **fields}
+    spec = {
+        "completions": 1,
+        "parallelism": 1,
+        "completionMode": "Indexed",
+        "template": template,
+        **fields,
+    }
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
 
 
@@ -155,7 +190,9 @@ def test_a_finding_that_the_source_does_not_have_is_reported() -> None:
     manifest = restarting("p")
     result = ptcompile.convert(manifest, target="jobset")
     known = {item.code for item in ptcompile.lint(manifest).diagnostics}
-    new = {item.code for item in ptcompile.lint(result.yaml()).diagnostics if item.severity != "note"} - known
+    new = {
+        item.code for item in ptcompile.lint(result.yaml()).diagnostics if item.severity != "note"
+    } - known
     assert new
     assert new <= {item.code for item in result.diagnostics}
 
@@ -169,4 +206,6 @@ def test_a_finding_of_another_job_hides_none() -> None:
     }
     assert code in {item.code for item in ptcompile.lint([converted]).diagnostics}
     result = ptcompile.convert([converted, restarting("p")], target="jobset")
-    assert code in {item.code for item in result.diagnostics if "in JobSet/p, which" in item.message}
+    assert code in {
+        item.code for item in result.diagnostics if "in JobSet/p, which" in item.message
+    }

@@ -63,18 +63,20 @@ kind: Pod
 metadata: {name: p}
 spec: {containers: [{name: c, image: i, env: [{name: DB_PASSWORD, value: correct-horse-battery}]}]}
 """
-    line = (
-        f"[rank1]: KeyError: 'x' token={TOKEN} password=hunter2hunter2 url=https://u:pw123456@h/ correct-horse-battery"
-    )
+    line = f"[rank1]: KeyError: 'x' token={TOKEN} password=hunter2hunter2 url=https://u:pw123456@h/ correct-horse-battery"
     for source in (None, manifest):
         diagnosis = ptcompile.diagnose({f"{TOKEN}.log": line}, source)
         for text in (diagnosis.text(), json.dumps(diagnosis.to_dict()["first"]["text"])):
-            assert not [secret for secret in (TOKEN, "hunter2hunter2", "pw123456") if secret in text]
+            assert not [
+                secret for secret in (TOKEN, "hunter2hunter2", "pw123456") if secret in text
+            ]
     assert "correct-horse-battery" not in diagnosis.text() + json.dumps(diagnosis.to_dict())
 
 
 def test_text_is_escaped() -> None:
-    text = ptcompile.diagnose({"a\x1b[31m.log": "KeyError: \x1b]0;x\x07 \u202e ##vso[task] ok"}).text()
+    text = ptcompile.diagnose(
+        {"a\x1b[31m.log": "KeyError: \x1b]0;x\x07 \u202e ##vso[task] ok"}
+    ).text()
     assert all(character.isprintable() or character == "\n" for character in text)
     assert "##vso[" not in text
 
@@ -94,7 +96,9 @@ def test_a_large_log_is_read_in_bounded_time_and_memory() -> None:
     import time
     import tracemalloc
 
-    log = ("step 1000 loss 2.0310 lr 0.0003 tokens/s 12345\n" * 20 + ERROR + " \U0001f3d6\n").encode() * 4200
+    log = (
+        "step 1000 loss 2.0310 lr 0.0003 tokens/s 12345\n" * 20 + ERROR + " \U0001f3d6\n"
+    ).encode() * 4200
     started = time.process_time()
     tracemalloc.start()
     assert not ptcompile.diagnose({"a.log": log}).ok

@@ -46,14 +46,27 @@ data:
     kind: Configuration
     integrations: {{frameworks: [{0}]}}
 """
-TEMPLATE = {"spec": {"containers": [{"name": "pytorch", "image": "a:1", "resources": {"requests": {"cpu": "1"}}}]}}
+TEMPLATE = {
+    "spec": {
+        "containers": [{"name": "pytorch", "image": "a:1", "resources": {"requests": {"cpu": "1"}}}]
+    }
+}
 
 
 def _queued(kind: str) -> dict[str, Any]:
-    metadata = {"name": "train", "namespace": "default", "labels": {"kueue.x-k8s.io/queue-name": "gpus"}}
+    metadata = {
+        "name": "train",
+        "namespace": "default",
+        "labels": {"kueue.x-k8s.io/queue-name": "gpus"},
+    }
     if kind == "Job":
         template = {"spec": {"restartPolicy": "Never", **TEMPLATE["spec"]}}
-        return {"apiVersion": "batch/v1", "kind": kind, "metadata": metadata, "spec": {"template": template}}
+        return {
+            "apiVersion": "batch/v1",
+            "kind": kind,
+            "metadata": metadata,
+            "spec": {"template": template},
+        }
     replicas = {"Master": {"replicas": 1, "template": TEMPLATE}}
     spec = {"pytorchReplicaSpecs": replicas}
     return {"apiVersion": "kubeflow.org/v1", "kind": kind, "metadata": metadata, "spec": spec}
@@ -78,19 +91,28 @@ def test_a_kind_that_kueue_does_not_manage_starts_outside_of_the_queue(
     assert answer.ok
     is_outside = "outside" in line
     assert [d.code for d in answer.diagnostics] == ["PTC491"] * is_outside
-    assert all("it starts outside" in d.message or "this one starts outside" in d.message for d in answer.diagnostics)
+    assert all(
+        "it starts outside" in d.message or "this one starts outside" in d.message
+        for d in answer.diagnostics
+    )
 
 
 def test_a_suspended_job_that_kueue_does_not_manage_never_starts() -> None:
     job_of_queue = _queued("Job")
     job_of_queue["spec"]["suspend"] = True
-    answer = ptcompile.admit(job_of_queue, state=QUEUES + CONFIGURATION.format("kubeflow.org/mpijob"))
+    answer = ptcompile.admit(
+        job_of_queue, state=QUEUES + CONFIGURATION.format("kubeflow.org/mpijob")
+    )
     assert not answer.ok
-    assert [(d.code, "nothing ends its suspension" in d.message) for d in answer.diagnostics] == [("PTC280", True)]
+    assert [(d.code, "nothing ends its suspension" in d.message) for d in answer.diagnostics] == [
+        ("PTC280", True)
+    ]
 
 
 def test_the_toleration_that_a_flavor_asks_for_is_named() -> None:
-    taint = "metadata: {name: epyc}\nspec: {nodeTaints: [{key: gpu, value: 'yes', effect: NoSchedule}]}"
+    taint = (
+        "metadata: {name: epyc}\nspec: {nodeTaints: [{key: gpu, value: 'yes', effect: NoSchedule}]}"
+    )
     answer = ptcompile.admit(_queued("Job"), state=QUEUES.replace("metadata: {name: epyc}", taint))
     (finding,) = answer.diagnostics
     assert (finding.code, finding.help) == (
@@ -103,14 +125,20 @@ def test_lint_reads_the_configuration_of_the_stream() -> None:
     text = yaml.safe_dump(_queued("PyTorchJob"))
     on = ptcompile.lint(text + CONFIGURATION.format("kubeflow.org/pytorchjob"))
     assert "PTC491" not in {d.code for d in on.diagnostics}
-    assert "PTC491" in {d.code for d in ptcompile.lint(text + CONFIGURATION.format("batch/job")).diagnostics}
+    assert "PTC491" in {
+        d.code for d in ptcompile.lint(text + CONFIGURATION.format("batch/job")).diagnostics
+    }
 
 
 def test_what_compile_refuses_diff_and_simulate_refuse() -> None:
     good, bad = (spec_text(ACCELERATE.format(nodes), "train") for nodes in (2, 4))
-    assert {d.code for d in ptcompile.compile(bad).diagnostics if d.severity == "error"} == {"PTC407"}
+    assert {d.code for d in ptcompile.compile(bad).diagnostics if d.severity == "error"} == {
+        "PTC407"
+    }
     overridden = [("spec.nodes", 4)]
-    assert "PTC407" in {d.code for d in ptcompile.diff(good, good, overrides=overridden).diagnostics}
+    assert "PTC407" in {
+        d.code for d in ptcompile.diff(good, good, overrides=overridden).diagnostics
+    }
     assert "PTC407" in {d.code for d in ptcompile.simulate(bad).diagnostics}
     for side in (ptcompile.diff(bad, good), ptcompile.diff(good, good), ptcompile.simulate(good)):
         assert "PTC407" not in {d.code for d in side.diagnostics}
@@ -130,11 +158,17 @@ def test_an_object_that_the_server_names_is_created() -> None:
     assert "created" in difference.markdown()
 
 
-@pytest.mark.parametrize("verb", [ptcompile.lint, ptcompile.compile, ptcompile.simulate, ptcompile.admit])
-@pytest.mark.parametrize("text", ["Error: no chart: x\n", "error: unable to read\n", "\nError from server: gone\n"])
+@pytest.mark.parametrize(
+    "verb", [ptcompile.lint, ptcompile.compile, ptcompile.simulate, ptcompile.admit]
+)
+@pytest.mark.parametrize(
+    "text", ["Error: no chart: x\n", "error: unable to read\n", "\nError from server: gone\n"]
+)
 def test_the_error_of_a_renderer_is_no_document(verb: Any, text: str) -> None:
     assert [(d.code, d.severity) for d in verb(text).diagnostics] == [("PTC009", "error")]
 
 
 def test_a_manifest_may_have_such_a_key() -> None:
-    assert "PTC009" not in {d.code for d in ptcompile.lint("error: {}\napiVersion: v1\nkind: Pod\n").diagnostics}
+    assert "PTC009" not in {
+        d.code for d in ptcompile.lint("error: {}\napiVersion: v1\nkind: Pod\n").diagnostics
+    }

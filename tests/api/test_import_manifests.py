@@ -16,14 +16,31 @@ Json = dict[str, Any]
 
 def job(kind: str = "Job", **pod: Any) -> Json:
     """Return a batch/v1 Job of one pod with these fields."""
-    container = {"name": "trainer", "image": "img:1", "command": ["python", "train.py"], **pod.pop("container", {})}
+    container = {
+        "name": "trainer",
+        "image": "img:1",
+        "command": ["python", "train.py"],
+        **pod.pop("container", {}),
+    }
     spec = {"restartPolicy": "Never", "containers": [container], **pod}
-    return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "j"}, "spec": {"template": {"spec": spec}}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": kind,
+        "metadata": {"name": "j"},
+        "spec": {"template": {"spec": spec}},
+    }
 
 
 def pytorchjob(**spec: Any) -> Json:
-    template = {"spec": {"containers": [{"name": "pytorch", "image": "img:1", "command": ["python", "train.py"]}]}}
-    specs = {"Master": {"replicas": 1, "template": template}, "Worker": {"replicas": 2, "template": template}}
+    template = {
+        "spec": {
+            "containers": [{"name": "pytorch", "image": "img:1", "command": ["python", "train.py"]}]
+        }
+    }
+    specs = {
+        "Master": {"replicas": 1, "template": template},
+        "Worker": {"replicas": 2, "template": template},
+    }
     return {
         "apiVersion": "kubeflow.org/v1",
         "kind": "PyTorchJob",
@@ -40,7 +57,9 @@ def words(source: Any, **options: Any) -> Json:
 
 
 def test_a_request_without_a_limit_gets_no_limit() -> None:
-    spec = words(job(container={"resources": {"requests": {"cpu": 4}, "limits": {"nvidia.com/gpu": 2}}}))
+    spec = words(
+        job(container={"resources": {"requests": {"cpu": 4}, "limits": {"nvidia.com/gpu": 2}}})
+    )
     assert spec["resources"] == {"gpu": 2, "requests": {"cpu": 4}}
 
 
@@ -61,7 +80,12 @@ def test_a_pytorchjob_without_a_backoff_limit_restarts_forever() -> None:
 
 
 def test_pod_fields_without_a_spec_field_go_to_pod_template() -> None:
-    spec = words(job(initContainers=[{"name": "init", "image": "i:1"}], dnsConfig={"options": [{"name": "ndots"}]}))
+    spec = words(
+        job(
+            initContainers=[{"name": "init", "image": "i:1"}],
+            dnsConfig={"options": [{"name": "ndots"}]},
+        )
+    )
     assert spec["podTemplate"]["spec"].keys() == {"initContainers", "dnsConfig"}
 
 
@@ -78,7 +102,10 @@ def test_the_size_of_a_gang_is_a_field_and_moves_to_other_operators() -> None:
     manifest = pytorchjob(runPolicy={"cleanPodPolicy": "Running", "backoffLimit": 2})
     for replica in manifest["spec"]["pytorchReplicaSpecs"].values():
         replica["template"] = {
-            "spec": {"containers": [{"name": "pytorch", "image": "i:1"}], "schedulerName": "volcano"}
+            "spec": {
+                "containers": [{"name": "pytorch", "image": "i:1"}],
+                "schedulerName": "volcano",
+            }
         }
     manifest["spec"]["runPolicy"]["schedulingPolicy"] = {"minAvailable": 2}
     spec = words(manifest)
@@ -93,7 +120,10 @@ def test_the_size_of_a_gang_is_a_field_and_moves_to_other_operators() -> None:
 TORCHRUN = ["--nnodes=1", "--nproc-per-node=4", "--standalone"]
 STARTS: list[tuple[list[str], Json]] = [
     (["torchrun", *TORCHRUN, "train.py", "--lr=1"], {"script": "train.py", "args": ["--lr=1"]}),
-    (["python", "-m", "torch.distributed.run", *TORCHRUN, "-m", "pkg.train"], {"module": "pkg.train"}),
+    (
+        ["python", "-m", "torch.distributed.run", *TORCHRUN, "-m", "pkg.train"],
+        {"module": "pkg.train"},
+    ),
     (
         ["bash", "-ec", f"torchrun {' '.join(TORCHRUN)} train.py --out $HERE"],
         {"script": "train.py", "args": ["--out", "$(HERE)"]},
@@ -107,7 +137,9 @@ def test_a_torchrun_command_becomes_spec_fields(command: list[str], expected: Js
     assert {key: value for key, value in spec.items() if key in expected} == expected
     assert spec["elastic"]["nprocPerNode"] == 4
     assert "command" not in spec
-    exact = words(job(container={"command": command, "env": [{"name": "HERE", "value": "/x"}]}), exact=True)
+    exact = words(
+        job(container={"command": command, "env": [{"name": "HERE", "value": "/x"}]}), exact=True
+    )
     assert exact["command"] == command
 
 
@@ -118,13 +150,17 @@ def test_a_torchrun_command_becomes_spec_fields(command: list[str], expected: Js
         "--nnodes 2 --nproc_per_node 8 --rdzv_backend c10d --rdzv_endpoint ${MASTER_ADDR}:$MASTER_PORT --rdzv_id=a",
     ],
 )
-def test_a_script_that_passes_the_operators_variables_to_torchrun_becomes_spec_fields(options: str) -> None:
+def test_a_script_that_passes_the_operators_variables_to_torchrun_becomes_spec_fields(
+    options: str,
+) -> None:
     manifest = pytorchjob()
     replicas = manifest["spec"]["pytorchReplicaSpecs"]
     replicas["Worker"]["replicas"] = 1
     script = f"set -euo pipefail\nexec torchrun {options} \\\n  -m pkg.train --rank=$RANK\n"
     for replica in replicas.values():
-        replica["template"] = {"spec": {"containers": [{"name": "pytorch", "image": "i:1", "command": ["bash", "-c"]}]}}
+        replica["template"] = {
+            "spec": {"containers": [{"name": "pytorch", "image": "i:1", "command": ["bash", "-c"]}]}
+        }
         replica["template"]["spec"]["containers"][0]["args"] = [script]
     imported = ptcompile.import_manifests(manifest)
     assert imported.diagnostics == ()
@@ -146,11 +182,22 @@ def indexed_job(subdomain: str | None = "svc", nodes: int = 2, **pod: Any) -> Js
 
 
 def headless_service(name: str = "svc", **spec: Any) -> Json:
-    fields = {"clusterIP": "None", "selector": {"job-name": "j"}, "publishNotReadyAddresses": True, **spec}
+    fields = {
+        "clusterIP": "None",
+        "selector": {"job-name": "j"},
+        "publishNotReadyAddresses": True,
+        **spec,
+    }
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": fields}
 
 
-STATIC = ["torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-port=29500", "train.py"]
+STATIC = [
+    "torchrun",
+    "--nnodes=2",
+    "--node-rank=$(JOB_COMPLETION_INDEX)",
+    "--master-port=29500",
+    "train.py",
+]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +205,10 @@ STATIC = ["torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--ma
     [
         pytest.param(headless_service("j"), {}, None, id="as compile writes it"),
         pytest.param(
-            headless_service("j", ports=[{"port": 29500}]), {}, {"spec": {"ports": [{"port": 29500}]}}, id="with ports"
+            headless_service("j", ports=[{"port": 29500}]),
+            {},
+            {"spec": {"ports": [{"port": 29500}]}},
+            id="with ports",
         ),
         pytest.param(headless_service("svc"), {"service": "svc"}, None, id="another name"),
         pytest.param(
@@ -175,7 +225,9 @@ STATIC = ["torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--ma
         ),
     ],
 )
-def test_a_hand_written_headless_service_comes_in_with_its_job(service: Json, names: Json, patch: Json | None) -> None:
+def test_a_hand_written_headless_service_comes_in_with_its_job(
+    service: Json, names: Json, patch: Json | None
+) -> None:
     name = service["metadata"]["name"]
     command = [*STATIC[:-1], f"--master-addr=j-0.{name}", STATIC[-1]]
     imported = ptcompile.import_manifests([service, indexed_job(name, command=command)])
@@ -193,10 +245,16 @@ def test_a_hand_written_headless_service_comes_in_with_its_job(service: Json, na
         pytest.param(None, [], id="no names"),
         pytest.param("svc", [], id="a Service elsewhere"),
         pytest.param(None, [headless_service("j")], id="a Service that the pods do not use"),
-        pytest.param("svc", [headless_service(clusterIP="10.0.0.7", ports=[{"port": 80}])], id="an address of its own"),
+        pytest.param(
+            "svc",
+            [headless_service(clusterIP="10.0.0.7", ports=[{"port": 80}])],
+            id="an address of its own",
+        ),
     ],
 )
-def test_a_job_without_a_headless_service_gets_none(subdomain: str | None, others: list[Json]) -> None:
+def test_a_job_without_a_headless_service_gets_none(
+    subdomain: str | None, others: list[Json]
+) -> None:
     imported = ptcompile.import_manifests([*others, indexed_job(subdomain)])
     assert imported.diagnostics == ()
     (found,) = imported.found
@@ -216,16 +274,26 @@ def test_each_role_keeps_the_name_of_its_container() -> None:
     tasks[0]["policies"] = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     plugins = {"pytorch": ["--master=master", "--worker=worker", "--port=23456"]}
     fields = {"minAvailable": 1, "schedulerName": "volcano", "plugins": plugins, "tasks": tasks}
-    manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": fields}
+    manifest = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": fields,
+    }
     imported = ptcompile.import_manifests(manifest)
     assert imported.diagnostics == ()
     (found,) = imported.found
     assert found.same_manifest
     spec = found.document["spec"]
-    assert (spec["names"], spec["minAvailable"]) == ({"masterContainer": "master", "workerContainer": "worker"}, 1)
+    assert (spec["names"], spec["minAvailable"]) == (
+        {"masterContainer": "master", "workerContainer": "worker"},
+        1,
+    )
     for target in ("pytorchjob", "jobset"):
         assert ptcompile.convert(manifest, target=target).ok
-    policy = ptcompile.convert(manifest, target="pytorchjob").unwrap()[-1]["spec"]["runPolicy"]["schedulingPolicy"]
+    policy = ptcompile.convert(manifest, target="pytorchjob").unwrap()[-1]["spec"]["runPolicy"][
+        "schedulingPolicy"
+    ]
     assert policy == {"minAvailable": 1}
 
 
@@ -250,7 +318,10 @@ def test_what_has_no_effect_does_not_hinder_an_import() -> None:
 
 
 def replicated_job(name: str, pods: int, command: list[str]) -> Json:
-    pod = {"restartPolicy": "Never", "containers": [{"name": name, "image": "i:1", "command": command}]}
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{"name": name, "image": "i:1", "command": command}],
+    }
     spec = {"parallelism": pods, "completions": pods, "backoffLimit": 0, "template": {"spec": pod}}
     return {"name": name, "replicas": 1, "template": {"spec": spec}}
 
@@ -260,7 +331,12 @@ def test_the_role_that_trains_need_not_be_the_first(name: str) -> None:
     command = [*STATIC[:-1], f"--master-addr=j-{name}-0-0.j", STATIC[-1]]
     jobs = [replicated_job("loader", 1, ["python", "load.py"]), replicated_job(name, 2, command)]
     spec = {"replicatedJobs": jobs}
-    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "j"}, "spec": spec}
+    manifest = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "j"},
+        "spec": spec,
+    }
     (found,) = ptcompile.import_manifests(manifest).found
     assert found.same_world
     fields = found.document["spec"]
@@ -277,12 +353,18 @@ def test_nulls_that_leave_settings_to_torchrun_become_one_word() -> None:
     assert spec["elastic"]["rdzvConfigs"] == {"timeout": "5"}
 
 
-@pytest.mark.parametrize("options", [[], ["--master_port=1234"], ["--nnodes=1", "--max_restarts=2"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--master_port=1234"], ["--nnodes=1", "--max_restarts=2"]]
+)
 def test_torchrun_in_one_pod_needs_no_standalone(options: list[str]) -> None:
     manifest = job(container={"command": ["torchrun", "--nproc_per_node=8", *options, "train.py"]})
     (found,) = ptcompile.import_manifests(manifest).found
     spec = found.document["spec"]
-    assert (found.same_world, spec["script"], spec["elastic"]["rdzvBackend"]) == (True, "train.py", "static")
+    assert (found.same_world, spec["script"], spec["elastic"]["rdzvBackend"]) == (
+        True,
+        "train.py",
+        "static",
+    )
     assert spec["masterPort"] == (1234 if "--master_port=1234" in options else 29500)
     compiled = ptcompile.compile(found.document).unwrap()[-1]
     assert "--standalone" not in str(compiled)
@@ -299,10 +381,24 @@ def volcano_job(tasks: dict[str, list[str]], **spec: Any) -> Json:
     """Return a Volcano Job of these tasks with two pods each, without the pytorch plugin."""
     items = []
     for name, command in tasks.items():
-        pod = {"restartPolicy": "OnFailure", "containers": [{"name": name, "image": "i:1", "command": command}]}
+        pod = {
+            "restartPolicy": "OnFailure",
+            "containers": [{"name": name, "image": "i:1", "command": command}],
+        }
         items.append({"name": name, "replicas": 2, "template": {"spec": pod}})
-    body = {"minAvailable": 2, "schedulerName": "volcano", "plugins": {"env": [], "svc": []}, "tasks": items, **spec}
-    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": body}
+    body = {
+        "minAvailable": 2,
+        "schedulerName": "volcano",
+        "plugins": {"env": [], "svc": []},
+        "tasks": items,
+        **spec,
+    }
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": body,
+    }
 
 
 BY_INDEX = [
@@ -316,7 +412,9 @@ BY_INDEX = [
 
 def test_a_volcano_job_without_the_pytorch_plugin_is_one_task() -> None:
     launch = ["sh", "-c", " ".join(["torchrun", *BY_INDEX])]
-    imported = ptcompile.import_manifests(volcano_job({"trainer": launch, "loader": ["python", "load.py"]}))
+    imported = ptcompile.import_manifests(
+        volcano_job({"trainer": launch, "loader": ["python", "load.py"]})
+    )
     assert imported.diagnostics == ()
     (found,) = imported.found
     assert found.same_world
@@ -332,13 +430,20 @@ def test_a_volcano_job_without_the_pytorch_plugin_is_one_task() -> None:
 @pytest.mark.parametrize(
     "manifest",
     [
-        pytest.param(volcano_job({"a": ["torchrun", "t.py"], "b": ["torchrun", "t.py"]}), id="two tasks that train"),
-        pytest.param(volcano_job({"a": ["tune", "t"]}, plugins={"tensorflow": []}), id="TensorFlow"),
+        pytest.param(
+            volcano_job({"a": ["torchrun", "t.py"], "b": ["torchrun", "t.py"]}),
+            id="two tasks that train",
+        ),
+        pytest.param(
+            volcano_job({"a": ["tune", "t"]}, plugins={"tensorflow": []}), id="TensorFlow"
+        ),
     ],
 )
 def test_other_volcano_jobs_without_the_pytorch_plugin_are_errors(manifest: Json) -> None:
     imported = ptcompile.import_manifests(manifest)
-    assert [found.name for found in imported.diagnostics if found.severity == "error"] == ["not-importable"]
+    assert [found.name for found in imported.diagnostics if found.severity == "error"] == [
+        "not-importable"
+    ]
 
 
 KEPT = [
@@ -363,18 +468,39 @@ def test_pods_that_train_separately_stay_separate() -> None:
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "four"},
-        "spec": {"replicatedJobs": [{"name": "workers", "template": job(container={"command": ["torchrun", "t.py"]})}]},
+        "spec": {
+            "replicatedJobs": [
+                {"name": "workers", "template": job(container={"command": ["torchrun", "t.py"]})}
+            ]
+        },
     }
     child = manifest["spec"]["replicatedJobs"][0]["template"]  # type: ignore[index]
-    manifest["spec"]["replicatedJobs"][0]["template"] = {"spec": {**child["spec"], "parallelism": 4, "completions": 4}}  # type: ignore[index]
+    manifest["spec"]["replicatedJobs"][0]["template"] = {
+        "spec": {**child["spec"], "parallelism": 4, "completions": 4}
+    }  # type: ignore[index]
     spec = words(manifest)
-    assert (spec["command"], spec["nodes"], spec["names"]["node"]) == (["torchrun", "t.py"], 4, "workers")
+    assert (spec["command"], spec["nodes"], spec["names"]["node"]) == (
+        ["torchrun", "t.py"],
+        4,
+        "workers",
+    )
 
 
 REFUSED: list[tuple[Json, tuple[str, ...]]] = [
     ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}, ("kind",)),
-    ({"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "m"}, "spec": {}}, ("kind",)),
-    ({**job(), "spec": {**job()["spec"], "parallelism": 1, "completions": 4}}, ("spec", "completions")),
+    (
+        {
+            "apiVersion": "kubeflow.org/v2beta1",
+            "kind": "MPIJob",
+            "metadata": {"name": "m"},
+            "spec": {},
+        },
+        ("kind",),
+    ),
+    (
+        {**job(), "spec": {**job()["spec"], "parallelism": 1, "completions": 4}},
+        ("spec", "completions"),
+    ),
 ]
 
 
@@ -410,14 +536,19 @@ def test_an_object_that_the_server_rejects_is_an_error_and_is_ignored() -> None:
     broken = {**runtime, "spec": {**runtime["spec"], "template": {"spec": 5}}}
     imported = ptcompile.import_manifests([broken, trainjob])
     assert not imported.ok
-    assert [(one.document, one.path) for one in imported.diagnostics] == [(0, ("spec", "template", "spec"))]
+    assert [(one.document, one.path) for one in imported.diagnostics] == [
+        (0, ("spec", "template", "spec"))
+    ]
     assert imported.specs[0]["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
     assert "image" not in imported.specs[0]["spec"], "as without the runtime"
 
 
 def test_a_list_and_several_documents_are_read() -> None:
     items = {"apiVersion": "v1", "kind": "List", "items": [job(), pytorchjob()]}
-    assert [one.origin for one in ptcompile.import_manifests(items).found] == ["Job/j", "PyTorchJob/p"]
+    assert [one.origin for one in ptcompile.import_manifests(items).found] == [
+        "Job/j",
+        "PyTorchJob/p",
+    ]
 
 
 def test_a_spec_gains_no_toleration_without_a_profile() -> None:
@@ -465,16 +596,27 @@ def test_ambiguous_strings_survive_the_round_trip() -> None:
 
 def test_notes_contain_no_secret() -> None:
     manifest = job(
-        container={"env": [{"name": "API_TOKEN", "value": "hunter2"}, {"name": "API_TOKEN", "value": "hunter3"}]}
+        container={
+            "env": [
+                {"name": "API_TOKEN", "value": "hunter2"},
+                {"name": "API_TOKEN", "value": "hunter3"},
+            ]
+        }
     )
     imported = ptcompile.import_manifests(manifest, lossy=True)
     said = json.dumps([one.to_dict() for one in imported.diagnostics])
     assert "hunter" not in said
-    assert all("hunter" not in text for one in imported.found for text in (*one.differences, *one.comments.values()))
+    assert all(
+        "hunter" not in text
+        for one in imported.found
+        for text in (*one.differences, *one.comments.values())
+    )
 
 
 def test_a_command_item_that_is_not_a_string_is_an_error() -> None:
-    imported = ptcompile.import_manifests(job(container={"command": ["torchrun", {"medium": "Memory"}, "train.py"]}))
+    imported = ptcompile.import_manifests(
+        job(container={"command": ["torchrun", {"medium": "Memory"}, "train.py"]})
+    )
     assert not imported.ok
     assert any("command[1]" in one.message for one in imported.diagnostics)
 
@@ -484,7 +626,10 @@ def test_a_trainjob_of_an_unknown_runtime_keeps_only_its_own_fields() -> None:
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
         "metadata": {"name": "t"},
-        "spec": {"runtimeRef": {"name": "my-runtime"}, "trainer": {"numNodes": 2, "numProcPerNode": 4}},
+        "spec": {
+            "runtimeRef": {"name": "my-runtime"},
+            "trainer": {"numNodes": 2, "numProcPerNode": 4},
+        },
     }
     spec = words(manifest)
     assert spec == {
@@ -506,7 +651,9 @@ def test_malformed_input_is_a_finding_and_never_an_exception() -> None:
 @pytest.mark.parametrize("image", ["<image>", "${IMAGE}"])
 @pytest.mark.parametrize("policy", ["Always", "IfNotPresent"])
 def test_a_placeholder_image_is_kept_with_a_warning(image: str, policy: str) -> None:
-    imported = ptcompile.import_manifests(job(container={"image": image, "imagePullPolicy": policy}))
+    imported = ptcompile.import_manifests(
+        job(container={"image": image, "imagePullPolicy": policy})
+    )
     assert (imported.found[0].same_manifest, imported.specs[0]["spec"]["image"]) == (True, image)
     assert imported.specs[0]["spec"]["imagePullPolicy"] == policy
     (warning,) = imported.diagnostics

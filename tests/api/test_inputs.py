@@ -44,8 +44,13 @@ def test_objects_and_specs_of_all_files_are_in_order() -> None:
 def test_an_item_of_a_list_has_its_path_and_its_line() -> None:
     text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n"
     (item,) = Inputs.read(text, filename="a.yaml").items
-    diagnostic = item.to_diagnostic(Problem("wrong-type", ("metadata", "name"), "metadata.name: no"))
-    assert (diagnostic.path, diagnostic.resource) == (("items", 0, "metadata", "name"), "ConfigMap/a")
+    diagnostic = item.to_diagnostic(
+        Problem("wrong-type", ("metadata", "name"), "metadata.name: no")
+    )
+    assert (diagnostic.path, diagnostic.resource) == (
+        ("items", 0, "metadata", "name"),
+        "ConfigMap/a",
+    )
     assert diagnostic.span is not None
     assert diagnostic.span.line == 6
 
@@ -54,8 +59,12 @@ def test_a_compiled_manifest_stands_at_its_spec() -> None:
     inputs = Inputs.read(smallest(name="t"), filename="t.yaml")
     items, diagnostics = inputs.compile_specs("job")
     assert diagnostics == ()
-    assert [(item.manifest["kind"], item.is_compiled, item.is_spec) for item in items] == [("Job", True, False)]
-    diagnostic = items[0].to_diagnostic(Problem("never-admitted", ("spec", "image"), "spec.image: no"))
+    assert [(item.manifest["kind"], item.is_compiled, item.is_spec) for item in items] == [
+        ("Job", True, False)
+    ]
+    diagnostic = items[0].to_diagnostic(
+        Problem("never-admitted", ("spec", "image"), "spec.image: no")
+    )
     assert (diagnostic.resource, diagnostic.filename) == ("TrainingJob/t", "t.yaml")
     assert diagnostic.span is not None
 
@@ -77,7 +86,11 @@ def test_all_mistakes_are_in_one_order() -> None:
         cluster="kind: ClusterProfile\nspec: {gpus: 1}\n",
         overrides=[("spec.[", 1)],
     )
-    assert [name for name, _ in names(inputs)] == ["spec-unknown-field", "spec-invalid-value", "yaml-syntax"]
+    assert [name for name, _ in names(inputs)] == [
+        "spec-unknown-field",
+        "spec-invalid-value",
+        "yaml-syntax",
+    ]
     assert inputs.has_wrong_settings
 
 
@@ -106,7 +119,9 @@ def test_overrides_change_specs_and_a_name_only_one() -> None:
 
 def test_a_problem_that_an_override_causes_is_the_overrides() -> None:
     (spec,) = Inputs.read(smallest(), filename="a.yaml", overrides=[("spec.nodes", 0)]).specs
-    diagnostic = spec.to_diagnostic(Problem("spec-invalid-value", ("spec", "nodes"), "spec.nodes: no"))
+    diagnostic = spec.to_diagnostic(
+        Problem("spec-invalid-value", ("spec", "nodes"), "spec.nodes: no")
+    )
     assert diagnostic.filename == "overrides[0]"
 
 
@@ -149,7 +164,9 @@ def test_text_is_read_as_the_kubectl_of_the_profile_reads_it() -> None:
 def test_an_override_of_a_spec_in_a_list_is_an_error() -> None:
     """Otherwise the spec would compile without the change."""
     spec = smallest().replace("\n", "\n  ")
-    inputs = Inputs.read(f"apiVersion: v1\nkind: List\nitems:\n- {spec}\n", overrides=[("spec.nodes", 3)])
+    inputs = Inputs.read(
+        f"apiVersion: v1\nkind: List\nitems:\n- {spec}\n", overrides=[("spec.nodes", 3)]
+    )
     assert inputs.specs == []
     assert names(inputs) == [("spec-conflict", "error")]
 

@@ -21,8 +21,17 @@ kind: TrainJob
 metadata: {name: a}
 spec: {runtimeRef: {name: torch-distributed}, trainer: {numNodes: 3}}
 """
-WORLDS = {"a spec for every target": smallest("nodes: 3"), "a runtime": RUNTIME, "nothing": "a: [", "no job": "kind: X"}
-COPIES: tuple[Callable[[Any], Any], ...] = (lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy)  # noqa: S301
+WORLDS = {
+    "a spec for every target": smallest("nodes: 3"),
+    "a runtime": RUNTIME,
+    "nothing": "a: [",
+    "no job": "kind: X",
+}
+COPIES: tuple[Callable[[Any], Any], ...] = (
+    lambda one: pickle.loads(pickle.dumps(one)),
+    copy.copy,
+    copy.deepcopy,
+)  # noqa: S301
 
 
 def _unwrapped(_: int) -> object:
@@ -54,7 +63,10 @@ def test_world_survives_pickling(name: str, copied: Callable[[Any], Any]) -> Non
 
 
 def test_process_pool_raises_the_error() -> None:
-    with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(ptcompile.CompileError) as caught:
+    with (
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+        pytest.raises(ptcompile.CompileError) as caught,
+    ):
         pool.map_async(_unwrapped, [1]).get(timeout=60)
     assert caught.value.diagnostics == ptcompile.compile(BAD).diagnostics
 

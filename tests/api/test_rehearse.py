@@ -22,7 +22,9 @@ TWO = smallest("nodes: 2")
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Replace the rehearsal itself; return what it gets."""
     calls: list[Any] = []
-    monkeypatch.setattr(rehearsal, "rehearse", lambda *args, **kwargs: calls.append((*args, kwargs)))
+    monkeypatch.setattr(
+        rehearsal, "rehearse", lambda *args, **kwargs: calls.append((*args, kwargs))
+    )
     return calls
 
 
@@ -31,8 +33,18 @@ def test_defaults(handed: list[Any]) -> None:
     ((job, faults, options),) = handed
     assert (job.title, job.target, faults, options["max_processes"]) == ("Job/train", "job", [], 2)
     settings = options["settings"]
-    assert (settings.scale, settings.limit, settings.own_command, settings.restarts) == (1.0, 600.0, False, True)
-    assert (settings.python, settings.image, settings.script, settings.keep_logs) == (None, None, None, None)
+    assert (settings.scale, settings.limit, settings.own_command, settings.restarts) == (
+        1.0,
+        600.0,
+        False,
+        True,
+    )
+    assert (settings.python, settings.image, settings.script, settings.keep_logs) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert settings.mounts == {}
 
 
@@ -45,8 +57,17 @@ def test_options_are_handed_over(handed: list[Any]) -> None:
     settings = options["settings"]
     assert job.target == "jobset"
     assert faults == [Fault("kill", 1, 10, 20), Fault("late", 0, 150)]
-    assert (settings.scale, settings.limit, settings.restarts, options["max_processes"]) == (10, 90, False, 1)
-    assert (settings.own_command, settings.keep_logs, settings.mounts) == (True, "logs", {"data": "/d"})
+    assert (settings.scale, settings.limit, settings.restarts, options["max_processes"]) == (
+        10,
+        90,
+        False,
+        1,
+    )
+    assert (settings.own_command, settings.keep_logs, settings.mounts) == (
+        True,
+        "logs",
+        {"data": "/d"},
+    )
     assert settings.image == "i:1"
 
 
@@ -69,7 +90,9 @@ def test_a_spec_with_a_mistake_is_a_compile_error() -> None:
 
 
 def test_a_job_that_its_operator_rejects_has_no_pods() -> None:
-    rejected = SimpleNamespace(title="PyTorchJob/a", expansion=SimpleNamespace(refused=("no Master", "no Worker")))
+    rejected = SimpleNamespace(
+        title="PyTorchJob/a", expansion=SimpleNamespace(refused=("no Master", "no Worker"))
+    )
     world: Any = SimpleNamespace(jobs=(rejected,))
     with pytest.raises(RehearsalError, match=r"its operator creates no pods from it: no Master$"):
         only_job(world)

@@ -42,8 +42,14 @@ def test_bad_text_is_a_finding(text: str | bytes) -> None:
 
 def test_profile_sets_the_versions() -> None:
     versions = {"trainingOperator": "1.6"}
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": versions}}
-    assert "PET_NNODES" not in simulate_text(yaml.safe_dump(pytorchjob()), cluster=cluster).pods[0].env
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"versions": versions},
+    }
+    assert (
+        "PET_NNODES" not in simulate_text(yaml.safe_dump(pytorchjob()), cluster=cluster).pods[0].env
+    )
     assert not simulate_text(SPEC, cluster="kind: 5").ok
 
 
@@ -73,8 +79,14 @@ def test_an_object_without_api_version_is_an_error_as_in_lint() -> None:
     """Volcano's own example begins with `yamlapiVersion`."""
     text = "yamlapiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n"
     (problem,) = ptcompile.simulate(text).diagnostics
-    assert (problem.name, problem.severity, problem.help) == ("required-value", "error", "did you mean apiVersion?")
-    assert problem == next(item for item in ptcompile.lint(text).diagnostics if item.name == "required-value")
+    assert (problem.name, problem.severity, problem.help) == (
+        "required-value",
+        "error",
+        "did you mean apiVersion?",
+    )
+    assert problem == next(
+        item for item in ptcompile.lint(text).diagnostics if item.name == "required-value"
+    )
     assert not ptcompile.simulate("image: a\nreplicas: 2\n").diagnostics, "a Helm values file"
 
 
@@ -105,6 +117,10 @@ def test_a_profile_among_the_files_is_not_read() -> None:
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {cloud: gke}\n"
     world = simulate_text(f"{SPEC}---\n{profile}", target="job")
     (warning,) = world.diagnostics
-    assert (warning.name, warning.severity, warning.help) == ("unknown-kind", "warning", "pass it with --cluster FILE")
+    assert (warning.name, warning.severity, warning.help) == (
+        "unknown-kind",
+        "warning",
+        "pass it with --cluster FILE",
+    )
     assert world.ok
     assert not simulate_text(f"{SPEC}---\n{profile}", target="job", cluster=profile).diagnostics

@@ -19,7 +19,12 @@ SPEC = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: t}\nspec: 
 
 def pod(**spec: Any) -> Json:
     containers = [{"name": "c", "image": "i:1"}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p"},
+        "spec": {"containers": containers, **spec},
+    }
 
 
 def writers(result: ptcompile.Stored, index: int = 0) -> dict[str, str]:
@@ -46,9 +51,21 @@ def test_a_spec_is_compiled_first() -> None:
 
 
 def test_related_objects_are_read() -> None:
-    limits: Json = {"limits": [{"type": "Container", "default": {"cpu": "1"}, "max": {"memory": "1Gi"}}]}
-    limit_range = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": limits}
-    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+    limits: Json = {
+        "limits": [{"type": "Container", "default": {"cpu": "1"}, "max": {"memory": "1Gi"}}]
+    }
+    limit_range = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "l"},
+        "spec": limits,
+    }
+    high = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 7,
+    }
     sandbox: Json = {
         "apiVersion": "node.k8s.io/v1",
         "kind": "RuntimeClass",
@@ -66,7 +83,11 @@ def test_related_objects_are_read() -> None:
         "limits": {"cpu": "1", "memory": "1Gi"},
         "requests": {"cpu": "1", "memory": "1Gi"},
     }
-    assert (spec["priority"], spec["overhead"], spec["nodeSelector"]) == (7, {"memory": "120Mi"}, {"kata": "yes"})
+    assert (spec["priority"], spec["overhead"], spec["nodeSelector"]) == (
+        7,
+        {"memory": "120Mi"},
+        {"kata": "yes"},
+    )
     by = writers(result)
     assert by["spec.containers.0.resources.limits.cpu"] == "LimitRanger"
     assert by["spec.priority"] == "Priority"
@@ -77,7 +98,9 @@ def test_related_objects_are_read() -> None:
 def test_kueue_suspends_a_queued_job(target: str) -> None:
     result = ptcompile.stored(SPEC.replace("nodes: 2", "nodes: 2, queue: q"), target=target)
     path = "spec.runPolicy.suspend" if target == "pytorchjob" else "spec.suspend"
-    assert "kueue webhook" in [writers(result, index).get(path) for index in range(len(result.objects))]
+    assert "kueue webhook" in [
+        writers(result, index).get(path) for index in range(len(result.objects))
+    ]
 
 
 def test_kueue_gates_a_queued_pod() -> None:
@@ -90,7 +113,12 @@ def test_kueue_gates_a_queued_pod() -> None:
 
 
 def test_secrets_are_masked() -> None:
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"token": "hf_abcdefgh"}}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s"},
+        "stringData": {"token": "hf_abcdefgh"},
+    }
     result = ptcompile.stored(secret)
     assert "***" in result.yaml()
     assert "aGZf" not in result.yaml() + json.dumps(result.to_list())
@@ -99,7 +127,9 @@ def test_secrets_are_masked() -> None:
 def test_mistakes_are_diagnostics() -> None:
     assert not ptcompile.stored("a: [").ok
     assert not ptcompile.stored(SPEC.replace("script", "skript")).ok
-    (note,) = ptcompile.stored({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}}).diagnostics
+    (note,) = ptcompile.stored(
+        {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}}
+    ).diagnostics
     assert (note.name, note.severity) == ("unknown-defaults", "note")
 
 

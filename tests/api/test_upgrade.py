@@ -57,7 +57,9 @@ def profile(**versions: str) -> dict[str, Any]:
     }
 
 
-def effects(text: str, before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, str | None]]:
+def effects(
+    text: str, before: dict[str, Any], after: dict[str, Any]
+) -> list[tuple[str, str | None]]:
     result = ptcompile.upgrade(text, from_cluster=before, to_cluster=after)
     assert not result.diagnostics or not any(d.severity == "error" for d in result.diagnostics)
     Draft202012Validator(ptcompile.schema("upgrade")).validate(result.to_dict())
@@ -68,7 +70,10 @@ def test_a_queue_that_is_passed_over() -> None:
     rows = effects(QUEUED, profile(kueue="0.18"), profile(kueue="0.19"))
     assert rows[0] == ("ignored", "PTC491")
     assert {effect for effect, _ in rows[1:]} == {"differs"}
-    assert effects(QUEUED, profile(kueue="0.19"), profile(kueue="0.18"))[-1] == ("resolved", "PTC491")
+    assert effects(QUEUED, profile(kueue="0.19"), profile(kueue="0.18"))[-1] == (
+        "resolved",
+        "PTC491",
+    )
 
 
 def test_a_field_that_the_new_release_drops() -> None:
@@ -82,14 +87,18 @@ def test_a_field_that_the_new_release_refuses() -> None:
 
 
 def test_nothing_changes() -> None:
-    result = ptcompile.upgrade(QUEUED, from_cluster=profile(kueue="0.19"), to_cluster=profile(kueue="0.19"))
+    result = ptcompile.upgrade(
+        QUEUED, from_cluster=profile(kueue="0.19"), to_cluster=profile(kueue="0.19")
+    )
     assert result.ok
     assert result.text() == "1 object: nothing changes\n"
     assert result.markdown() == "1 object: nothing changes\n"
 
 
 def test_only_what_is_mended_is_ok() -> None:
-    result = ptcompile.upgrade(GANG, from_cluster=profile(kubernetes="1.31"), to_cluster=profile(kubernetes="1.36"))
+    result = ptcompile.upgrade(
+        GANG, from_cluster=profile(kubernetes="1.31"), to_cluster=profile(kubernetes="1.36")
+    )
     assert not result.ok
     assert result._replace(effects=result.effects[1:]).ok
 
@@ -99,7 +108,9 @@ def test_the_manifest_of_a_spec_differs() -> None:
     before = profile()
     after = json.loads(json.dumps(before))
     after["spec"]["defaults"] = {"env": {"NCCL_DEBUG": "INFO"}}
-    texts = [row.text for row in ptcompile.upgrade(spec, from_cluster=before, to_cluster=after).effects]
+    texts = [
+        row.text for row in ptcompile.upgrade(spec, from_cluster=before, to_cluster=after).effects
+    ]
     assert any(text.endswith("env NCCL_DEBUG: + INFO") for text in texts), texts
 
 
@@ -114,7 +125,9 @@ def test_a_mistake_is_no_effect() -> None:
 def test_only_the_named_variants_are_compared() -> None:
     family = smallest() + "variants: {small: {nodes: 2}, large: {nodes: 4}}\n"
     both = ptcompile.upgrade(family, from_cluster=profile(), to_cluster=profile(kueue="0.18"))
-    one = ptcompile.upgrade(family, from_cluster=profile(), to_cluster=profile(kueue="0.18"), variants=["large"])
+    one = ptcompile.upgrade(
+        family, from_cluster=profile(), to_cluster=profile(kueue="0.18"), variants=["large"]
+    )
     assert both.objects == 2
     assert one.objects == 1
 
@@ -122,7 +135,14 @@ def test_only_the_named_variants_are_compared() -> None:
 def test_the_order_is_that_of_the_objects(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "a.yaml").write_text(f"{QUEUED}---\n{GANG}")
     (tmp_path / "b.yaml").write_text(RUNTIME)
-    words = ("upgrade", tmp_path, "--kueue=0.18", "--to-kueue=0.19", "--kubernetes=1.31", "--to-kubernetes=1.36")
+    words = (
+        "upgrade",
+        tmp_path,
+        "--kueue=0.18",
+        "--to-kueue=0.19",
+        "--kubernetes=1.31",
+        "--to-kubernetes=1.36",
+    )
     done = here(capsys, *words, "--trainer=2.1", "--format=json")
     rows = json.loads(done.out)["effects"]
     titles = list(dict.fromkeys(row["object"] for row in rows))
@@ -137,7 +157,9 @@ def test_the_order_is_that_of_the_objects(tmp_path: Path, capsys: Capture) -> No
     assert markdown.splitlines()[2] == "| File | Object | Effect | What |"
 
 
-def test_releases_of_options_take_the_place_of_those_of_profiles(tmp_path: Path, capsys: Capture) -> None:
+def test_releases_of_options_take_the_place_of_those_of_profiles(
+    tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "a.yaml").write_text(QUEUED)
     (tmp_path / "old.yaml").write_text(json.dumps(profile(kueue="0.18")))
     (tmp_path / "new.yaml").write_text(json.dumps(profile(kueue="0.19")))
@@ -149,7 +171,16 @@ def test_releases_of_options_take_the_place_of_those_of_profiles(tmp_path: Path,
         done = here(capsys, "upgrade", tmp_path / "a.yaml", *options)
         assert (done.status, "PTC491" in done.out) == (1, True), options
     assert (
-        here(capsys, "upgrade", tmp_path / "a.yaml", "--from", tmp_path / "old.yaml", "--to-jobset", "0.12").status == 0
+        here(
+            capsys,
+            "upgrade",
+            tmp_path / "a.yaml",
+            "--from",
+            tmp_path / "old.yaml",
+            "--to-jobset",
+            "0.12",
+        ).status
+        == 0
     )
 
 

@@ -27,7 +27,10 @@ from tests.places import places, put
 
 Json = dict[str, Any]
 OPERATORS = ("pytorchjob", "volcano", "jobset", "trainjob")
-NEWEST, OLD = Versions(), Versions(kubernetes=(1, 33), volcano=(1, 12), jobset=(0, 8), trainer=(2, 1))
+NEWEST, OLD = (
+    Versions(),
+    Versions(kubernetes=(1, 33), volcano=(1, 12), jobset=(0, 8), trainer=(2, 1)),
+)
 SERVER = ".".join(map(str, NEWEST.kubernetes))
 ODD: tuple[Any, ...] = (
     None,
@@ -59,12 +62,16 @@ def variants(operator: str, step: int) -> Iterator[Json]:
 def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
     """Yield the manifest with one of its templates in all places, and then with an odd value in the last of them."""
     references = [
-        reference for reference in templates_of(kind_of(manifest), manifest) if isinstance(reference.template, dict)
+        reference
+        for reference in templates_of(kind_of(manifest), manifest)
+        if isinstance(reference.template, dict)
     ]
     if len(references) < 2:
         return
     for reference in references[1:]:
-        manifest = put(manifest, reference.path, put(references[0].template, (), references[0].template))
+        manifest = put(
+            manifest, reference.path, put(references[0].template, (), references[0].template)
+        )
     yield manifest
     inside = list(places(references[0].template))
     if inside:
@@ -97,7 +104,9 @@ def test_go_leaves_a_complete_object_unchanged(operator: str) -> None:
             complete_objects += 1
             assert webhook.default(manifest) == defaulted
             assert not structure_violations(defaulted, kind, SERVER)
-            assert not list(webhooks.decode_problems(defaulted.get("spec"), webhook_rejection("volcano")))
+            assert not list(
+                webhooks.decode_problems(defaulted.get("spec"), webhook_rejection("volcano"))
+            )
     assert complete_objects > 100
 
 
@@ -117,7 +126,9 @@ def test_fields_that_go_writes_and_the_schema_does_not_require(
     assert expected == set(always_written(loose, ())), kind
 
 
-def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def not_required(
+    document: str, schema: Json, shape: Any, path: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
     """Yield the fields of a shape that Go always writes but the schema does not require."""
     name = ""
     while "$ref" in schema or "x-in-crd" in schema:
@@ -161,7 +172,9 @@ def test_checked_fields_match_the_schemas(kind: tuple[str, str]) -> None:
             if word in webhooks._AMOUNT_FIELDS:
                 assert field["additionalProperties"]["$ref"].endswith("/Quantity"), (kind, word)
             elif word in webhooks._PORT_FIELDS:
-                assert field.get("format") == "int32" or field["$ref"].endswith(("/IntOrString", "/int32")), (
+                assert field.get("format") == "int32" or field["$ref"].endswith(
+                    ("/IntOrString", "/int32")
+                ), (
                     kind,
                     word,
                 )
@@ -190,10 +203,14 @@ def volcano_job(*tasks: Json) -> Json:
 def test_pod_level_resources_are_checked_in_the_template() -> None:
     """The server sets missing limits in a Pod, so only the template's rules report this (Kubernetes 1.36)."""
     task = put(
-        TASK, ("template",), {"spec": {**TASK["template"]["spec"], "resources": {"requests": {"hugepages-2Mi": "2Mi"}}}}
+        TASK,
+        ("template",),
+        {"spec": {**TASK["template"]["spec"], "resources": {"requests": {"hugepages-2Mi": "2Mi"}}}},
     )
     problems = validate(volcano_job(task), versions=NEWEST)
-    assert {(problem.name, problem.path[-2:]) for problem in problems} >= {("webhook-refusal", ("resources", "limits"))}
+    assert {(problem.name, problem.path[-2:]) for problem in problems} >= {
+        ("webhook-refusal", ("resources", "limits"))
+    }
 
 
 def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
@@ -215,8 +232,14 @@ def test_old_servers_reject_a_port_that_go_cannot_decode() -> None:
 def test_equal_templates_of_different_types() -> None:
     """4.0 == 4 in Python, so plain equality is only enough without fractions."""
     security = {"securityContext": {"runAsUser": -1}}
-    first = put(TASK, ("template", "spec"), {**TASK["template"]["spec"], "securityContext": {"runAsUser": -1.0}})
-    second = put({**TASK, "name": "u"}, ("template", "spec"), {**TASK["template"]["spec"], **security})
+    first = put(
+        TASK,
+        ("template", "spec"),
+        {**TASK["template"]["spec"], "securityContext": {"runAsUser": -1.0}},
+    )
+    second = put(
+        {**TASK, "name": "u"}, ("template", "spec"), {**TASK["template"]["spec"], **security}
+    )
     problems = validate(volcano_job(first, second), versions=NEWEST)
     assert ("spec", "tasks", 1, "template", "spec", "securityContext", "runAsUser") in [
         problem.path for problem in problems

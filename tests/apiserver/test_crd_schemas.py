@@ -57,7 +57,9 @@ def crd(kind: str) -> Mapping[str, Any]:
 
 def crd_schema(kind: str) -> Mapping[str, Any]:
     version = KINDS[kind][0].rpartition("/")[2]
-    return next(v["schema"]["openAPIV3Schema"] for v in crd(kind)["versions"] if v["name"] == version)
+    return next(
+        v["schema"]["openAPIV3Schema"] for v in crd(kind)["versions"] if v["name"] == version
+    )
 
 
 def attributes(node: Mapping[str, Any]) -> Row:
@@ -72,7 +74,10 @@ def attributes(node: Mapping[str, Any]) -> Row:
 def of_crd(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, Row]]:
     row = attributes(node)
     if node.get("x-kubernetes-int-or-string"):
-        row = {"type": "Quantity" if node.get("pattern") == QUANTITY else "IntOrString", "required": []}
+        row = {
+            "type": "Quantity" if node.get("pattern") == QUANTITY else "IntOrString",
+            "required": [],
+        }
     yield path, row
     for name, child in node.get("properties", {}).items():
         yield from of_crd(child, f"{path}.{name}")
@@ -81,7 +86,9 @@ def of_crd(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, Row]]:
             yield from of_crd(node[word], path + mark)
 
 
-def of_ours(node: Mapping[str, Any], document: str, version: str, path: str) -> Iterator[tuple[str, Row]]:
+def of_ours(
+    node: Mapping[str, Any], document: str, version: str, path: str
+) -> Iterator[tuple[str, Row]]:
     if "$ref" in node:
         yield from of_reference(node["$ref"], document, version, path)
         return
@@ -94,7 +101,9 @@ def of_ours(node: Mapping[str, Any], document: str, version: str, path: str) -> 
             yield from of_ours(node[word], document, version, path + mark)
 
 
-def of_reference(reference: str, document: str, version: str, path: str) -> Iterator[tuple[str, Row]]:
+def of_reference(
+    reference: str, document: str, version: str, path: str
+) -> Iterator[tuple[str, Row]]:
     file, name = resolve(document, reference)
     target = load(file)["$defs"][name]
     if file == CORE and name in {"Quantity", "IntOrString"}:
@@ -150,7 +159,9 @@ def _key_defaults(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any
             yield from _key_defaults(node[word], path + mark)
 
 
-def _key_defaults_of_ours(node: Mapping[str, Any], document: str, version: str, path: str) -> Iterator[tuple[str, Any]]:
+def _key_defaults_of_ours(
+    node: Mapping[str, Any], document: str, version: str, path: str
+) -> Iterator[tuple[str, Any]]:
     if "$ref" in node:
         if path != ".metadata":
             document, name = resolve(document, node["$ref"])
@@ -195,12 +206,21 @@ def test_all_create_time_rules_are_covered() -> None:
 
 def _rules(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
-        yield from (entry["rule"] for entry in node.get("x-kubernetes-validations", ()) if isinstance(entry, dict))
+        yield from (
+            entry["rule"]
+            for entry in node.get("x-kubernetes-validations", ())
+            if isinstance(entry, dict)
+        )
         for value in node.values():
             yield from _rules(value)
 
 
 def test_only_pytorchjob_has_a_scale_subresource() -> None:
     """Its replicas must not be negative (see crd/pytorchjob.py)."""
-    scaled = {kind for kind in FILES for v in crd(kind)["versions"] if "scale" in v.get("subresources", {})}
+    scaled = {
+        kind
+        for kind in FILES
+        for v in crd(kind)["versions"]
+        if "scale" in v.get("subresources", {})
+    }
     assert scaled == {"PyTorchJob"}

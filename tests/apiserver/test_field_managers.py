@@ -26,7 +26,13 @@ Json = dict[str, Any]
 
 
 def _entry(manager: str, fields: Json, operation: str = "Apply", **more: Any) -> Json:
-    return {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields, **more}
+    return {
+        "manager": manager,
+        "operation": operation,
+        "apiVersion": "v1",
+        "fieldsV1": fields,
+        **more,
+    }
 
 
 def _config(data: Json, *entries: Json) -> Json:
@@ -53,7 +59,9 @@ def _data(*keys: str) -> Json:
     ],
 )
 def test_the_managers_that_are_kubectl_apply(manager: str, operation: str, is_own: bool) -> None:
-    (found,) = managers(_config({}, _entry(manager, {}, operation), _entry("x", {}, subresource="status")))
+    (found,) = managers(
+        _config({}, _entry(manager, {}, operation), _entry("x", {}, subresource="status"))
+    )
     assert (found.name, found.version, found.is_own) == (manager, "v1", is_own)
 
 
@@ -63,7 +71,11 @@ def test_the_managers_that_are_kubectl_apply(manager: str, operation: str, is_ow
         # a field of ours that the file no longer has is removed
         ([_entry("kubectl", _data("a", "b"))], {"a": "1"}, {"a": "1", "c": "3"}),
         # unless another manager has it too
-        ([_entry("kubectl", _data("a", "b")), _entry("other", _data("b"))], {"a": "1"}, {"a": "1", "b": "2", "c": "3"}),
+        (
+            [_entry("kubectl", _data("a", "b")), _entry("other", _data("b"))],
+            {"a": "1"},
+            {"a": "1", "b": "2", "c": "3"},
+        ),
         ([_entry("other", _data("a", "b", "c"))], {"a": "9"}, {"a": "9", "b": "2", "c": "3"}),
         ([], {"a": "9"}, {"a": "9", "b": "2", "c": "3"}),
         ([_entry("kubectl", _data("a", "b", "c"))], {}, {}),
@@ -76,10 +88,17 @@ def test_the_fields_after_an_apply(entries: list[Json], file: Json, expected: Js
 
 
 def _pod(*containers: Json, own: list[str] | None = None) -> Json:
-    items: Json = {f'k:{{"name":"{name}"}}': {".": {}, "f:name": {}, "f:image": {}} for name in own or ()}
+    items: Json = {
+        f'k:{{"name":"{name}"}}': {".": {}, "f:name": {}, "f:image": {}} for name in own or ()
+    }
     fields = {"f:spec": {"f:containers": items}} if own else {}
     metadata = {"name": "a", "managedFields": [_entry("kubectl", fields)] if own else []}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": list(containers)}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": list(containers)},
+    }
 
 
 A, B, C = ({"name": name, "image": f"{name}:1"} for name in "abc")
@@ -109,8 +128,14 @@ def test_items_of_a_list_are_merged_by_their_keys(live: Json, file: Json, names:
         ({"d": "9"}, []),
     ],
 )
-def test_a_changed_field_of_another_manager_is_a_conflict(file: Json, paths: list[tuple[str, ...]]) -> None:
-    live = _config({"a": "1", "b": "2", "c": "3"}, _entry("other", _data("a", "b")), _entry("kubectl", _data("c")))
+def test_a_changed_field_of_another_manager_is_a_conflict(
+    file: Json, paths: list[tuple[str, ...]]
+) -> None:
+    live = _config(
+        {"a": "1", "b": "2", "c": "3"},
+        _entry("other", _data("a", "b")),
+        _entry("kubectl", _data("c")),
+    )
     problems = list(conflicts(live, _file(file)))
     assert [problem.path for problem in problems] == paths
     assert all('conflict with "other" using v1' in problem.message for problem in problems)
@@ -119,9 +144,13 @@ def test_a_changed_field_of_another_manager_is_a_conflict(file: Json, paths: lis
 def test_conflicts_inside_of_items() -> None:
     key = 'k:{"name":"a"}'
     live = _pod(A, B)
-    live["metadata"]["managedFields"] = [_entry("other", {"f:spec": {"f:containers": {key: {"f:image": {}}}}})]
+    live["metadata"]["managedFields"] = [
+        _entry("other", {"f:spec": {"f:containers": {key: {"f:image": {}}}}})
+    ]
     changed = _pod({**A, "image": "a:2"}, {**B, "image": "b:2"})
-    assert [problem.path for problem in conflicts(live, changed)] == [("spec", "containers", 0, "image")]
+    assert [problem.path for problem in conflicts(live, changed)] == [
+        ("spec", "containers", 0, "image")
+    ]
     assert not list(conflicts(live, _pod({**B, "image": "b:2"}, A)))
 
 
@@ -135,8 +164,18 @@ def test_an_atomic_mapping_conflicts_as_a_whole() -> None:
 
 
 def test_what_the_server_does_not_keep_of_a_file() -> None:
-    secret = {"apiVersion": "v1", "kind": "Secret", "data": {"x": "eA=="}, "stringData": {"a": "b"}, "type": None}
-    assert as_stored(secret) == {"apiVersion": "v1", "kind": "Secret", "data": {"x": "eA==", "a": "Yg=="}}
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "data": {"x": "eA=="},
+        "stringData": {"a": "b"},
+        "type": None,
+    }
+    assert as_stored(secret) == {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "data": {"x": "eA==", "a": "Yg=="},
+    }
     config = {"apiVersion": "v1", "kind": "ConfigMap", "stringData": {"a": "b"}}
     assert as_stored(config) == config
     assert as_patched({"a": [None, {"b": None}], "c": None}) == {"a": [{}]}
@@ -148,23 +187,37 @@ def test_trees_of_fields() -> None:
     assert fields_of([A], items) == {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:image": {}}}
     assert fields_of([A], {}) == {}
     assert fields_of(["x"], {'v:"y"': {}}) == {'v:"x"': {}}
-    assert null_fields({"a": None, "b": {"c": None, "d": 1}, "e": 1}) == {"f:a": {}, "f:b": {"f:c": {}}}
-    assert keyed_fields([A], "containers") == {".": {}, 'k:{"name":"a"}': {".": {}, "f:name": {}, "f:image": {}}}
+    assert null_fields({"a": None, "b": {"c": None, "d": 1}, "e": 1}) == {
+        "f:a": {},
+        "f:b": {"f:c": {}},
+    }
+    assert keyed_fields([A], "containers") == {
+        ".": {},
+        'k:{"name":"a"}': {".": {}, "f:name": {}, "f:image": {}},
+    }
     assert keyed_fields([A], "args") == {}
     assert keyed_fields([{"image": "x"}], "containers") == {}
-    assert united([{"a": {"b": {}}}, {"a": {"c": {}}, "d": {}}]) == {"a": {"b": {}, "c": {}}, "d": {}}
+    assert united([{"a": {"b": {}}}, {"a": {"c": {}}, "d": {}}]) == {
+        "a": {"b": {}, "c": {}},
+        "d": {},
+    }
 
 
 def test_ports_without_a_protocol_are_tcp() -> None:
     fields: Json = {'k:{"containerPort":80,"protocol":"TCP"}': {}}
-    assert list(fields_of([{"containerPort": 80}], fields)) == ['k:{"containerPort":80,"protocol":"TCP"}']
+    assert list(fields_of([{"containerPort": 80}], fields)) == [
+        'k:{"containerPort":80,"protocol":"TCP"}'
+    ]
 
 
 MAP_LIST: Json = {
     "type": "array",
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["name"],
-    "items": {"type": "object", "properties": {"name": {"type": "string"}, "value": {"type": "string"}}},
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "value": {"type": "string"}},
+    },
 }
 TEXTS: Json = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Json = {
@@ -196,10 +249,17 @@ N = {"name": "a"}
         ({}, {"nullable": None, "defaulted": None}, {"nullable": None, "defaulted": None}, []),
         ({}, {}, {}, []),
         ({}, {"unknown": None}, {"unknown": None}, []),
-        ({"items": [{**N, "value": "b"}]}, {"items": [{**N, "value": None}]}, None, [("items", 0, "value")]),
+        (
+            {"items": [{**N, "value": "b"}]},
+            {"items": [{**N, "value": None}]},
+            None,
+            [("items", 0, "value")],
+        ),
     ],
 )
-def test_nulls_and_empty_lists_of_custom_resources(old: Json, new: Json, expected: Any, nulls: list[Any]) -> None:
+def test_nulls_and_empty_lists_of_custom_resources(
+    old: Json, new: Json, expected: Any, nulls: list[Any]
+) -> None:
     found: list[tuple[str | int, ...]] = []
     result = merge_by_schema(SCHEMA, "x.json", old, new, (), found)
     assert found == nulls

@@ -93,7 +93,9 @@ def test_re2_accepts_the_syntax_of_go() -> None:
 
 def test_a_crd_pattern_is_checked(engine: str) -> None:
     diagnostics = ptcompile.lint(CRD % ("^a+$", "^b+$", "z", "x", "a", "a")).diagnostics
-    assert [diagnostic.path for diagnostic in diagnostics if "must match" in diagnostic.message] == [("spec", "a")]
+    assert [
+        diagnostic.path for diagnostic in diagnostics if "must match" in diagnostic.message
+    ] == [("spec", "a")]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,9 @@ def test_patterns_in_pythons_syntax(pattern: str, python: str) -> None:
     ("pattern", "invalid"),
     [("^a+$", False), ("(", True), ("(?=a)", True), (r"\d", False), ("((a{100}){100}){100}", None)],
 )
-def test_patterns_that_go_cannot_read(pattern: str, invalid: bool | None, capfd: pytest.CaptureFixture[str]) -> None:
+def test_patterns_that_go_cannot_read(
+    pattern: str, invalid: bool | None, capfd: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("re2")
     found = goregex.is_invalid(pattern)
     assert invalid is None or found is invalid
@@ -185,7 +189,12 @@ def test_without_google_re2_nothing_is_certainly_invalid(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     ("pattern", "text", "expected"),
-    [("^a+$", "aaa", True), ("^a+$", "aab", False), ("^a$", "a\n", False), (r"^\d$", "\u0663", False)],
+    [
+        ("^a+$", "aaa", True),
+        ("^a+$", "aab", False),
+        ("^a$", "a\n", False),
+        (r"^\d$", "\u0663", False),
+    ],
 )
 @pytest.mark.parametrize("with_re2", [True, False])
 def test_both_engines_agree(

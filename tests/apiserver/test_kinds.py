@@ -15,7 +15,9 @@ from ptcompile.apiserver import kinds as schemas
 from ptcompile.apiserver.kinds import CORE, CUSTOM, SHIPPED_GROUPS, other_kind
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
-GROUPS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json"))
+GROUPS = sorted(
+    path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json")
+)
 CRDS = [f"crds/{group}.json" for group in SHIPPED_GROUPS]
 NAMES = [CORE, *sorted(CUSTOM.values()), *GROUPS]
 
@@ -46,7 +48,9 @@ def test_references_resolve(name: str) -> None:
 
 def test_every_file_is_used() -> None:
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/**/*.json")}
-    described = {name.removeprefix("descriptions/") for name in files if name.startswith("descriptions/")}
+    described = {
+        name.removeprefix("descriptions/") for name in files if name.startswith("descriptions/")
+    }
     schemas = {name for name in files if not name.startswith("descriptions/")}
     assert schemas == {*NAMES, *CRDS, "kubernetes/kinds.json", "kubernetes/gates.json"}
     assert described <= schemas
@@ -73,7 +77,9 @@ def test_core_has_the_versions_from_1_30_on() -> None:
     assert have == tuple(f"1.{30 + n}" for n in range(len(have)))
 
 
-@pytest.mark.parametrize(("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")])
+@pytest.mark.parametrize(
+    ("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")]
+)
 def test_known_version(wanted: tuple[int, int], got: str) -> None:
     assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
 
@@ -133,6 +139,9 @@ def test_kinds_that_kubernetes_itself_has(kind: tuple[str, str], expected: bool)
 def test_the_functions_that_tables_of_kinds_name_exist() -> None:
     checks = load_table("apiserver/validation/kinds.json")["groups"].values()
     warnings = load_table("apiserver/warnings/kinds.json")["groups"].values()
-    for package, rows in (("validation", [row.get("checks", {}) for row in checks]), ("warnings", warnings)):
+    for package, rows in (
+        ("validation", [row.get("checks", {}) for row in checks]),
+        ("warnings", warnings),
+    ):
         for name in {name for row in rows for name in row.values()}:
             assert callable(schemas.function_named(f"ptcompile.apiserver.{package}", name))

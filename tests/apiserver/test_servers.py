@@ -17,17 +17,29 @@ from tests import recorded
 
 
 def is_rejected(diagnostics: Iterable[Diagnostic]) -> bool:
-    return any(diagnostic.stage == "apply" and diagnostic.authority == "kube-apiserver" for diagnostic in diagnostics)
+    return any(
+        diagnostic.stage == "apply" and diagnostic.authority == "kube-apiserver"
+        for diagnostic in diagnostics
+    )
 
 
-STRUCTURE_ONLY = {"CertificateSigningRequest", "CSINode", "CSIStorageCapacity", "EndpointSlice", "ResourceSlice"}
+STRUCTURE_ONLY = {
+    "CertificateSigningRequest",
+    "CSINode",
+    "CSIStorageCapacity",
+    "EndpointSlice",
+    "ResourceSlice",
+}
 """Kinds that only controllers and kubelets write: their field rules are left out, and a note says so."""
 
 
 def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]]:
     """Return every `step`-th row with the manifest that was sent."""
     manifests = recorded.manifests(bases)
-    return [(row, recorded.changed(manifests[row["base"]], row)) for row in list(recorded.rows(name))[::step]]
+    return [
+        (row, recorded.changed(manifests[row["base"]], row))
+        for row in list(recorded.rows(name))[::step]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -42,11 +54,16 @@ def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]
 )
 def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:
     sent = sampled(f"apiserver/{folder}/mutants", f"apiserver/{bases}/real", step)
-    rows = [(row, manifest) for row, manifest in sent if row["accepted"] or manifest["kind"] not in STRUCTURE_ONLY]
+    rows = [
+        (row, manifest)
+        for row, manifest in sent
+        if row["accepted"] or manifest["kind"] not in STRUCTURE_ONLY
+    ]
     wrong = [
         (row["base"], row["op"], row["path"], row["value"], row["accepted"])
         for row, manifest in rows
-        if is_rejected(ptcompile.lint(manifest, webhooks=False, kubernetes=kubernetes).diagnostics) == row["accepted"]
+        if is_rejected(ptcompile.lint(manifest, webhooks=False, kubernetes=kubernetes).diagnostics)
+        == row["accepted"]
     ]
     assert len(rows) > 500
     assert len(wrong) <= (1 - floor) * len(rows), (len(wrong) / len(rows), wrong[:5])

@@ -51,7 +51,9 @@ def without_generated(manifest: Mapping[str, Any]) -> Json:
     out: Json = json.loads(json.dumps(manifest))
     out.pop("status", None)
     metadata = out.get("metadata", {})
-    annotations = {key: value for key, value in metadata.pop("annotations", {}).items() if key not in NOTED}
+    annotations = {
+        key: value for key, value in metadata.pop("annotations", {}).items() if key not in NOTED
+    }
     out["metadata"] = {key: value for key, value in metadata.items() if key not in GENERATED}
     if annotations:
         out["metadata"]["annotations"] = annotations
@@ -78,7 +80,10 @@ def differences(a: Any, b: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
 def test_conformance() -> None:
     counts: dict[tuple[str, str], int] = {}
     for row in ROWS:
-        file = {**row["manifest"], "metadata": {**row["manifest"]["metadata"], "namespace": "research"}}
+        file = {
+            **row["manifest"],
+            "metadata": {**row["manifest"]["metadata"], "namespace": "research"},
+        }
         stored = stored_object(file, others=[LIMITS], webhooks=False).manifest
         for path in differences(without_generated(stored), without_generated(row["live"])):
             key = row["manifest"]["kind"], path
@@ -99,7 +104,11 @@ def test_storing_again_changes_nothing(row: Mapping[str, Any]) -> None:
 def test_a_stored_object_is_accepted(row: Mapping[str, Any]) -> None:
     def rejections(manifest: Mapping[str, Any]) -> list[str]:
         problems = validate(manifest, webhooks=False)
-        return [problem.message for problem in problems if problem.stage == "apply" and problem.severity == "error"]
+        return [
+            problem.message
+            for problem in problems
+            if problem.stage == "apply" and problem.severity == "error"
+        ]
 
     stored = stored_object(row["manifest"]).manifest
     if (
@@ -111,7 +120,9 @@ def test_a_stored_object_is_accepted(row: Mapping[str, Any]) -> None:
 
 def writers(manifest: Json, **how: Any) -> dict[str, str]:
     """Return who writes each path."""
-    return {".".join(map(str, item.path)): item.by for item in stored_object(manifest, **how).written}
+    return {
+        ".".join(map(str, item.path)): item.by for item in stored_object(manifest, **how).written
+    }
 
 
 def _pod(**spec: Any) -> Json:
@@ -159,7 +170,13 @@ def test_written_values_are_those_of_the_object() -> None:
 def test_any_data() -> None:
     values: tuple[Any, ...] = (None, [], "x", 1, {"a": None})
     for value in values:
-        for kind in (("v1", "Pod"), ("v1", "Service"), ("batch/v1", "Job"), ("apps/v1", "StatefulSet"), ("x/v1", "Y")):
+        for kind in (
+            ("v1", "Pod"),
+            ("v1", "Service"),
+            ("batch/v1", "Job"),
+            ("apps/v1", "StatefulSet"),
+            ("x/v1", "Y"),
+        ):
             manifest = {"apiVersion": kind[0], "kind": kind[1], "metadata": value, "spec": value}
             stored_object(manifest)
             as_created(manifest)

@@ -26,7 +26,11 @@ def volcano(template: Json, **spec: Any) -> Json:
         "apiVersion": "batch.volcano.sh/v1alpha1",
         "kind": "Job",
         "metadata": {"name": "x"},
-        "spec": {"minAvailable": 1, "tasks": [{"name": "t", "replicas": 1, "template": {"spec": template}}], **spec},
+        "spec": {
+            "minAvailable": 1,
+            "tasks": [{"name": "t", "replicas": 1, "template": {"spec": template}}],
+            **spec,
+        },
     }
 
 
@@ -84,7 +88,9 @@ def test_the_webhook_sets_defaults_before_the_schema_check() -> None:
 
 def test_the_webhook_decodes_what_the_bare_server_only_matches() -> None:
     """`1e1.5` matches the CRD's pattern but not Go's parser (docs/facts/volcano.md#templates)."""
-    template = {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1e1.5"}}}]}
+    template = {
+        "containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1e1.5"}}}]
+    }
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "resources", "limits", "cpu")
     for webhooks, stage in ((False, "pod"), (True, "apply")):
         stages = [p.stage for p in validate(volcano(template), webhooks=webhooks) if p.path == path]
@@ -96,10 +102,17 @@ def test_a_webhook_rejection_is_not_repeated_for_the_pods() -> None:
 
     Source: docs/facts/volcano.md#the-validating-webhook V8.
     """
-    template = {"containers": [{"name": "a", "image": "x", "imagePullPolicy": "Sometimes"}], "restartPolicy": "Never"}
+    template = {
+        "containers": [{"name": "a", "image": "x", "imagePullPolicy": "Sometimes"}],
+        "restartPolicy": "Never",
+    }
     path = ("spec", "tasks", 0, "template", "spec", "containers", 0, "imagePullPolicy")
-    assert [(p.path, p.stage) for p in validate(volcano(template)) if p.severity == "error"] == [(path, "apply")]
-    assert [(p.path, p.stage) for p in validate(volcano(template), webhooks=False)] == [(path, "pod")]
+    assert [(p.path, p.stage) for p in validate(volcano(template)) if p.severity == "error"] == [
+        (path, "apply")
+    ]
+    assert [(p.path, p.stage) for p in validate(volcano(template), webhooks=False)] == [
+        (path, "pod")
+    ]
 
 
 def test_rules_depend_on_the_kubernetes_version() -> None:
@@ -107,7 +120,9 @@ def test_rules_depend_on_the_kubernetes_version() -> None:
     manifest["spec"]["hostnameOverride"] = "x"  # Kubernetes 1.34
     older, newer = Versions(kubernetes=(1, 33)), Versions(kubernetes=(1, 34))
     assert [p.name for p in validate(manifest, versions=older)] == ["version-unknown-field"]
-    assert [p for p in validate(manifest, versions=newer) if p.name == "version-unknown-field"] == []
+    assert [
+        p for p in validate(manifest, versions=newer) if p.name == "version-unknown-field"
+    ] == []
 
 
 def test_the_manifest_is_left_unchanged() -> None:
@@ -118,13 +133,20 @@ def test_the_manifest_is_left_unchanged() -> None:
     assert repr(manifest) == before
 
 
-@pytest.mark.parametrize("junk", [None, 1, "x", [], {}, [None], {"a": None}, [[[]]], True, 1.5, {"spec": {"spec": 1}}])
+@pytest.mark.parametrize(
+    "junk", [None, 1, "x", [], {}, [None], {"a": None}, [[[]]], True, 1.5, {"spec": {"spec": 1}}]
+)
 def test_junk_does_not_crash(junk: Any) -> None:
     for manifest in (pod(), volcano({"containers": []})):
         for key in ("metadata", "spec", "status", "junk"):
             validate({**manifest, key: junk})
             validate({**manifest, key: junk}, webhooks=False)
-        validate({**manifest, "spec": {"containers": junk, "volumes": junk, "tasks": junk, "plugins": junk}})
+        validate(
+            {
+                **manifest,
+                "spec": {"containers": junk, "volumes": junk, "tasks": junk, "plugins": junk},
+            }
+        )
 
 
 def test_a_very_deep_value_does_not_crash() -> None:
@@ -137,5 +159,10 @@ def test_a_very_deep_value_does_not_crash() -> None:
 def test_mistakes_in_equal_requests_and_limits() -> None:
     """A mistake in one half is reported in the other half too, although the two are not compared."""
     half = {"cpu": "-1", "nvidia.com/gpu": "0.5"}
-    reported_paths = {problem.path[3:] for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))}
-    assert reported_paths == {("resources", side, name) for side in ("requests", "limits") for name in half}
+    reported_paths = {
+        problem.path[3:]
+        for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))
+    }
+    assert reported_paths == {
+        ("resources", side, name) for side in ("requests", "limits") for name in half
+    }

@@ -15,18 +15,25 @@ SAY = webhook_rejection("volcano")
 KEYS = st.sampled_from(["limits", "requests", "port", "targetPort", "minResources", "a"])
 WORDS = st.sampled_from(["1e1.5", "1E0.5", "1.5e3", "8Gi", "x", "e.", "1.5"])
 NUMBERS = st.sampled_from([0, 1, 2**31, -(2**31), -(2**31) - 1, 1.5, True, None])
-DATA = st.recursive(WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3))
+DATA = st.recursive(
+    WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3)
+)
 
 
 @given(st.dictionaries(KEYS, DATA, max_size=4))
 def test_quick_and_exact_pass_agree(value: dict[str, Any]) -> None:
-    assert list(webhooks.decode_problems(value, SAY)) == list(webhooks._problems_below(value, SAY, ()))
+    assert list(webhooks.decode_problems(value, SAY)) == list(
+        webhooks._problems_below(value, SAY, ())
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        ({"a": [{"limits": {"cpu": "1e1.5"}}]}, ("a", 0, "limits", "cpu")),  # apimachinery 1.36, quantity.go
+        (
+            {"a": [{"limits": {"cpu": "1e1.5"}}]},
+            ("a", 0, "limits", "cpu"),
+        ),  # apimachinery 1.36, quantity.go
         ({"a": {"port": 2**31}}, ("a", "port")),  # intstr.IntOrString is 32 bits wide
         ({"port": -(2**31) - 1}, ("port",)),
     ],

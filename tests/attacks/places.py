@@ -21,20 +21,41 @@ def pod(value: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "p", "namespace": value, "labels": {value: value}, "annotations": {"a": value}},
+        "metadata": {
+            "name": "p",
+            "namespace": value,
+            "labels": {value: value},
+            "annotations": {"a": value},
+        },
         "spec": {
             "restartPolicy": "Never",
             value: value,
-            "containers": [{"name": "c", "imagee": value, "image": value, "args": [value], "env": [{"name": value}]}],
+            "containers": [
+                {
+                    "name": "c",
+                    "imagee": value,
+                    "image": value,
+                    "args": [value],
+                    "env": [{"name": value}],
+                }
+            ],
         },
     }
 
 
 def job(value: str) -> dict[str, Any]:
     template = {
-        "spec": {"restartPolicy": "Never", "containers": [{"name": value, "image": "i", "command": ["a", value]}]}
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{"name": value, "image": "i", "command": ["a", value]}],
+        }
     }
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": value}, "spec": {"template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": value},
+        "spec": {"template": template},
+    }
 
 
 def spec(value: str) -> dict[str, Any]:

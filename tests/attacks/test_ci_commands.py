@@ -26,7 +26,10 @@ COMMANDS = (
 )
 BEFORE = ("", "a", "#", " ", "\n", "a\n  ", "\r", "a\r\n", "\t", "a\n\t", "\x85", "a\u2028", "a: ")
 hostile = st.builds(
-    "{}{}{}".format, st.sampled_from(BEFORE), st.sampled_from(COMMANDS), st.sampled_from(("", "\n", "]"))
+    "{}{}{}".format,
+    st.sampled_from(BEFORE),
+    st.sampled_from(COMMANDS),
+    st.sampled_from(("", "\n", "]")),
 )
 
 _hash_command = re.compile(r"##[A-Za-z]*\[")

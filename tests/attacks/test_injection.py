@@ -35,7 +35,9 @@ def test_reports(name: str) -> None:
     if name == "junit":
         ElementTree.fromstring(shown)  # noqa: S314
     if name == "github":
-        assert all(line.startswith(("::error ", "::warning ", "::notice ")) for line in shown.splitlines())
+        assert all(
+            line.startswith(("::error ", "::warning ", "::notice ")) for line in shown.splitlines()
+        )
 
 
 def test_worlds_and_pictures() -> None:

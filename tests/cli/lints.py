@@ -46,7 +46,9 @@ def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUN
         body = "resources: {gpu: 8}\n" if number % 2 else "resources: {gpu: 1}\ncomand: x\n"
         (tmp_path / f"{number:02}.yaml").write_text(smallest(body, f"train-{number}"))
     (tmp_path / "profile").mkdir()
-    (tmp_path / "profile" / "cluster.yaml").write_text("kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {}\n")
+    (tmp_path / "profile" / "cluster.yaml").write_text(
+        "kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {}\n"
+    )
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "crd.yaml").write_text(CRD)
     return tmp_path

@@ -50,7 +50,9 @@ def process(
     """Run `python -m ptcompile` as users do."""
     words = [sys.executable, *flags, "-m", "ptcompile", *map(str, argv)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
-    done = subprocess.run(words, input=stdin, capture_output=True, env=variables, cwd=cwd, timeout=60, check=False)
+    done = subprocess.run(
+        words, input=stdin, capture_output=True, env=variables, cwd=cwd, timeout=60, check=False
+    )
     ran = Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
     no_traceback(ran.out, ran.err)
     return ran

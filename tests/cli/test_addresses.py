@@ -48,11 +48,18 @@ def test_reports_for_programs_have_no_such_line(
 
 
 def test_json_and_sarif_have_the_page_of_every_code() -> None:
-    found = [Diagnostic(code, name, "error", "m", None, (), None, "apply", "ptcompile") for name, code in CODES.items()]
+    found = [
+        Diagnostic(code, name, "error", "m", None, (), None, "apply", "ptcompile")
+        for name, code in CODES.items()
+    ]
     listed = json.loads(renderer("json")(found, {}))["diagnostics"]
-    assert {one["code"]: one["url"] for one in listed} == {code: page_address(code) for code in CODES.values()}
+    assert {one["code"]: one["url"] for one in listed} == {
+        code: page_address(code) for code in CODES.values()
+    }
     rules = json.loads(renderer("sarif")(found, {}))["runs"][0]["tool"]["driver"]["rules"]
-    assert {one["id"]: one["helpUri"] for one in rules} == {code: page_address(code) for code in CODES.values()}
+    assert {one["id"]: one["helpUri"] for one in rules} == {
+        code: page_address(code) for code in CODES.values()
+    }
 
 
 @pytest.mark.parametrize("word", ["PTC302", "ptc302", "missing-shm"])

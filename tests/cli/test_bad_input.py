@@ -15,7 +15,9 @@ from tests.cli.running import ROOT, here, spec
 from tests.making import smallest, text
 
 Capture = pytest.CaptureFixture[str]
-ALIASES = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
+ALIASES = "a0: &a0 [x, x]\n" + "".join(
+    f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60)
+)
 
 FILES: dict[str, tuple[bytes, str]] = {
     # content, and what must be said
@@ -25,9 +27,18 @@ FILES: dict[str, tuple[bytes, str]] = {
     "tab": (b"apiVersion: ptcompile/v1\nkind: TrainingJob\nspec:\n\timage: x\n", "tab"),
     "bad UTF-8": (b"apiVersion: ptcompile/v1\nkind: \xff\xfe\n", "bad-encoding"),
     "NUL": (b"apiVersion: ptcompile/v1\x00\n", "error["),
-    "no document of ours": (b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", "v1/Pod is not a TrainingJob"),
-    "no kind": (b"image: x\nscript: y\n", "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"),
-    "a profile": (b"apiVersion: ptcompile/v1\nkind: ClusterProfile\n", "pass it with --cluster FILE"),
+    "no document of ours": (
+        b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
+        "v1/Pod is not a TrainingJob",
+    ),
+    "no kind": (
+        b"image: x\nscript: y\n",
+        "start it with apiVersion: ptcompile/v1 and kind: TrainingJob",
+    ),
+    "a profile": (
+        b"apiVersion: ptcompile/v1\nkind: ClusterProfile\n",
+        "pass it with --cluster FILE",
+    ),
     "a word": (b"hello\n", "not-a-mapping"),
     "unclosed bracket": (b"apiVersion: [ptcompile/v1\nkind: TrainingJob\n", "yaml-syntax"),
     "unclosed quote": (b'apiVersion: "ptcompile/v1\nkind: TrainingJob\n', "yaml-syntax"),
@@ -36,7 +47,10 @@ FILES: dict[str, tuple[bytes, str]] = {
     "alias of nothing": (b"kind: *nowhere\n", "error["),
     "10 MB scalar": (smallest().replace("img:1", "x" * 10_000_000).encode(), "error["),
     "10 MB key": (smallest().encode() + b"  " + b"k" * 10_000_000 + b": 1\n", "error["),
-    "1,000 levels, flow": (b"kind: TrainingJob\nspec: " + b"[" * 1000 + b"]" * 1000 + b"\n", "too-deep"),
+    "1,000 levels, flow": (
+        b"kind: TrainingJob\nspec: " + b"[" * 1000 + b"]" * 1000 + b"\n",
+        "too-deep",
+    ),
     "100,000 levels, flow": (b"spec: " + b"{a: " * 100_000 + b"}" * 100_000 + b"\n", "error["),
     "1,000 levels, block": (b"".join(b" " * i + b"a:\n" for i in range(1000)), "too-deep"),
     "python tag": (b"kind: !!python/object/apply:os.system [ls]\n", "error["),
@@ -73,7 +87,9 @@ def test_a_finding_points_at_its_line(tmp_path: Path, capsys: Capture) -> None:
     assert "7 |   nods: 4\n  |   ^^^^\n" in err
 
 
-def test_several_mistakes_are_reported_together_and_counted(tmp_path: Path, capsys: Capture) -> None:
+def test_several_mistakes_are_reported_together_and_counted(
+    tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, spec(tmp_path, body="nods: 4\nrestartPolicy: always\nenv: {A: 1}"))
     assert ran.err.count("error[") == 3
     assert "3 errors" in ran.err
@@ -90,14 +106,18 @@ def test_a_missing_file(name: str, command: str, tmp_path: Path, capsys: Capture
     assert str(tmp_path / name) in ran.err
 
 
-def test_a_missing_file_does_not_hide_the_findings_of_others(tmp_path: Path, capsys: Capture) -> None:
+def test_a_missing_file_does_not_hide_the_findings_of_others(
+    tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, tmp_path / "missing.yaml", spec(tmp_path, body="nods: 4"))
     assert ran.status == 2
     assert "missing.yaml" in ran.err
     assert "spec.nods" in ran.err
 
 
-def test_an_unreadable_file(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = spec(tmp_path)
     path.chmod(0)
     if os.access(path, os.R_OK):  # as root
@@ -111,8 +131,12 @@ def _refuse(path: str, *_: object) -> int:
     raise PermissionError(errno.EACCES, "Permission denied", path)
 
 
-@pytest.mark.parametrize("make", [lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")])
-def test_pipes_and_devices_are_not_waited_for(make: object, tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    "make", [lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")]
+)
+def test_pipes_and_devices_are_not_waited_for(
+    make: object, tmp_path: Path, capsys: Capture
+) -> None:
     path = tmp_path / "odd.yaml"
     make(path)  # type: ignore[operator]
     for words in ((path,), ("lint", path), ("--cluster", path, spec(tmp_path))):
@@ -129,14 +153,24 @@ def test_a_directory_without_a_spec_is_not_a_success(tmp_path: Path, capsys: Cap
 
 
 def test_a_directory_without_specs_is_reported(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", encoding="utf-8")
+    (tmp_path / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", encoding="utf-8"
+    )
     ran = here(capsys, tmp_path)
     assert ran.status in {1, 2}
     assert "pod.yaml" in ran.err
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "kind: ClusterProfile\nspec: {gpus: {}}\n", "kind: A\n---\nkind: B\n", "a: [", "kind: Pod\n"]
+    "content",
+    [
+        "",
+        "[]",
+        "kind: ClusterProfile\nspec: {gpus: {}}\n",
+        "kind: A\n---\nkind: B\n",
+        "a: [",
+        "kind: Pod\n",
+    ],
 )
 def test_a_bad_profile(content: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "cluster.yaml").write_text(content, encoding="utf-8")
@@ -153,7 +187,9 @@ def test_a_missing_profile(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("command", ["compile", "lint", "simulate"])
-def test_a_file_s_name_cannot_steer_a_terminal(command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_file_s_name_cannot_steer_a_terminal(
+    command: str, tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "\x1b[31mred\r.yaml").symlink_to("nowhere")
     spec(tmp_path)
     ran = here(capsys, command, tmp_path)
@@ -163,7 +199,9 @@ def test_a_file_s_name_cannot_steer_a_terminal(command: str, tmp_path: Path, cap
 
 
 @pytest.mark.parametrize("kind", ["fifo", "itself"])
-def test_special_files_of_a_directory_are_reported_without_waiting(kind: str, tmp_path: Path, capsys: Capture) -> None:
+def test_special_files_of_a_directory_are_reported_without_waiting(
+    kind: str, tmp_path: Path, capsys: Capture
+) -> None:
     odd = tmp_path / "odd.yaml"
     os.mkfifo(odd) if kind == "fifo" else odd.symlink_to(odd)
     spec(tmp_path)
@@ -173,7 +211,9 @@ def test_special_files_of_a_directory_are_reported_without_waiting(kind: str, tm
     assert "1 file, 1 document" in ran.err, "the others are looked at"
 
 
-def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_file_that_shrinks_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     """The part that could be read is linted, without a crash and without waiting for the rest."""
     path = spec(tmp_path)
     true_fstat = os.fstat
@@ -237,9 +277,14 @@ def shell(line: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def test_a_bad_document_of_a_stream_is_reported_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+def test_a_bad_document_of_a_stream_is_reported_with_its_line(
+    tmp_path: Path, capsys: Capture
+) -> None:
     path = tmp_path / "many.yaml"
-    path.write_text("---\n".join([smallest(name="a"), smallest("nods: 1", name="b"), text("image: i", "c")]), "utf-8")
+    path.write_text(
+        "---\n".join([smallest(name="a"), smallest("nods: 1", name="b"), text("image: i", "c")]),
+        "utf-8",
+    )
     ran = here(capsys, path)
     assert (ran.status, ran.out) == (1, "")
     assert f"{path}:14:3" in ran.err

@@ -58,7 +58,9 @@ class Team:
     def new(self, *words: str) -> list[tuple[str, str]]:
         """Return the codes and paths that lint reports beside the baseline."""
         ran = self.run(*(words or ("m",)), "--baseline", "known.toml", "--format", "json")
-        return [(d["code"], ".".join(map(str, d["path"]))) for d in json.loads(ran.out)["diagnostics"]]
+        return [
+            (d["code"], ".".join(map(str, d["path"]))) for d in json.loads(ran.out)["diagnostics"]
+        ]
 
 
 @pytest.fixture
@@ -115,14 +117,18 @@ def as_json(team: Team) -> None:
     (team.folder / "m" / "a.yaml").unlink()
 
 
-@pytest.mark.parametrize("change", [moved_lines, moved_items, another_document, renamed_file, as_json])
+@pytest.mark.parametrize(
+    "change", [moved_lines, moved_items, another_document, renamed_file, as_json]
+)
 def test_what_moves_stays_known(change: object, team: Team) -> None:
     assert callable(change)
     change(team)
     assert team.new() == []
 
 
-def test_a_rendered_stream_has_the_findings_of_its_files(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rendered_stream_has_the_findings_of_its_files(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import io
     import sys
 
@@ -151,9 +157,9 @@ def test_items_without_names_may_move(team: Team) -> None:
     (team.folder / "m" / "t.yaml").rename(team.folder / "m" / "u.yaml")
     assert team.new() == [], "another file too"
     team.edit("m/u.yaml", "operator: Exists", "operator: Exist")
-    assert [path for _, path in team.new()] == ["spec.tolerations.0.operator"] or [path for _, path in team.new()] == [
-        "spec.tolerations.1.operator"
-    ]
+    assert [path for _, path in team.new()] == ["spec.tolerations.0.operator"] or [
+        path for _, path in team.new()
+    ] == ["spec.tolerations.1.operator"]
 
 
 def test_a_finding_without_an_object_belongs_to_its_file(team: Team) -> None:
@@ -164,7 +170,9 @@ def test_a_finding_without_an_object_belongs_to_its_file(team: Team) -> None:
     assert [code for code, _ in team.new()] == ["PTC001", "PTC905"]
 
 
-def test_a_baseline_of_a_stream_covers_the_file(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_of_a_stream_covers_the_file(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import io
     import sys
 
@@ -189,7 +197,11 @@ def test_a_new_fault_beside_an_old_one_is_reported_in_every_format(form: str, te
     team.edit("m/a.yaml", "kind: Pod", "# moved\nkind: Pod")
     ran = team.run("m", "--baseline", "known.toml", "--format", form)
     assert ran.status == 1
-    assert ran.out.count("containers[1].resourcess") + ran.out.count("containers&#91;1&#93;.resourcess") >= 1
+    assert (
+        ran.out.count("containers[1].resourcess")
+        + ran.out.count("containers&#91;1&#93;.resourcess")
+        >= 1
+    )
     assert "containers[0]" not in ran.out
     assert "volumeMounts" not in ran.out
     assert "1 error, 0 warnings, 1 fixable with --unsafe-fixes, 2 in the baseline" in ran.err
@@ -220,11 +232,16 @@ def test_a_fixed_finding_leaves_a_stale_entry(team: Team) -> None:
         "\n  --> known.toml:4:1\n"
     )
     assert "4 | [[finding]]\n  | ^^^^^^^^^^^\n" in ran.out
-    assert team.run("m", "--baseline", "known.toml", "--fail-on", "warning").status == 0, "it is of the stage style"
+    assert team.run("m", "--baseline", "known.toml", "--fail-on", "warning").status == 0, (
+        "it is of the stage style"
+    )
 
 
 def test_stale_entries_have_the_limit_of_findings(team: Team) -> None:
-    team.write("known.toml", "".join(f'[[finding]]\ncode = "PTC302"\nfile = "a{i}"\n' for i in range(2_100)))
+    team.write(
+        "known.toml",
+        "".join(f'[[finding]]\ncode = "PTC302"\nfile = "a{i}"\n' for i in range(2_100)),
+    )
     ran = team.run("m", "--baseline", "known.toml", "--untrusted")
     assert ran.out.count("warning[PTC905") == 2_000
     assert "known.toml" in ran.out
@@ -232,10 +249,15 @@ def test_stale_entries_have_the_limit_of_findings(team: Team) -> None:
 
 
 def test_entries_of_files_that_were_not_read_are_not_stale(team: Team) -> None:
-    team.write("other.yaml", POD.format(name="b").replace("resourcess", "resources").replace("volumeM", "#"))
+    team.write(
+        "other.yaml",
+        POD.format(name="b").replace("resourcess", "resources").replace("volumeM", "#"),
+    )
     assert team.new("other.yaml") == []
     (team.folder / "m" / "a.yaml").unlink()
-    assert team.new("other.yaml") == [("PTC905", ""), ("PTC905", "")], "no run can read this file any more"
+    assert team.new("other.yaml") == [("PTC905", ""), ("PTC905", "")], (
+        "no run can read this file any more"
+    )
 
 
 @pytest.mark.parametrize("words", [("--select", "PTC3"), ("--ignore", "PTC501")])
@@ -244,7 +266,9 @@ def test_entries_of_rules_that_are_off_are_not_stale(words: tuple[str, str], tea
     assert team.new("m", *words) == []
 
 
-def test_an_expired_entry_reports_its_finding_again(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expired_entry_reports_its_finding_again(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
     team.edit(
         "known.toml",
         'path = "spec.containers[main].resourcess"\n',
@@ -266,7 +290,9 @@ def test_writing_again_keeps_what_people_wrote(team: Team) -> None:
     moved_items(team)
     before = team.read("known.toml")
     ran = team.run("m", "--write-baseline", "known.toml")
-    assert ran.err == "ptcompile: 1 findings in known.toml: 0 new, 1 removed\n".replace("1 findings", "1 finding")
+    assert ran.err == "ptcompile: 1 findings in known.toml: 0 new, 1 removed\n".replace(
+        "1 findings", "1 finding"
+    )
     head, _, rest = before.partition("[[finding]]\n")
     assert team.read("known.toml") == head + "[[finding]]\n" + rest.partition("[[finding]]\n")[2]
 
@@ -305,7 +331,10 @@ def test_add_ignore_leaves_known_findings_alone(team: Team) -> None:
         ),
         ('[[finding]]\nfile = "a"', ["line 1: code is missing"]),
         ('\n[[finding]]\ncode = "PTC501"', ["line 2: file is missing"]),
-        ('[[finding]]\ncode = "PTC000"\nfile = "a"', ["line 1: code: no rule has the code 'PTC000'"]),
+        (
+            '[[finding]]\ncode = "PTC000"\nfile = "a"',
+            ["line 1: code: no rule has the code 'PTC000'"],
+        ),
         ('[[finding]]\nfile = "\\u0000"', ["line 1: file: must not contain null characters"]),
         ('[[finding]]\ncode = 1\nfile = "a"', ["line 1: code: must be a string"]),
         (
@@ -328,7 +357,10 @@ def test_a_baseline_that_cannot_be_read(text: str, sentences: list[str], team: T
 
 
 def test_a_missing_baseline_is_an_error(team: Team) -> None:
-    assert team.run("m", "--baseline", "none.toml").err == "ptcompile: none.toml: no such file or directory\n"
+    assert (
+        team.run("m", "--baseline", "none.toml").err
+        == "ptcompile: none.toml: no such file or directory\n"
+    )
 
 
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--add-ignore", "--statistics"])
@@ -354,7 +386,9 @@ def test_a_token_in_a_name_is_masked(team: Team) -> None:
 
 
 def test_dates() -> None:
-    assert [dates.is_date(text) for text in ("2027-03-31", "2027-02-30", "20270331", "2027-3-1", "soon")] == [
+    assert [
+        dates.is_date(text) for text in ("2027-03-31", "2027-02-30", "20270331", "2027-3-1", "soon")
+    ] == [
         True,
         False,
         False,

@@ -84,8 +84,18 @@ def test_a_broken_entry_is_ignored(many: Path, asked: Counted, capsys: Capture) 
     whole = entry.read_bytes()
     known = json.loads(whole.partition(b"\n")[2])
     name, (key, _) = next(iter(known.items()))
-    broken = [b"", b"{}", whole[:-1], whole[:100], whole.replace(b"spec", b"Spec"), os.urandom(64), whole + b" "]
-    broken += [signed(one) for one in (b"", b"[]", b"null", b"{", b"[" * 100_000, b'{"a": 1}', b"\xff")]
+    broken = [
+        b"",
+        b"{}",
+        whole[:-1],
+        whole[:100],
+        whole.replace(b"spec", b"Spec"),
+        os.urandom(64),
+        whole + b" ",
+    ]
+    broken += [
+        signed(one) for one in (b"", b"[]", b"null", b"{", b"[" * 100_000, b'{"a": 1}', b"\xff")
+    ]
     shapes: list[Any] = [[], {}, None, key, [key], [key, None], [1, 2]]
     broken += [signed(json.dumps({name: one}).encode()) for one in shapes]
     broken += map(signed, lists_for(name, key))
@@ -106,7 +116,9 @@ def test_other_users_cannot_read_it(many: Path, capsys: Capture) -> None:
 
 def test_no_secret_is_in_it(many: Path, capsys: Capture) -> None:
     text = (many / "00.yaml").read_text()
-    (many / "00.yaml").write_text(f"{text}  env: {{API_TOKEN: hunter2hunter2, PASSWORD: 12345678, x: [}}\n")
+    (many / "00.yaml").write_text(
+        f"{text}  env: {{API_TOKEN: hunter2hunter2, PASSWORD: 12345678, x: [}}\n"
+    )
     (many / "01.yaml").write_text(
         f"{text}  env: {{API_TOKEN: hunter2hunter2, PASSWORD: 12345678}}\n  podTemplat: hunter2hunter2\n"
     )
@@ -119,7 +131,9 @@ def test_no_secret_is_in_it(many: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
-def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, capsys: Capture, mode: int) -> None:
+def test_a_folder_that_others_can_write_is_not_used(
+    many: Path, asked: Counted, capsys: Capture, mode: int
+) -> None:
     (many / "cache" / "ptcompile").mkdir(parents=True)
     (many / "cache" / "ptcompile").chmod(mode)
     for words in ((), (), ("--cache-dir", "cache/ptcompile")):
@@ -130,11 +144,15 @@ def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, 
     assert not list((many / "cache" / "ptcompile").iterdir())
 
 
-def test_a_folder_that_cannot_be_created_is_not_used(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_a_folder_that_cannot_be_created_is_not_used(
+    many: Path, asked: Counted, capsys: Capture
+) -> None:
     (many / "cache").write_text("a file")
     first = here(capsys, "lint", ".")
     told = here(capsys, "lint", "--cache-dir", "cache/here", ".")
-    assert told == first._replace(err=f"ptcompile: --cache-dir cache/here is not used: not a directory\n{first.err}")
+    assert told == first._replace(
+        err=f"ptcompile: --cache-dir cache/here is not used: not a directory\n{first.err}"
+    )
     assert len(asked) == 2 * COUNT
 
 
@@ -154,7 +172,9 @@ def test_a_read_only_folder_changes_nothing(many: Path, capsys: Capture) -> None
     assert here(capsys, "lint", ".") == here(capsys, "lint", "--no-cache", ".")
 
 
-def test_writing_that_fails_changes_nothing(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_that_fails_changes_nothing(
+    many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
@@ -176,7 +196,13 @@ def test_the_size_of_the_folder_is_limited(tmp_path: Path, monkeypatch: pytest.M
         os.utime(tmp_path / name, (now - age,) * 2)
     monkeypatch.setattr(cache, "MAX_BYTES", 350)
     cache._limit_size(str(tmp_path))
-    assert {path.name for path in tmp_path.iterdir()} == {"0.entry", "1.entry", "2.entry", "a.entry.1.tmp", "other.txt"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "0.entry",
+        "1.entry",
+        "2.entry",
+        "a.entry.1.tmp",
+        "other.txt",
+    }
 
 
 def test_the_last_use_is_recorded(many: Path, capsys: Capture) -> None:
@@ -197,7 +223,9 @@ def test_entries_of_deleted_files_are_dropped(many: Path, capsys: Capture) -> No
     assert "more.yaml" not in entry_of(many).read_text()
 
 
-def test_an_entry_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_would_be_too_large_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cache, "_MAX_ENTRY_BYTES", 400)
     for unchecked, count in (((), 1), (("x" * 400,), 0)):
         folder = tmp_path / str(count)
@@ -249,7 +277,11 @@ def test_the_second_run_imports_neither_reader_nor_rules(whole: Path, capsys: Ca
         "ptcompile.source.documents",
         "multiprocessing",
     )
-    assert not {name for name in loaded if name.startswith((*heavy, "yaml", "ryaml", "subprocess", "tempfile"))}
+    assert not {
+        name
+        for name in loaded
+        if name.startswith((*heavy, "yaml", "ryaml", "subprocess", "tempfile"))
+    }
 
 
 def _loaded(code: str, many: Path) -> set[str]:
@@ -292,7 +324,9 @@ judgements = st.builds(
 @given(judgements)
 def test_stored_results_are_restored_exactly(one: LintedFile) -> None:
     assert decode(json.loads(json.dumps(encode(one, "a.yaml"))), "a.yaml") == one
-    there = one._replace(diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics))
+    there = one._replace(
+        diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics)
+    )
     assert decode(json.loads(json.dumps(encode(there, "b.yaml"))), "b.yaml") == there
     assert not one.diagnostics or encode(one, "b.yaml") is None
 
@@ -304,7 +338,9 @@ def test_edits_are_not_kept() -> None:
     assert "hunter2" not in json.dumps(encode(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
 
 
-def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_the_name_of_a_file_may_be_any_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     many = folder_of(tmp_path, monkeypatch)
     (many / os.fsdecode(b"\xff\xfe.yaml")).write_text("kind: Pod\n")
     (many / '"\\ \U0001f600.yaml').write_text("kind: Pod\n")
@@ -315,7 +351,9 @@ def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest
     assert len(asked) == COUNT + 2
 
 
-def test_standard_input_is_not_kept(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_not_kept(
+    many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for text in (b"kind: Pod\n", b"kind: Job\n"):
         for words in ((), ("--no-cache",)):
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
@@ -328,5 +366,8 @@ def test_the_stamps_of_a_folder_have_no_compiled_files(tmp_path: Path) -> None:
     for name in ("b/c.py", "b/__pycache__/c.pyc", "a.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    stamps = [(os.path.relpath(path, tmp_path), size) for path, _, size in cache._file_stamps(str(tmp_path))]
+    stamps = [
+        (os.path.relpath(path, tmp_path), size)
+        for path, _, size in cache._file_stamps(str(tmp_path))
+    ]
     assert stamps == [("a.py", 1), ("b/c.py", 1)]

@@ -39,7 +39,9 @@ def test_several_files_in_the_order_given(tmp_path: Path, capsys: Capture) -> No
     assert [one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)] == ["b", "a"]
 
 
-def test_a_directory_yields_its_manifests_in_order_at_any_depth(tmp_path: Path, capsys: Capture) -> None:
+def test_a_directory_yields_its_manifests_in_order_at_any_depth(
+    tmp_path: Path, capsys: Capture
+) -> None:
     for name in ("b.yaml", "a.yml", "in/c.yaml", ".git/d.yaml"):
         spec(tmp_path, name, job=Path(name).stem)
     (tmp_path / "readme.md").write_text("no", encoding="utf-8")
@@ -50,7 +52,9 @@ def test_a_directory_yields_its_manifests_in_order_at_any_depth(tmp_path: Path, 
 
 def test_unknown_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Capture) -> None:
     spec(tmp_path)
-    (tmp_path / "cluster.yaml").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\n", encoding="utf-8")
+    (tmp_path / "cluster.yaml").write_text(
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\n", encoding="utf-8"
+    )
     ran = here(capsys, tmp_path)
     assert (ran.status, kinds(ran.out)) == (0, ["Pod"])
     assert "cluster.yaml" in ran.err
@@ -58,7 +62,10 @@ def test_unknown_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Ca
 
 def test_a_stream_of_several_documents(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "s.yaml"
-    path.write_text("---\n" + smallest(name="a") + "---\n---\n" + smallest("nodes: 2", name="b"), encoding="utf-8")
+    path.write_text(
+        "---\n" + smallest(name="a") + "---\n---\n" + smallest("nodes: 2", name="b"),
+        encoding="utf-8",
+    )
     assert kinds(here(capsys, path).out) == ["Pod", "Service", "Job"]
 
 
@@ -80,9 +87,18 @@ SETS = [
     (["spec.elastic.nnodes=2:4"], lambda job: job["spec"]["completions"] == 4),
     (["spec.nodes=2", "spec.nodes=3"], lambda job: job["spec"]["completions"] == 3),
     (["metadata.name=other", "spec.nodes=2"], lambda job: job["metadata"]["name"] == "other"),
-    (["spec.nodes=2", "spec.runPolicy.backoffLimit=0"], lambda job: job["spec"]["backoffLimit"] == 0),
-    (["spec.nodes=2", "spec.env.A=x=y"], lambda job: {"name": "A", "value": "x=y"} in main(job)["env"]),
-    (["spec.nodes=2", 'spec.env.A="1"'], lambda job: {"name": "A", "value": "1"} in main(job)["env"]),
+    (
+        ["spec.nodes=2", "spec.runPolicy.backoffLimit=0"],
+        lambda job: job["spec"]["backoffLimit"] == 0,
+    ),
+    (
+        ["spec.nodes=2", "spec.env.A=x=y"],
+        lambda job: {"name": "A", "value": "x=y"} in main(job)["env"],
+    ),
+    (
+        ["spec.nodes=2", 'spec.env.A="1"'],
+        lambda job: {"name": "A", "value": "1"} in main(job)["env"],
+    ),
     (["spec.nodes=2", "spec.args.0=--lr"], lambda job: main(job)["args"] == ["--lr", "b"]),
     (["spec.nodes=2", "spec.args[1]=--lr"], lambda job: main(job)["args"] == ["a", "--lr"]),
     (["spec.nodes=2", "spec.args[2]=c"], lambda job: main(job)["args"] == ["a", "b", "c"]),
@@ -90,13 +106,22 @@ SETS = [
         ["spec.volumes=[{name: d, emptyDir: {}}]", "spec.volumes[d].emptyDir.medium=Memory"],
         lambda job: {"name": "d", "emptyDir": {"medium": "Memory"}} in pod(job)["volumes"],
     ),
-    (['metadata.annotations."a.b/c"=x=y'], lambda job: job["metadata"]["annotations"] == {"a.b/c": "x=y"}),
-    (["metadata.annotations[a.b/c]=x"], lambda job: job["metadata"]["annotations"] == {"a.b/c": "x"}),
+    (
+        ['metadata.annotations."a.b/c"=x=y'],
+        lambda job: job["metadata"]["annotations"] == {"a.b/c": "x=y"},
+    ),
+    (
+        ["metadata.annotations[a.b/c]=x"],
+        lambda job: job["metadata"]["annotations"] == {"a.b/c": "x"},
+    ),
     (
         ['spec.resources.devices."vpc.amazonaws.com/efa"=4'],
         lambda job: main(job)["resources"]["limits"] == {"vpc.amazonaws.com/efa": "4"},
     ),
-    (["spec.nodes=2", "spec.elastic.monitorInterval=null"], lambda job: "interval" not in str(main(job)["command"])),
+    (
+        ["spec.nodes=2", "spec.elastic.monitorInterval=null"],
+        lambda job: "interval" not in str(main(job)["command"]),
+    ),
 ]
 
 
@@ -106,7 +131,9 @@ def main(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod(job: dict[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = job["spec"]["template"]["spec"] if "template" in job["spec"] else job["spec"]
+    spec: dict[str, Any] = (
+        job["spec"]["template"]["spec"] if "template" in job["spec"] else job["spec"]
+    )
     return spec
 
 
@@ -126,7 +153,14 @@ def test_set_string_is_always_a_string(value: str, tmp_path: Path, capsys: Captu
 
 
 def test_the_last_of_both_options_wins(tmp_path: Path, capsys: Capture) -> None:
-    words = ["--set-string", "spec.env.A=1", "--set", 'spec.env.A="2"', "--set-string", "spec.env.A=3"]
+    words = [
+        "--set-string",
+        "spec.env.A=1",
+        "--set",
+        'spec.env.A="2"',
+        "--set-string",
+        "spec.env.A=3",
+    ]
     ran = here(capsys, *words, spec(tmp_path))
     assert {"name": "A", "value": "3"} in main(list(yaml.safe_load_all(ran.out))[-1])["env"]
 
@@ -145,7 +179,9 @@ BAD_SETS = [
 ]
 
 
-@pytest.mark.parametrize(("word", "column", "message"), BAD_SETS, ids=[word[:20] for word, _, _ in BAD_SETS])
+@pytest.mark.parametrize(
+    ("word", "column", "message"), BAD_SETS, ids=[word[:20] for word, _, _ in BAD_SETS]
+)
 def test_a_set_that_cannot_be_read_is_shown_with_a_caret(
     word: str, column: int, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -175,7 +211,9 @@ WRONG_SETS = [
 
 
 @pytest.mark.parametrize(("word", "under"), WRONG_SETS, ids=[word for word, _ in WRONG_SETS])
-def test_a_wrong_set_is_a_finding_at_the_option(word: str, under: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_wrong_set_is_a_finding_at_the_option(
+    word: str, under: str, tmp_path: Path, capsys: Capture
+) -> None:
     body = "args: [a]\nvolumes: [{name: d, emptyDir: {}}]"
     ran = here(capsys, "--set", "spec.workingDir=/app", "--set", word, spec(tmp_path, body=body))
     assert (ran.status, ran.out) == (1, "")
@@ -193,7 +231,9 @@ def test_a_mistake_of_the_file_is_reported_in_the_file(tmp_path: Path, capsys: C
     assert "spec.yaml:" in ran.err
 
 
-def test_a_set_that_is_wrong_because_of_the_file_is_at_the_option(tmp_path: Path, capsys: Capture) -> None:
+def test_a_set_that_is_wrong_because_of_the_file_is_at_the_option(
+    tmp_path: Path, capsys: Capture
+) -> None:
     """Only the option sets `worker`, and it contradicts the file's number of nodes."""
     ran = here(capsys, "--set", "spec.worker.replicas=2", spec(tmp_path, body="nodes: 2"))
     assert ran.status == 1
@@ -220,7 +260,13 @@ def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_out_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out").mkdir()
-    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", job="b"), "-o", f"{tmp_path / 'out'}{slash}")
+    ran = here(
+        capsys,
+        spec(tmp_path, "a.yaml"),
+        spec(tmp_path, "b.yaml", job="b"),
+        "-o",
+        f"{tmp_path / 'out'}{slash}",
+    )
     assert ran.status == 0
     assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["a.yaml", "b.yaml"]
 
@@ -231,7 +277,13 @@ def test_out_in_json_has_its_suffix(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_two_specs_for_one_file(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, spec(tmp_path, "a/s.yaml"), spec(tmp_path, "b/s.yaml", job="b"), "-o", f"{tmp_path}/out/")
+    ran = here(
+        capsys,
+        spec(tmp_path, "a/s.yaml"),
+        spec(tmp_path, "b/s.yaml", job="b"),
+        "-o",
+        f"{tmp_path}/out/",
+    )
     assert ran.status == 2
     assert not (tmp_path / "out").exists()
 
@@ -240,14 +292,28 @@ def test_an_error_in_one_spec_writes_nothing(tmp_path: Path, capsys: Capture) ->
     old = tmp_path / "out" / "a.yaml"
     old.parent.mkdir()
     old.write_text("old", encoding="utf-8")
-    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", "nods: 1"), "-o", f"{tmp_path}/out/")
+    ran = here(
+        capsys,
+        spec(tmp_path, "a.yaml"),
+        spec(tmp_path, "b.yaml", "nods: 1"),
+        "-o",
+        f"{tmp_path}/out/",
+    )
     assert ran.status == 1
-    assert [(one.name, one.read_text("utf-8")) for one in old.parent.iterdir()] == [("a.yaml", "old")]
+    assert [(one.name, one.read_text("utf-8")) for one in old.parent.iterdir()] == [
+        ("a.yaml", "old")
+    ]
 
 
 def test_an_unwritable_path_leaves_everything_unchanged(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out" / "b.yaml").mkdir(parents=True)
-    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", job="b"), "-o", f"{tmp_path}/out/")
+    ran = here(
+        capsys,
+        spec(tmp_path, "a.yaml"),
+        spec(tmp_path, "b.yaml", job="b"),
+        "-o",
+        f"{tmp_path}/out/",
+    )
     assert ran.status == 2
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.yaml"]
 
@@ -294,7 +360,13 @@ def test_standard_input_as_a_process() -> None:
 
 STABLE = [
     {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "C", "LC_ALL": "C"},
-    {"PYTHONHASHSEED": "2", "TZ": "America/Lima", "LANG": "tr_TR.UTF-8", "LC_ALL": "", "PYTHONIOENCODING": "latin-1"},
+    {
+        "PYTHONHASHSEED": "2",
+        "TZ": "America/Lima",
+        "LANG": "tr_TR.UTF-8",
+        "LC_ALL": "",
+        "PYTHONIOENCODING": "latin-1",
+    },
 ]
 
 
@@ -321,7 +393,9 @@ def test_a_fix_is_offered_only_by_lint(verb: str, tmp_path: Path, capsys: Captur
     wrong = tmp_path / "s.yaml"
     wrong.write_text(smallest().replace("image", "Image"), encoding="utf-8")
     profile = tmp_path / "cluster.yaml"
-    profile.write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: c}\nspec: {}\n")
+    profile.write_text(
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: c}\nspec: {}\n"
+    )
     words = (str(profile), str(wrong)) if verb == "platform" else (str(wrong),)
     ran = here(capsys, verb, *words)
     assert ran.status == 1
@@ -334,10 +408,14 @@ def test_a_fix_is_offered_only_by_lint(verb: str, tmp_path: Path, capsys: Captur
 
 
 def test_names_are_derived_from_the_name_of_the_run(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "--name", "run-7", "--target", "job", spec(tmp_path, body="nodes: 2", job="sft"))
+    ran = here(
+        capsys, "--name", "run-7", "--target", "job", spec(tmp_path, body="nodes: 2", job="sft")
+    )
     assert (ran.status, ran.err) == (0, "")
     service, job = yaml.safe_load_all(ran.out)
-    assert (service["metadata"]["name"], job["metadata"]["name"], pod(job)["subdomain"]) == ("run-7",) * 3
+    assert (service["metadata"]["name"], job["metadata"]["name"], pod(job)["subdomain"]) == (
+        "run-7",
+    ) * 3
     assert "--master-addr=run-7-0.run-7" in main(job)["command"]
     assert "sft" not in ran.out
 
@@ -360,17 +438,22 @@ def test_a_run_names_one_job(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("targets", [("job", "jobset"), ("all",), ("all", "job")])
-def test_several_targets_get_a_folder_each(targets: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_several_targets_get_a_folder_each(
+    targets: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
     words = [word for target in targets for word in ("--target", target)]
     path = spec(tmp_path, body="nodes: 2")
     ran = here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/")
     assert (ran.status, ran.out) == (0, "")
     found = {one.parent.name: one for one in (tmp_path / "out").rglob("spec.yaml")}
-    able = {"job", "jobset", "pytorchjob", "volcano", "trainjob"} if "all" in targets else set(targets)
+    able = (
+        {"job", "jobset", "pytorchjob", "volcano", "trainjob"} if "all" in targets else set(targets)
+    )
     assert found.keys() == able
     for target, one in found.items():
         assert (
-            one.read_text("utf-8").partition("\n")[2] == ptcompile.compile(smallest("nodes: 2"), target=target).yaml()
+            one.read_text("utf-8").partition("\n")[2]
+            == ptcompile.compile(smallest("nodes: 2"), target=target).yaml()
         )
     assert ("not for pod: spec.nodes" in ran.err) == ("all" in targets)
     assert here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/", "--check").status == 0
@@ -379,11 +462,23 @@ def test_several_targets_get_a_folder_each(targets: tuple[str, ...], tmp_path: P
 def test_several_targets_in_json_are_by_target(tmp_path: Path, capsys: Capture) -> None:
     path = spec(tmp_path, body="nodes: 2")
     ran = here(capsys, "--target", "job", "--target", "volcano", "--format", "json", path)
-    assert {target: one["kind"] for target, one in json.loads(ran.out).items()} == {"job": "List", "volcano": "Job"}
+    assert {target: one["kind"] for target, one in json.loads(ran.out).items()} == {
+        "job": "List",
+        "volcano": "Job",
+    }
 
 
 def test_a_named_target_that_cannot_is_an_error(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "--target", "job", "--target", "pod", "--format", "json", spec(tmp_path, body="nodes: 2"))
+    ran = here(
+        capsys,
+        "--target",
+        "job",
+        "--target",
+        "pod",
+        "--format",
+        "json",
+        spec(tmp_path, body="nodes: 2"),
+    )
     assert (ran.status, ran.out) == (1, "")
     assert "a Pod is one node" in ran.err
 
@@ -394,7 +489,9 @@ def test_a_mistake_is_reported_once_for_all_targets(tmp_path: Path, capsys: Capt
 
 
 @pytest.mark.parametrize("words", [(), ("-o", "out.yaml"), ("-o", "out.json", "--format", "json")])
-def test_several_targets_require_a_folder_or_json(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_several_targets_require_a_folder_or_json(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "--target", "job", "--target", "jobset", *words, spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     assert "-o DIR/" in ran.err

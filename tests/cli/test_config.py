@@ -38,7 +38,9 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name
     ],
     ids=lambda told: told[:12],
 )
-def test_a_configuration_that_cannot_be_read(text: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_configuration_that_cannot_be_read(
+    text: str, said: str, tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "a.yaml").write_text(POD)
     for name in ("ptcompile.toml", "pyproject.toml"):
         path = tmp_path / name
@@ -54,7 +56,12 @@ def test_a_configuration_that_cannot_be_read(text: str, said: str, tmp_path: Pat
 def test_dots_outside_keys_are_not_counted(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(
-        "# " + "a.b c.d, " * 200 + "\nexclude = [" + "'a.b.c.yaml', " * 200 + "]\n" + f"ignore = []\n[{'a.' * 99}a]"
+        "# "
+        + "a.b c.d, " * 200
+        + "\nexclude = ["
+        + "'a.b.c.yaml', " * 200
+        + "]\n"
+        + f"ignore = []\n[{'a.' * 99}a]"
     )
     with pytest.raises(UsageError, match="a: unknown key"):
         config.load(str(path))
@@ -69,7 +76,9 @@ def test_a_configuration_that_leads_out_is_not_followed(tmp_path: Path, capsys: 
     (repository / "pyproject.toml").symlink_to("../outside.toml")
     assert config.load(None, start=str(repository)) == config.Config()
     (repository / "ptcompile.toml").symlink_to("../outside.toml")
-    with pytest.raises(UsageError, match=r"a link that leads out of .*; name it with --config to use it"):
+    with pytest.raises(
+        UsageError, match=r"a link that leads out of .*; name it with --config to use it"
+    ):
         config.load(None, start=str(repository))
     (repository / "ptcompile.toml").unlink()
     (repository / "ptcompile.toml").symlink_to("/dev/zero")
@@ -135,14 +144,21 @@ def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) ->
         ("exclude = 'charts/'", "exclude: must be a list of patterns"),
         ("extend-exclude = [1]", "extend-exclude: must be a list of patterns"),
         ("fail-on = 'note'", 'fail-on: must be "error", "warning" or "unchecked"'),
-        ("kubernetes-versions = '1.34'", "kubernetes-versions: unknown key; did you mean kubernetes-version?"),
+        (
+            "kubernetes-versions = '1.34'",
+            "kubernetes-versions: unknown key; did you mean kubernetes-version?",
+        ),
         ("baseline = '../b.json'", "baseline: ../b.json leads out of "),
     ],
 )
-def test_a_wrong_value_is_a_mistake_that_names_its_key(line: str, mistake: str, tmp_path: Path) -> None:
+def test_a_wrong_value_is_a_mistake_that_names_its_key(
+    line: str, mistake: str, tmp_path: Path
+) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(line + "\n")
-    if "PTC9999" not in line and "../" not in line:  # what codes there are, and files outside, no schema knows
+    if (
+        "PTC9999" not in line and "../" not in line
+    ):  # what codes there are, and files outside, no schema knows
         assert not _is_valid(line)
     with pytest.raises(UsageError) as raised:
         config.load(str(path))
@@ -306,14 +322,32 @@ def test_options_override_the_configuration(tmp_path: Path, capsys: Capture) -> 
 
 def test_the_options_of_a_command_line(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
-    path.write_text("select = ['PTC1']\nextend-select = ['PTC2']\nignore = ['PTC3']\nfail-on = 'warning'\n")
+    path.write_text(
+        "select = ['PTC1']\nextend-select = ['PTC2']\nignore = ['PTC3']\nfail-on = 'warning'\n"
+    )
     unset: dict[str, Any] = dict.fromkeys(("cluster", "kubernetes_version", "fail_on", "baseline"))
-    unset |= {"config": str(path), "isolated": False, "select": [], "extend_select": [], "ignore": [], "schemas": []}
+    unset |= {
+        "config": str(path),
+        "isolated": False,
+        "select": [],
+        "extend_select": [],
+        "ignore": [],
+        "schemas": [],
+    }
     unchanged = config.load_with_options(Namespace(**unset))
     assert unchanged == config.load(str(path))
-    options = {"select": ["PTC4,PTC5"], "extend_select": ["PTC6"], "ignore": ["PTC7"], "fail_on": "error"}
+    options = {
+        "select": ["PTC4,PTC5"],
+        "extend_select": ["PTC6"],
+        "ignore": ["PTC7"],
+        "fail_on": "error",
+    }
     others = {"cluster": "c.yaml", "baseline": "b.json", "kubernetes_version": "1.33"}
     changed = config.load_with_options(Namespace(**{**unset, **options, **others}))
     assert (changed.select, changed.extend_select) == (("PTC4", "PTC5"), ("PTC2", "PTC6"))
     assert (changed.ignore, changed.fail_on) == (("PTC3", "PTC7"), "error")
-    assert (changed.cluster, changed.baseline, changed.kubernetes_version) == ("c.yaml", "b.json", "1.33")
+    assert (changed.cluster, changed.baseline, changed.kubernetes_version) == (
+        "c.yaml",
+        "b.json",
+        "1.33",
+    )

@@ -32,7 +32,9 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_commands_read_the_configured_profile(words: tuple[str, ...], job: Path, capsys: Capture) -> None:
+def test_commands_read_the_configured_profile(
+    words: tuple[str, ...], job: Path, capsys: Capture
+) -> None:
     ran = here(capsys, *words, job)
     assert (ran.status, "configured" in ran.out) == (0, True), ran.err
     other = here(capsys, *words, job, "--cluster", "other.yaml")

@@ -24,7 +24,11 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("words", "kind"),
-    [(["none.yaml"], "JobSet"), (["own.yaml"], "Job"), (["none.yaml", "--target", "pytorchjob"], "PyTorchJob")],
+    [
+        (["none.yaml"], "JobSet"),
+        (["own.yaml"], "Job"),
+        (["none.yaml", "--target", "pytorchjob"], "PyTorchJob"),
+    ],
 )
 def test_the_command_line_wins_over_the_spec_and_that_over_the_configuration(
     words: list[str], kind: str, capsys: Capture
@@ -58,7 +62,10 @@ def test_a_number_for_a_text_names_set_string(capsys: Capture) -> None:
 def test_variants_are_chosen(capsys: Capture) -> None:
     with Path("none.yaml").open("a", encoding="utf-8") as file:
         file.write("variants: {b: {nodes: 3}, c: {nodes: 4}}\n")
-    names = [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(here(capsys, "none.yaml").out)]
+    names = [
+        manifest["metadata"]["name"]
+        for manifest in yaml.safe_load_all(here(capsys, "none.yaml").out)
+    ]
     assert names == ["train-b", "train-c"]
     ran = here(capsys, "none.yaml", "--variant", "c")
     assert [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(ran.out)] == ["train-c"]
@@ -76,7 +83,9 @@ def test_diff_compiles_for_it(capsys: Capture) -> None:
 def test_variants_in_a_list_are_refused(verb: str, capsys: Capture) -> None:
     spec = yaml.safe_load(Path("none.yaml").read_text(encoding="utf-8"))
     items = [{**spec, "variants": {"b": {"nodes": 3}}}]
-    Path("list.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items}))
+    Path("list.yaml").write_text(
+        yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items})
+    )
     ran = here(capsys, verb, "list.yaml")
     assert ran.status == 1
     assert "variants are of a TrainingJob that is a document" in ran.out + ran.err

@@ -92,7 +92,11 @@ def run(*words: str) -> Ran:
 
 def test_named_files_have_the_findings_of_a_full_run(repository: Path) -> None:
     full = lint(".")
-    for named in (["jobs/0.yaml"], ["jobs/2.yaml", "jobs/3.yaml"], ["queues/a.yaml", "teams/1/1.yaml"]):
+    for named in (
+        ["jobs/0.yaml"],
+        ["jobs/2.yaml", "jobs/3.yaml"],
+        ["queues/a.yaml", "teams/1/1.yaml"],
+    ):
         partial = lint(*named, "--context", ".")
         assert partial == [finding for finding in full if finding["filename"] in named]
     assert {"PTC290", "PTC292", "PTC576"} <= {finding["code"] for finding in full}
@@ -110,7 +114,12 @@ def test_a_real_hook_reports_what_a_full_run_does(repository: Path) -> None:
     hook = HOOKS["ptcompile-lint"]
     entry = hook["entry"].replace("ptcompile", f"{sys.executable} -m ptcompile", 1)
     report = repository / "report.txt"
-    ours = {**hook, "language": "system", "entry": entry, "args": ["--output-format", f"json={report}"]}
+    ours = {
+        **hook,
+        "language": "system",
+        "entry": entry,
+        "args": ["--output-format", f"json={report}"],
+    }
     config = {"repos": [{"repo": "local", "hooks": [ours]}]}
     (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
     changed = ["jobs/0.yaml", "jobs/3.yaml", "kustomized/patch.yaml"]
@@ -145,14 +154,20 @@ def test_entries_of_files_whose_context_was_not_read_stay(repository: Path) -> N
 
 def test_what_changed_since_a_commit_is_reported(repository: Path) -> None:
     assert lint(".", "--since", "HEAD") == []
-    (repository / "jobs/3.yaml").write_text((repository / "jobs/3.yaml").read_text() + "# changed\n")
+    (repository / "jobs/3.yaml").write_text(
+        (repository / "jobs/3.yaml").read_text() + "# changed\n"
+    )
     (repository / "jobs/4.yaml").write_text(JOB.format("four", "nowhere"))
     full = lint(".")
     changed = ("jobs/3.yaml", "jobs/4.yaml")
-    assert lint("--since", "HEAD") == [finding for finding in full if finding["filename"] in changed]
+    assert lint("--since", "HEAD") == [
+        finding for finding in full if finding["filename"] in changed
+    ]
     run_git(repository, "add", ".")
     run_git(repository, "commit", "-m", "second")
-    assert lint(".", "--since", "HEAD~1") == [finding for finding in full if finding["filename"] in changed]
+    assert lint(".", "--since", "HEAD~1") == [
+        finding for finding in full if finding["filename"] in changed
+    ]
     assert lint("--since", "HEAD") == []
 
 
@@ -195,14 +210,25 @@ def test_a_shallow_clone_lacks_the_common_commit(repository: Path, tmp_path: Pat
     run_git(repository, "checkout", "-q", "side")
     run_git(repository, "commit", "--allow-empty", "-m", "on the side")
     clone = tmp_path / "clone"
-    run_git(tmp_path, "clone", "-q", "--depth", "1", "--no-single-branch", f"file://{repository}", str(clone))
+    run_git(
+        tmp_path,
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        "--no-single-branch",
+        f"file://{repository}",
+        str(clone),
+    )
     os.chdir(clone)
     done = run("lint", "--since", "origin/main")
     assert done.status == 2
     assert "no common commit with HEAD: the clone is shallow; run git fetch --unshallow" in done.err
 
 
-def test_outside_a_repository_and_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_repository_and_without_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     done = run("lint", "--since", "HEAD")
     assert done.status == 2
@@ -213,11 +239,15 @@ def test_outside_a_repository_and_without_git(tmp_path: Path, monkeypatch: pytes
 
 
 def test_line_ends_of_windows_are_no_change(repository: Path) -> None:
-    (repository / "jobs/0.yaml").write_bytes((repository / "jobs/0.yaml").read_bytes().replace(b"\n", b"\r\n"))
+    (repository / "jobs/0.yaml").write_bytes(
+        (repository / "jobs/0.yaml").read_bytes().replace(b"\n", b"\r\n")
+    )
     assert lint("--since", "HEAD") == []
 
 
-def test_a_run_over_a_file_shares_the_results_of_the_folder(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_over_a_file_shares_the_results_of_the_folder(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(repository / ".cache"))
     run("lint", ".")
     stored = {path: path.read_bytes() for path in (repository / ".cache").rglob("*.entry")}
@@ -255,7 +285,9 @@ def test_an_assistant_has_the_findings_of_a_run_over_the_root(repository: Path) 
     ],
 )
 def test_every_format_says_what_was_not_checked(tmp_path: Path, form: str, mark: str) -> None:
-    (tmp_path / "job.yaml").write_text("apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: {name: old}\n")
+    (tmp_path / "job.yaml").write_text(
+        "apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: {name: old}\n"
+    )
     done = run("lint", str(tmp_path / "job.yaml"), "--output-format", form)
     assert mark in done.out
     assert "PTC907" in done.out

@@ -43,7 +43,14 @@ def test_the_requested_number_is_used_up_to_the_useful_maximum() -> None:
 
 @pytest.mark.parametrize(
     ("quota", "expected"),
-    [("max 100000", 0), ("200000 100000", 2), ("150000 100000", 2), ("1000 100000", 1), ("", 0), ("1 0", 0)],
+    [
+        ("max 100000", 0),
+        ("200000 100000", 2),
+        ("150000 100000", 2),
+        ("1000 100000", 1),
+        ("", 0),
+        ("1 0", 0),
+    ],
 )
 def test_a_container_has_the_cores_it_may_use(
     quota: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -53,12 +53,17 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("words", [(), ("--exit-zero",), ("--baseline", "known.toml")])
-def test_lint_reports_the_files_that_are_finished(files: Path, words: tuple[str, ...], capsys: Capture) -> None:
+def test_lint_reports_the_files_that_are_finished(
+    files: Path, words: tuple[str, ...], capsys: Capture
+) -> None:
     known = '[[finding]]\ncode = "PTC302"\nfile = "c.yaml"\n'
     (files / "known.toml").write_text(known, encoding="utf-8")
     ran = here(capsys, "lint", *SECONDS, *words, "--output-format", "concise", ".")
     assert ran.status == 2
-    assert [line.split(": ")[0] for line in ran.out.splitlines()] == ["./a.yaml:4:43", "./b.yaml:1:1"], ran.out
+    assert [line.split(": ")[0] for line in ran.out.splitlines()] == [
+        "./a.yaml:4:43",
+        "./b.yaml:1:1",
+    ], ran.out
     assert "PTC080 not-finished: not finished: 1 of 3 files were checked" in ran.out
 
 
@@ -76,7 +81,9 @@ def test_an_unfinished_run_writes_no_baseline(files: Path, capsys: Capture) -> N
     assert not (files / "known.toml").exists()
 
 
-@pytest.mark.parametrize("words", [("--fix", "fixed"), ("--diff", "fixed"), ("--add-ignore", "report")])
+@pytest.mark.parametrize(
+    "words", [("--fix", "fixed"), ("--diff", "fixed"), ("--add-ignore", "report")]
+)
 def test_an_unfinished_run_changes_no_file(
     files: Path, words: tuple[str, str], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +122,9 @@ def test_a_deadline_is_a_number_of_seconds(value: str, tmp_path: Path) -> None:
     assert "timeout: must be a number of seconds" in str(error.value)
 
 
-def test_untrusted_runs_have_a_deadline(files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_runs_have_a_deadline(
+    files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cli, "UNTRUSTED_SECONDS", 2.0)
     assert "PTC080" in here(capsys, "lint", "--untrusted", ".").out
 
@@ -137,7 +146,11 @@ def passes_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int = 1) -> No
 @pytest.mark.parametrize("number", [1, 2, 3])
 @pytest.mark.parametrize("words", [("--fix", "--unsafe-fixes"), ("--add-ignore",)])
 def test_the_deadline_holds_while_files_are_written(
-    tmp_path: Path, words: tuple[str, ...], number: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    words: tuple[str, ...],
+    number: int,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in "abc":
@@ -160,7 +173,9 @@ def test_the_deadline_holds_while_a_baseline_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
 
 
-def test_no_temporary_file_is_left(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_temporary_file_is_left(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Interrupted right after it has made the file, the command would not know about it."""
 
     def make(path: str, mode: str, **options: Any) -> Any:
@@ -170,12 +185,24 @@ def test_no_temporary_file_is_left(tmp_path: Path, capsys: Capture, monkeypatch:
 
     monkeypatch.setattr(cli.files, "open", make, raising=False)
     folder = tmp_path / "made"
-    ran = here(capsys, "compile", "--timeout", "60", spec(tmp_path), "--target", "job", "-o", folder / "out.yaml")
+    ran = here(
+        capsys,
+        "compile",
+        "--timeout",
+        "60",
+        spec(tmp_path),
+        "--target",
+        "job",
+        "-o",
+        folder / "out.yaml",
+    )
     assert ran.status == 2
     assert list(folder.iterdir()) == []
 
 
-def test_files_are_replaced_all_or_none(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_replaced_all_or_none(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Renaming takes no time worth a deadline: a run whose files are written is finished."""
     left: list[float] = []
     usual = os.replace
@@ -192,7 +219,9 @@ def test_files_are_replaced_all_or_none(tmp_path: Path, capsys: Capture, monkeyp
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["nobody opens it", "nobody reads it"])
-def test_a_pipe_does_not_outlast_the_deadline(is_open: bool, tmp_path: Path, capsys: Capture) -> None:
+def test_a_pipe_does_not_outlast_the_deadline(
+    is_open: bool, tmp_path: Path, capsys: Capture
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     path = tmp_path / "pod.yaml"
@@ -204,14 +233,18 @@ def test_a_pipe_does_not_outlast_the_deadline(is_open: bool, tmp_path: Path, cap
         os.close(reader)
 
 
-def test_other_commands_have_no_result(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_commands_have_no_result(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ptcompile.api.compile.compile_inputs", endless)
     ran = here(capsys, "compile", *SECONDS, spec(tmp_path), "--target", "job")
     assert (ran.status, ran.out) == (2, "")
     assert "--timeout SECONDS" in ran.err
 
 
-def test_watch_has_a_deadline_for_each_page(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watch_has_a_deadline_for_each_page(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = spec(tmp_path)
     shown: list[str] = []
     contents: list[Any] = [path.read_bytes(), b"slow", KeyboardInterrupt()]

@@ -16,7 +16,12 @@ TAINT = {"key": GPU, "effect": "NoSchedule"}
 
 
 def node(name: str, machine: str, gpus: int, taints: list[Json], **labels: str) -> Json:
-    allocatable = {"cpu": "180", "memory": "1800Gi", "pods": "110", **({GPU: str(gpus)} if gpus else {})}
+    allocatable = {
+        "cpu": "180",
+        "memory": "1800Gi",
+        "pods": "110",
+        **({GPU: str(gpus)} if gpus else {}),
+    }
     labels = {"node.kubernetes.io/instance-type": machine, "kubernetes.io/hostname": name, **labels}
     return {
         "apiVersion": "v1",
@@ -35,7 +40,12 @@ def karpenter(name: str, machine: str, **spec: Any) -> Json:
         "taints": [TAINT],
     }
     spec = {"template": {"spec": nodes}, **spec}
-    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 GROUP = "eks.amazonaws.com/nodegroup"
@@ -50,7 +60,15 @@ KARPENTER = [
     karpenter("gpu", "p5.48xlarge", limits={GPU: "16"}),
     karpenter("small", "p5.48xlarge", limits={GPU: "4"}),
 ]
-AUTOPILOT = [node("gk3-auto-pool-1-7b-x2", "e2-standard-8", 0, [], **{"cloud.google.com/gke-nodepool": "pool-1"})]
+AUTOPILOT = [
+    node(
+        "gk3-auto-pool-1-7b-x2",
+        "e2-standard-8",
+        0,
+        [],
+        **{"cloud.google.com/gke-nodepool": "pool-1"},
+    )
+]
 
 
 def job(gpus: int, **spec: Any) -> Json:
@@ -60,23 +78,45 @@ def job(gpus: int, **spec: Any) -> Json:
         "command": ["python", "train.py"],
         "resources": {"limits": {"cpu": 8, "memory": "64Gi", GPU: gpus}},
     }
-    pod = {"restartPolicy": "Never", "tolerations": [TAINT | {"operator": "Exists"}], "containers": [container], **spec}
+    pod = {
+        "restartPolicy": "Never",
+        "tolerations": [TAINT | {"operator": "Exists"}],
+        "containers": [container],
+        **spec,
+    }
     body = {"backoffLimit": 0, "template": {"spec": pod}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "ml"}, "spec": body}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": body,
+    }
 
 
 class Walk:
     """The files of a walk: dump, profile, manifest and spec."""
 
     def __init__(
-        self, capsys: pytest.CaptureFixture[str], objects: list[Json], manifest: Json, nodes: int, **spec: Any
+        self,
+        capsys: pytest.CaptureFixture[str],
+        objects: list[Json],
+        manifest: Json,
+        nodes: int,
+        **spec: Any,
     ) -> None:
         self.capsys = capsys
         folder = Path()
-        for name, content in (("dump", {"apiVersion": "v1", "kind": "List", "items": objects}), ("job", manifest)):
+        for name, content in (
+            ("dump", {"apiVersion": "v1", "kind": "List", "items": objects}),
+            ("job", manifest),
+        ):
             (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
         spec = {"image": "a:1", "script": "t.py", "nodes": nodes, **spec}
-        head = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t", "namespace": "ml"}}
+        head = {
+            "apiVersion": "ptcompile/v1",
+            "kind": "TrainingJob",
+            "metadata": {"name": "t", "namespace": "ml"},
+        }
         (folder / "spec.json").write_text(json.dumps({**head, "spec": spec}), encoding="utf-8")
         self.profile = self.run("platform", "--from-dump", "dump.json").out
         (folder / "prod.yaml").write_text(self.profile, encoding="utf-8")
@@ -86,16 +126,24 @@ class Walk:
 
     def lint(self) -> list[tuple[str, str]]:
         """Return severity and code of the findings about placement and platform."""
-        report = json.loads(self.run("lint", "job.json", "--cluster", "prod.yaml", "--output-format", "json").out)
+        report = json.loads(
+            self.run("lint", "job.json", "--cluster", "prod.yaml", "--output-format", "json").out
+        )
         codes = ("PTC156", "PTC171", "PTC198")
-        return [(each["severity"], each["code"]) for each in report["diagnostics"] if each["code"] in codes]
+        return [
+            (each["severity"], each["code"])
+            for each in report["diagnostics"]
+            if each["code"] in codes
+        ]
 
     def compile(self) -> tuple[int, str]:
         done = self.run("spec.json", "--cluster", "prod.yaml", "--target", "job")
         return done.status, done.err
 
     def where(self) -> list[str]:
-        world = json.loads(self.run("simulate", "job.json", "--cluster", "prod.yaml", "--format", "json").out)
+        world = json.loads(
+            self.run("simulate", "job.json", "--cluster", "prod.yaml", "--format", "json").out
+        )
         texts: list[str] = world["jobs"][0]["where"]
         return texts
 
@@ -149,14 +197,27 @@ def test_karpenter(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_autopilot(capsys: pytest.CaptureFixture[str]) -> None:
-    walk = Walk(capsys, AUTOPILOT, job(1), 1, resources={"cpu": 8, "memory": "64Gi", "gpu": 1}, accelerator="nvidia-l4")
+    walk = Walk(
+        capsys,
+        AUTOPILOT,
+        job(1),
+        1,
+        resources={"cpu": 8, "memory": "64Gi", "gpu": 1},
+        accelerator="nvidia-l4",
+    )
     assert "platform: gke-autopilot" in walk.profile
     assert "nodePools: Autopilot makes nodes" in walk.profile
     assert "nodePools:\n" not in walk.profile
     assert ("error", "PTC156") in walk.lint()
     assert walk.compile()[0] == 0
     model = {"cloud.google.com/gke-accelerator": "nvidia-l4"}
-    walk = Walk(capsys, AUTOPILOT, job(1, nodeSelector=model), 1, resources={"cpu": 8, "memory": "64Gi", "gpu": 1})
+    walk = Walk(
+        capsys,
+        AUTOPILOT,
+        job(1, nodeSelector=model),
+        1,
+        resources={"cpu": 8, "memory": "64Gi", "gpu": 1},
+    )
     assert walk.lint() == []
     assert "kept by no queue" in walk.admit("--state", "dump.json")
     assert walk.where() == []

@@ -43,7 +43,10 @@ def test_the_configuration(
     tmp_path: Path, exclude: tuple[str, ...] | None, extend: tuple[str, ...], left: list[str]
 ) -> None:
     tree(tmp_path, "a.yaml", "charts/b.yaml", "deep/charts/c.yaml", "node_modules/d.yaml")
-    assert found(tmp_path, Config(folder=str(tmp_path), exclude=exclude, extend_exclude=extend)) == left
+    assert (
+        found(tmp_path, Config(folder=str(tmp_path), exclude=exclude, extend_exclude=extend))
+        == left
+    )
 
 
 def test_files_that_git_ignores_are_excluded(tmp_path: Path) -> None:
@@ -51,7 +54,11 @@ def test_files_that_git_ignores_are_excluded(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("/out/\n")
     (tmp_path / "deep" / ".gitignore").write_text("# ours\nd.yaml\n")
-    assert found(tmp_path, Config(folder=str(tmp_path))) == ["a.yaml", "deep/e.yaml", "deep/out/c.yaml"]
+    assert found(tmp_path, Config(folder=str(tmp_path))) == [
+        "a.yaml",
+        "deep/e.yaml",
+        "deep/out/c.yaml",
+    ]
 
 
 def test_patches_of_kustomize(tmp_path: Path) -> None:
@@ -84,7 +91,9 @@ def test_the_nearest_gitignore_decides(tmp_path: Path) -> None:
     config = Config(folder=str(tmp_path))
     assert found(tmp_path, config) == ["deep/a.yaml"]
     excluded = exclusions(config, [str(tmp_path)])
-    assert excluded(str(tmp_path / "out" / "c.yaml")), "what is in an ignored folder stays ignored, as in git"
+    assert excluded(str(tmp_path / "out" / "c.yaml")), (
+        "what is in an ignored folder stays ignored, as in git"
+    )
     assert not excluded(str(tmp_path / "deep" / "a.yaml"))
 
 
@@ -117,13 +126,17 @@ def test_the_largest_gitignore_is_used(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
-@pytest.mark.parametrize("key", ["patches", "patchesStrategicMerge", "patchesJson6902", "components"])
+@pytest.mark.parametrize(
+    "key", ["patches", "patchesStrategicMerge", "patchesJson6902", "components"]
+)
 def test_what_a_kustomization_lists(key: str, name: str, tmp_path: Path) -> None:
     tree(tmp_path, "a.yaml", "b.yaml", "deep/c.yaml")
     (tmp_path / name).write_text(
         f"resources: [a.yaml]\n{key}: [b.yaml, {{path: deep/c.yaml}}, {{target: a.yaml}}, 3]\n"
     )
-    assert [path for path in found(tmp_path, Config(folder=str(tmp_path))) if path != name] == ["a.yaml"]
+    assert [path for path in found(tmp_path, Config(folder=str(tmp_path))) if path != name] == [
+        "a.yaml"
+    ]
 
 
 def test_a_changed_gitignore_applies_to_the_next_run(tmp_path: Path) -> None:
@@ -134,7 +147,8 @@ def test_a_changed_gitignore_applies_to_the_next_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["!", "\\", "a\\", "[z-a]", "[a-\\]", "[[:alpha:]]x", "[", "**/a/" * 20 + "c", "*a" * 30 + "b"]
+    "line",
+    ["!", "\\", "a\\", "[z-a]", "[a-\\]", "[[:alpha:]]x", "[", "**/a/" * 20 + "c", "*a" * 30 + "b"],
 )
 def test_no_pattern_stops_a_run(line: str, tmp_path: Path, capsys: Capture) -> None:
     """Most of them mean nothing to git; on the last two, a backtracking matcher would never finish."""
@@ -149,7 +163,9 @@ def test_no_pattern_stops_a_run(line: str, tmp_path: Path, capsys: Capture) -> N
 
 
 @posix
-def test_a_gitignore_that_is_a_link_a_device_or_large_is_not_used(tmp_path: Path, capsys: Capture) -> None:
+def test_a_gitignore_that_is_a_link_a_device_or_large_is_not_used(
+    tmp_path: Path, capsys: Capture
+) -> None:
     top = tmp_path / "repo"
     tree(top, "a.yaml", "inside.txt")
     (top / ".git").mkdir()
@@ -171,7 +187,9 @@ def test_a_gitignore_that_is_a_link_a_device_or_large_is_not_used(tmp_path: Path
 
 @posix
 @pytest.mark.parametrize("target", ["/dev/zero", "../outside.yaml"])
-def test_a_kustomization_that_leads_out_is_not_used(target: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_kustomization_that_leads_out_is_not_used(
+    target: str, tmp_path: Path, capsys: Capture
+) -> None:
     top = tmp_path / "repo"
     tree(top, "patch.yaml")
     (top / ".git").mkdir()
@@ -206,10 +224,15 @@ def test_all_patterns_have_the_same_syntax(
     for path in ("manifests/team-a/a.yaml", "manifests/team-b/b.yaml", "other/o.yaml"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a, nme: x}\n")
-    for setting in (f'exclude = ["{pattern}"]', f'per-file-ignores = {{"{pattern}" = ["PTC501", "PTC502"]}}'):
+    for setting in (
+        f'exclude = ["{pattern}"]',
+        f'per-file-ignores = {{"{pattern}" = ["PTC501", "PTC502"]}}',
+    ):
         (tmp_path / "ptcompile.toml").write_text(setting)
         for words in (["."], ["manifests/", "other/"]):
-            ran = here(capsys, "lint", "--allow-empty", "--output-format", "concise", "--no-cache", *words)
+            ran = here(
+                capsys, "lint", "--allow-empty", "--output-format", "concise", "--no-cache", *words
+            )
             assert [name for name in "abo" if f"{name}.yaml:3" in ran.out] == left, setting
 
 
@@ -223,7 +246,13 @@ per-file-ignores = {"team-a/" = ["PTC3"], "team-b/" = ["PTC3"]}
 def test_patterns_that_match_no_file_are_reported(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree(tmp_path, "repo/charts/a.yaml", "repo/team-a/a.yaml", "repo/node_modules/react.yaml", "team-b/outside.yaml")
+    tree(
+        tmp_path,
+        "repo/charts/a.yaml",
+        "repo/team-a/a.yaml",
+        "repo/node_modules/react.yaml",
+        "team-b/outside.yaml",
+    )
     (tmp_path / "repo" / "ptcompile.toml").write_text(SETTINGS)
     monkeypatch.chdir(tmp_path / "repo")
     unmatched = [
@@ -234,6 +263,8 @@ def test_patterns_that_match_no_file_are_reported(
     ]
     for path in (".", tmp_path / "repo", "../", "team-a/.."):
         ran = here(capsys, "lint", path)
-        assert [line for line in ran.err.splitlines() if "matches no file" in line] == unmatched, path
+        assert [line for line in ran.err.splitlines() if "matches no file" in line] == unmatched, (
+            path
+        )
     for words in (["team-a/"], ["team-a/a.yaml"], ["team-*/*.yaml"], [".", "--isolated"]):
         assert "matches no file" not in here(capsys, "lint", *words).err, words

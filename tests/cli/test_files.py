@@ -49,7 +49,9 @@ def test_a_link_at_a_temporary_name_is_not_followed(
     assert not (tmp_path / "o.yaml").exists()
 
 
-def test_two_runs_take_two_names(tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_runs_take_two_names(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / f"o.yaml.{os.getpid()}.tmp").symlink_to(victim)
     seen: list[str] = []
     replace = os.replace
@@ -75,7 +77,9 @@ def test_permissions_are_kept_and_setuid_is_not(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o7777 == 0o640
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone gives files away"
+)
 def test_the_owner_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     path.write_text("a: 1\n")
@@ -99,7 +103,9 @@ files.write_files({sys.argv[1]: "a: 1\\n"})
 """
 
 
-@pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="tells runs of this machine apart")
+@pytest.mark.skipif(
+    not Path("/proc/sys/kernel/random/boot_id").exists(), reason="tells runs of this machine apart"
+)
 def test_files_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
     path = tmp_path / "o.yaml"
     killed = subprocess.run([sys.executable, "-c", WRITER, path], check=False)
@@ -110,7 +116,9 @@ def test_files_of_a_killed_run_are_removed_by_the_next(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path], left
 
 
-def test_files_that_another_run_may_be_writing_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_another_run_may_be_writing_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A live run on this machine, a run of another machine or container, and a file that names no run."""
     mine = files.temporary_name()
     elsewhere = mine.replace(".ptcompile-", ".ptcompile-0")
@@ -144,7 +152,9 @@ def test_a_read_only_file_is_not_replaced(mode: int, tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["o.yaml"]
 
 
-def test_a_file_of_another_user_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_another_user_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its owner and root may write it; others could only rename over it, and then it would be theirs."""
     path = tmp_path / "o.yaml"
     path.write_text("a: 1\n")
@@ -168,14 +178,19 @@ def test_a_file_that_was_saved_meanwhile_stays(tmp_path: Path) -> None:
     saved, other = tmp_path / "a.yaml", tmp_path / "b.yaml"
     saved.write_text("a: saved\n")
     other.write_text("b: 1\n")
-    texts, previous = {str(saved): "a: 2\n", str(other): "b: 2\n"}, {str(saved): b"a: 1\n", str(other): b"b: 1\n"}
+    texts, previous = (
+        {str(saved): "a: 2\n", str(other): "b: 2\n"},
+        {str(saved): b"a: 1\n", str(other): b"b: 1\n"},
+    )
     assert write_files(texts, previous) == [str(saved)]
     assert (saved.read_text(), other.read_text()) == ("a: saved\n", "b: 2\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.yaml", "b.yaml"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_a_file_that_is_not_utf_8_gets_no_comment(encoding: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_file_that_is_not_utf_8_gets_no_comment(
+    encoding: str, tmp_path: Path, capsys: Capture
+) -> None:
     path = tmp_path / "é.yaml"
     content = f"{FIXABLE}# é\n".encode(encoding)
     path.write_bytes(content)
@@ -235,7 +250,9 @@ def test_untrusted_runs_read_no_link_out_of_the_repository(
     words: tuple[str, ...], repository: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     (repository / "ok.yaml").write_text(smallest())
-    (tmp_path / "outside.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: outside}\nspec: {}\n")
+    (tmp_path / "outside.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: outside}\nspec: {}\n"
+    )
     (repository / "link.yaml").symlink_to(tmp_path / "outside.yaml")
     ran = here(capsys, *words, "--untrusted")
     assert ran.status == 2
@@ -259,30 +276,47 @@ def test_ctrl_c_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_under_two_names_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_under_two_names_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.yaml").touch()
     (tmp_path / "inner" / "b.yaml").symlink_to("a.yaml")
     (tmp_path / "other").symlink_to("inner")
-    spellings = [["inner"], ["inner/a.yaml", "other/a.yaml"], ["inner", "other"], ["inner/../inner/a.yaml", "./inner/"]]
+    spellings = [
+        ["inner"],
+        ["inner/a.yaml", "other/a.yaml"],
+        ["inner", "other"],
+        ["inner/../inner/a.yaml", "./inner/"],
+    ]
     for paths in spellings:
         assert len(files.read_all(paths)[0]) == 1, paths
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")
 @pytest.mark.parametrize(
-    "pattern", ["**/*.yaml", "m/**/*.yaml", "m/**", "**", "*/*.y*", "m/[ab]/?.y*", "*/.h*", "none/*"]
+    "pattern",
+    ["**/*.yaml", "m/**/*.yaml", "m/**", "**", "*/*.y*", "m/[ab]/?.y*", "*/.h*", "none/*"],
 )
 def test_a_glob_finds_the_same_files_as_the_standard_library(
     pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("m/a/x.yaml", "m/b/y.yaml", "m/.hidden/z.yaml", "m/.h.yaml", "w.yaml", "m/b/c/v.txt"):
+    for name in (
+        "m/a/x.yaml",
+        "m/b/y.yaml",
+        "m/.hidden/z.yaml",
+        "m/.h.yaml",
+        "w.yaml",
+        "m/b/c/v.txt",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     for top in ("", f"{tmp_path}/"):
-        expected = sorted(one for one in glob.glob(top + pattern, recursive=True) if Path(one).is_file())  # noqa: PTH207
+        expected = sorted(
+            one for one in glob.glob(top + pattern, recursive=True) if Path(one).is_file()
+        )  # noqa: PTH207
         assert [path for path, _ in files._expand(top + pattern, lambda _: False, [])] == expected
 
 
@@ -298,7 +332,9 @@ def test_a_glob_terminates_despite_link_loops(tmp_path: Path) -> None:
 EMPTY = "contains no YAML or JSON file"
 
 
-@pytest.mark.parametrize("words", [(), ("--fix",), ("--diff",), ("--add-ignore",), ("--output-format", "json")])
+@pytest.mark.parametrize(
+    "words", [(), ("--fix",), ("--diff",), ("--add-ignore",), ("--output-format", "json")]
+)
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [
@@ -311,7 +347,12 @@ EMPTY = "contains no YAML or JSON file"
     ],
 )
 def test_linting_nothing_fails(
-    pattern: str, reason: str, words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    pattern: str,
+    reason: str,
+    words: tuple[str, ...],
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("empty", "text", "left-out", "manifests"):
@@ -319,15 +360,22 @@ def test_linting_nothing_fails(
     (tmp_path / "text" / "a.txt").touch()
     (tmp_path / "ptcompile.toml").write_text('extend-exclude = ["left-out/"]\n')
     for folder in ("left-out", "manifests"):
-        (tmp_path / folder / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+        (tmp_path / folder / "a.yaml").write_text(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+        )
     for paths in ([pattern], ["manifests/", pattern]):
         ran = here(capsys, "lint", *words, *paths)
-        assert (ran.status, f"ptcompile: {pattern}: {reason}; --allow-empty accepts that\n" in ran.err) == (2, True)
+        assert (
+            ran.status,
+            f"ptcompile: {pattern}: {reason}; --allow-empty accepts that\n" in ran.err,
+        ) == (2, True)
         allowed = here(capsys, "lint", "--allow-empty", *words, *paths)
         assert (allowed.status, reason in allowed.err) == (0, False)
 
 
-def test_compiling_nothing_fails(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiling_nothing_fails(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "a.yaml").write_text(smallest())
@@ -340,9 +388,14 @@ def test_compiling_nothing_fails(tmp_path: Path, capsys: Capture, monkeypatch: p
     assert here(capsys, "compile", "specs/", "-o", "all.yaml", "--allow-empty") == Ran(0, "", "")
     assert not (tmp_path / "all.yaml").exists()
     orphans = here(capsys, "compile", "specs/", "-o", "manifests/", "--check", "--allow-empty")
-    assert (orphans.status, orphans.err.partition("\n")[0]) == (1, "ptcompile: orphaned: manifests/a.yaml")
+    assert (orphans.status, orphans.err.partition("\n")[0]) == (
+        1,
+        "ptcompile: orphaned: manifests/a.yaml",
+    )
     (tmp_path / "manifests" / "a.yaml").unlink()
-    assert here(capsys, "compile", "specs/", "-o", "manifests/", "--check", "--allow-empty") == Ran(0, "", "")
+    assert here(capsys, "compile", "specs/", "-o", "manifests/", "--check", "--allow-empty") == Ran(
+        0, "", ""
+    )
 
 
 @pytest.mark.parametrize("path", ["m", "m/*.yaml", "m/**/*.yaml", "m/*/*.yaml", "m/closed"])
@@ -357,7 +410,10 @@ def test_an_unreadable_folder_fails_the_run(
     for name in ("scandir", "listdir"):
         monkeypatch.setattr(os, name, _refusing(closed, getattr(os, name)))
     ran = here(capsys, "lint", "--allow-empty", "--no-cache", path)
-    assert (ran.status, ran.err.partition("\n")[0]) == (2, f"ptcompile: {closed}: permission denied")
+    assert (ran.status, ran.err.partition("\n")[0]) == (
+        2,
+        f"ptcompile: {closed}: permission denied",
+    )
     (tmp_path / "ptcompile.toml").write_text('extend-exclude = ["closed/"]\n')
     named = path == closed or closed == "m"
     assert here(capsys, "lint", "--allow-empty", "--no-cache", path).status == (2 if named else 0)
@@ -387,7 +443,9 @@ def _refusing(closed: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices")
 @pytest.mark.parametrize("words", [("--schemas",), ("--cluster",), ("--config",), ()])
-def test_a_pipe_or_a_device_that_is_named(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_a_pipe_or_a_device_that_is_named(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: Pod\n")
     for path in (tmp_path / "pipe", "/dev/zero"):
@@ -436,9 +494,12 @@ def test_outside_of_a_repository_the_current_folder_counts(
 
 
 @pytest.mark.parametrize(
-    "line", ['cluster = "../secret.yaml"', 'cluster = "/proc/self/environ"', 'schemas = ["m", ".."]']
+    "line",
+    ['cluster = "../secret.yaml"', 'cluster = "/proc/self/environ"', 'schemas = ["m", ".."]'],
 )
-def test_configuration_cannot_name_files_outside(repository: Path, capsys: Capture, line: str) -> None:
+def test_configuration_cannot_name_files_outside(
+    repository: Path, capsys: Capture, line: str
+) -> None:
     (repository / "ptcompile.toml").write_text(line)
     ran = lint(capsys, "m")
     assert ran.status == 2
@@ -454,7 +515,9 @@ def test_a_link_out_in_the_configuration_is_not_followed(repository: Path, capsy
 
 
 @pytest.mark.parametrize("words", [("m",), ("m/*.yaml",)])
-def test_links_out_of_folders_are_not_followed(repository: Path, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_links_out_of_folders_are_not_followed(
+    repository: Path, capsys: Capture, words: tuple[str, ...]
+) -> None:
     (repository / "m" / "x.yaml").symlink_to(repository.parent / "secret.yaml")
     (repository / "m" / "y.yaml").symlink_to("good.yaml")
     ran = lint(capsys, *words)
@@ -464,7 +527,9 @@ def test_links_out_of_folders_are_not_followed(repository: Path, capsys: Capture
     assert "1 file" in ran.err, "the other link is the same file in another spelling"
 
 
-def test_a_named_link_is_read_unless_the_files_are_untrusted(repository: Path, capsys: Capture) -> None:
+def test_a_named_link_is_read_unless_the_files_are_untrusted(
+    repository: Path, capsys: Capture
+) -> None:
     (repository / "m" / "x.yaml").symlink_to(repository.parent / "secret.yaml")
     assert "secret-of-the-machine" in lint(capsys, "m/x.yaml").out
     ran = lint(capsys, "--untrusted", "m/x.yaml")
@@ -491,7 +556,10 @@ def test_nothing_is_written_through_a_link_out(repository: Path, capsys: Capture
     outside.write_text(FIXABLE)
     (repository / "m" / "x.yaml").symlink_to(outside)
     (repository / "out").symlink_to(repository.parent)
-    for words in (("lint", "--fix", "--unsafe-fixes", "m/x.yaml"), ("compile", "spec.yaml", "-o", "out/victim.yaml")):
+    for words in (
+        ("lint", "--fix", "--unsafe-fixes", "m/x.yaml"),
+        ("compile", "spec.yaml", "-o", "out/victim.yaml"),
+    ):
         (repository / "spec.yaml").write_text(
             "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {image: 'a:1', script: t.py}\n"
         )
@@ -568,13 +636,17 @@ def test_errors_end_with_status_2(capsys: Capture, monkeypatch: pytest.MonkeyPat
     except OSError as error:
         bug = error
     assert files.report_error(bug) == 2
-    assert f"ptcompile: {files.BUG}, not in your files: FileNotFoundError" in capsys.readouterr().err
+    assert (
+        f"ptcompile: {files.BUG}, not in your files: FileNotFoundError" in capsys.readouterr().err
+    )
     monkeypatch.setenv("PTCOMPILE_DEBUG", "1")
     with pytest.raises(FileNotFoundError):
         files.report_error(bug)
 
 
-def test_the_process_ends_with_status_2_if_its_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_ends_with_status_2_if_its_output_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def lose() -> None:
         raise OSError
 
@@ -591,7 +663,9 @@ def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("stdin", "stdout"):
         monkeypatch.setattr(sys, name, None)
     assert files.write_stdout("a") == 2
-    assert capsys.readouterr().err == "ptcompile: cannot write the result: standard output is closed\n"
+    assert (
+        capsys.readouterr().err == "ptcompile: cannot write the result: standard output is closed\n"
+    )
     with pytest.raises(UsageError, match="standard input is closed"):
         files.read("-")
 
@@ -607,7 +681,9 @@ def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Non
         ({"NO_COLOR": ""}, True, True),
     ],
 )
-def test_color(env: dict[str, str], terminal: bool, color: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_color(
+    env: dict[str, str], terminal: bool, color: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     for name, value in env.items():

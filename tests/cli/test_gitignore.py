@@ -20,7 +20,9 @@ FILES = (
 )  # fmt: skip
 
 
-def ignored(content: bytes, folders: Iterable[str] = FOLDERS, files: Iterable[str] = FILES) -> set[str]:
+def ignored(
+    content: bytes, folders: Iterable[str] = FOLDERS, files: Iterable[str] = FILES
+) -> set[str]:
     """Return the paths that are ignored, themselves or through an ignored folder."""
     verdict = matcher(lines_of(content))
 
@@ -28,7 +30,10 @@ def ignored(content: bytes, folders: Iterable[str] = FOLDERS, files: Iterable[st
         above = path.rpartition("/")[0]
         return (above != "" and one(above, True)) or verdict(os.fsencode(path), is_folder) is True
 
-    return {*(path for path in folders if one(path, True)), *(path for path in files if one(path, False))}
+    return {
+        *(path for path in folders if one(path, True)),
+        *(path for path in files if one(path, False)),
+    }
 
 
 LINES: list[tuple[str, Iterable[str]]] = [
@@ -67,7 +72,9 @@ def test_lines(content: str, expected: Iterable[str]) -> None:
         ("a/b/", "a/b", False), ("x/", "x/", True), ("x/", "x", False),
     ],
 )  # fmt: skip
-def test_one_pattern_matches_a_path_or_a_folder_above_it(pattern: str, path: str, expected: bool) -> None:
+def test_one_pattern_matches_a_path_or_a_folder_above_it(
+    pattern: str, path: str, expected: bool
+) -> None:
     assert matches(pattern, path.replace("/", os.sep)) is expected
 
 
@@ -88,7 +95,10 @@ def test_git_ignores_the_same_files(tmp_path: Path) -> None:
     asked = b"\0".join(map(os.fsencode, (*FOLDERS, *FILES))) + b"\0"
     chance = random.Random(33)  # noqa: S311
     drawn = [
-        "\n".join("".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(chance.choice((1, 1, 3))))
+        "\n".join(
+            "".join(chance.choices(PIECES, k=chance.randint(1, 5)))
+            for _ in range(chance.choice((1, 1, 3)))
+        )
         for _ in range(150)
     ]
     for content in (one.encode() for one in (*(line for line, _ in LINES), *drawn)):
@@ -96,7 +106,9 @@ def test_git_ignores_the_same_files(tmp_path: Path) -> None:
         command = ["git", "-C", str(tmp_path), "check-ignore", "--no-index", "-z", "--stdin"]
         answer = subprocess.run(command, input=asked, capture_output=True, check=False)
         assert answer.returncode in (0, 1), answer.stderr
-        assert ignored(content) == {os.fsdecode(one) for one in answer.stdout.split(b"\0") if one}, content
+        assert ignored(content) == {
+            os.fsdecode(one) for one in answer.stdout.split(b"\0") if one
+        }, content
 
 
 @pytest.mark.parametrize(
@@ -117,4 +129,9 @@ def test_no_pattern_backtracks(line: str, path: str) -> None:
 def test_thousands_of_lines() -> None:
     lines = [*(f"x{i}*y*z" for i in range(4000)), "*.yaml", *(f"!keep{i}.yaml" for i in range(100))]
     verdict = matcher(line.encode() for line in lines)
-    assert [verdict(name, False) for name in (b"a.yaml", b"keep7.yaml", b"x9-y-z", b"x9")] == [True, False, True, None]
+    assert [verdict(name, False) for name in (b"a.yaml", b"keep7.yaml", b"x9-y-z", b"x9")] == [
+        True,
+        False,
+        True,
+        None,
+    ]

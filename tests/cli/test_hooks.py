@@ -35,7 +35,11 @@ def repository(tmp_path: Path) -> Path:
     compiled = [sys.executable, "-m", "ptcompile", "specs/job.yaml", "-o", "manifests/"]
     subprocess.run(compiled, cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
     hooks = [
-        {**hook, "language": "system", "entry": hook["entry"].replace("ptcompile", f"{sys.executable} -m ptcompile", 1)}
+        {
+            **hook,
+            "language": "system",
+            "entry": hook["entry"].replace("ptcompile", f"{sys.executable} -m ptcompile", 1),
+        }
         for hook in HOOKS.values()
     ]
     hooks[1]["args"] = ["specs/", "-o", "manifests/"]
@@ -50,7 +54,9 @@ def run(folder: Path, hook: str, *, every_file: bool = True) -> tuple[int, str]:
     which = ["--all-files"] if every_file else []
     words = [sys.executable, "-m", "pre_commit", "run", hook, *which, "--color", "never"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PRE_COMMIT_HOME": str(folder / ".cache")}
-    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        words, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -64,10 +70,14 @@ def test_hooks_on_pull_requests_are_untrusted() -> None:
     """Set by the option, not by the environment, so a pull request cannot remove it."""
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     steps = re.findall(
-        r"^ +- (?:run: )?(?:>-\n +)?(ptcompile .*|flux build .*\n +\| ptcompile .*)$", guide, re.MULTILINE
+        r"^ +- (?:run: )?(?:>-\n +)?(ptcompile .*|flux build .*\n +\| ptcompile .*)$",
+        guide,
+        re.MULTILINE,
     )
     assert len(steps) == 5
-    assert all("--untrusted" in one for one in [*steps, *(hook["entry"] for hook in HOOKS.values())])
+    assert all(
+        "--untrusted" in one for one in [*steps, *(hook["entry"] for hook in HOOKS.values())]
+    )
 
 
 def test_a_clean_repository_passes(repository: Path) -> None:
@@ -78,7 +88,9 @@ def test_a_clean_repository_passes(repository: Path) -> None:
 
 
 def test_lint_fails_for_a_bad_manifest(repository: Path) -> None:
-    (repository / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {contaners: []}\n")
+    (repository / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {contaners: []}\n"
+    )
     git(repository, "add", "pod.yaml")
     status, said = run(repository, "ptcompile-lint")
     assert status == 1

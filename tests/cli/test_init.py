@@ -36,7 +36,11 @@ def test_it_compiles_with_every_line_uncommented(target: str | None) -> None:
 
 
 def test_every_line_can_be_read() -> None:
-    assert all(len(line) <= 120 for target in (None, *TARGETS) for line in starter_spec(target).splitlines())
+    assert all(
+        len(line) <= 120
+        for target in (None, *TARGETS)
+        for line in starter_spec(target).splitlines()
+    )
 
 
 def test_it_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Capture) -> None:

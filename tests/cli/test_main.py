@@ -24,7 +24,9 @@ def test_version(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("words", [("--help",), ("-h",), ("compile", "--help"), ("lint", "--help")])
-def test_help_goes_to_standard_output_and_has_examples(words: tuple[str, ...], capsys: Capture) -> None:
+def test_help_goes_to_standard_output_and_has_examples(
+    words: tuple[str, ...], capsys: Capture
+) -> None:
     ran = here(capsys, *words)
     assert (ran.status, ran.err) == (0, "")
     assert "ptcompile" in ran.out
@@ -46,7 +48,9 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), USAGE, ids=[" ".join(words) or "nothing" for words, _ in USAGE])
+@pytest.mark.parametrize(
+    ("words", "told"), USAGE, ids=[" ".join(words) or "nothing" for words, _ in USAGE]
+)
 def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
@@ -61,7 +65,9 @@ IDLE = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
 """A warning: seven GPUs are not used."""
 
 
-@pytest.mark.parametrize(("body", "status"), [("", 0), (IDLE, 0), ("spot: true", 1), ("nods: 1", 1)])
+@pytest.mark.parametrize(
+    ("body", "status"), [("", 0), (IDLE, 0), ("spot: true", 1), ("nods: 1", 1)]
+)
 @pytest.mark.parametrize("command", ["compile", "lint"])
 def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsys: Capture) -> None:
     """0: clean or only warnings; 1: findings that fail the run."""
@@ -79,7 +85,9 @@ def test_targets(capsys: Capture) -> None:
     titles, _, table = ran.out.partition("\n\n")
     assert [line.split()[0] for line in titles.splitlines()] == list(TARGETS)
     assert table.splitlines()[0].split() == list(TARGETS)
-    assert list(json.loads(here(capsys, "targets", "--format", "json").out)["targets"]) == list(TARGETS)
+    assert list(json.loads(here(capsys, "targets", "--format", "json").out)["targets"]) == list(
+        TARGETS
+    )
     assert "podSpecOverrides" in here(capsys, "targets", "--versions").out
 
 
@@ -103,7 +111,9 @@ def test_lint_in_json_is_always_json(body: str, tmp_path: Path, capsys: Capture)
 
 
 def test_an_unknown_kind_is_counted(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "x.yaml").write_text("apiVersion: x.y/v1\nkind: Foo\nmetadata: {name: a}\n", encoding="utf-8")
+    (tmp_path / "x.yaml").write_text(
+        "apiVersion: x.y/v1\nkind: Foo\nmetadata: {name: a}\n", encoding="utf-8"
+    )
     ran = here(capsys, "lint", tmp_path / "x.yaml")
     assert ran.status == 0
     assert ran.err.startswith("ptcompile: nothing was checked: 1 file, 1 document, 0 errors")
@@ -132,12 +142,17 @@ def test_findings_for_programs(tmp_path: Path, capsys: Capture) -> None:
 
 def test_linting_a_manifest_imports_no_pydantic(tmp_path: Path) -> None:
     """CONTRIBUTING.md#house-rules: heavy modules are imported only where they are used."""
-    (tmp_path / "p.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", encoding="utf-8")
+    (tmp_path / "p.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", encoding="utf-8"
+    )
     ran = process("lint", tmp_path / "p.yaml", flags=("-X", "importtime"))
     assert ran.status == 0
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines()}
     assert "ptcompile.apiserver" in loaded
-    assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio", "email", "pathlib"} & loaded
+    assert (
+        not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio", "email", "pathlib"}
+        & loaded
+    )
 
 
 @pytest.mark.parametrize("command", ["compile", "lint", "simulate"])
@@ -177,7 +192,11 @@ def test_other_ways_to_ask_for_the_version(words: tuple[str, ...], capsys: Captu
 def test_the_overview_has_every_command_in_a_group(capsys: Capture) -> None:
     out = here(capsys, "help").out
     assert out == here(capsys, "--help").out
-    listed = [line.split()[0] for line in out.partition("Examples:")[0].splitlines() if line.startswith("  ")]
+    listed = [
+        line.split()[0]
+        for line in out.partition("Examples:")[0].splitlines()
+        if line.startswith("  ")
+    ]
     assert listed == list(COMMANDS)
 
 
@@ -186,7 +205,11 @@ def test_the_help_of_a_command_has_an_example(command: str, capsys: Capture) -> 
     ran = here(capsys, "help", command)
     assert ran == here(capsys, command, "--help")
     examples = ran.out.partition("Options:")[2]
-    assert f"\n  ptcompile {command}" in examples or f"   ptcompile {command} " in examples or command == "compile"
+    assert (
+        f"\n  ptcompile {command}" in examples
+        or f"   ptcompile {command} " in examples
+        or command == "compile"
+    )
     assert "ptcompile spec.yaml" in examples or command != "compile"
 
 
@@ -210,14 +233,18 @@ def test_the_help_of_an_unknown_command(capsys: Capture) -> None:
     ],
     ids=" ".join,
 )
-def test_options_may_stand_between_files(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+def test_options_may_stand_between_files(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
     files = {"A": str(spec(tmp_path, "a.yaml")), "B": str(spec(tmp_path, "b.yaml", job="b"))}
     ran = here(capsys, *[files.get(word, word) for word in words])
     assert "usage" not in ran.err
     assert "unrecognized" not in ran.err
 
 
-def test_a_file_after_two_dashes_is_no_option(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_after_two_dashes_is_no_option(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     spec(tmp_path, "--target")
     assert here(capsys, "--target", "job", "--", "--target").status == 0
@@ -238,8 +265,12 @@ def test_formats_and_outputs_have_one_name_everywhere(tmp_path: Path, capsys: Ca
 
 
 def test_the_usage_shows_that_a_command_takes_several_files(capsys: Capture) -> None:
-    assert here(capsys, "convert", "--help").out.startswith("usage: ptcompile convert [OPTIONS] FILE ...\n")
-    assert here(capsys, "rehearse", "--help").out.startswith("usage: ptcompile rehearse [OPTIONS] FILE\n")
+    assert here(capsys, "convert", "--help").out.startswith(
+        "usage: ptcompile convert [OPTIONS] FILE ...\n"
+    )
+    assert here(capsys, "rehearse", "--help").out.startswith(
+        "usage: ptcompile rehearse [OPTIONS] FILE\n"
+    )
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -253,7 +284,9 @@ def test_no_line_of_a_help_is_wider_than_the_terminal(
         assert max(map(len, text.splitlines())) <= width, words
 
 
-def test_words_of_a_help_are_whole_at_80_columns(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_of_a_help_are_whole_at_80_columns(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def words(width: int, name: str) -> list[str]:
         monkeypatch.setenv("COLUMNS", str(width))
         return here(capsys, name, "--help").out.split()

@@ -60,7 +60,9 @@ def folder(tmp_path: Path) -> Path:
 def run(words: tuple[str, ...], folder: Path, **env: str) -> str:
     """Return what a command prints into a pipe."""
     command = [sys.executable, "-m", "ptcompile", *words]
-    done = subprocess.run(command, cwd=folder, env={**_environment(), **env}, capture_output=True, timeout=120)
+    done = subprocess.run(
+        command, cwd=folder, env={**_environment(), **env}, capture_output=True, timeout=120
+    )
     return done.stdout.decode()
 
 
@@ -69,7 +71,9 @@ def run_on_terminal(words: tuple[str, ...], folder: Path, columns: int) -> str:
     master, slave = pty.openpty()
     env = {**_environment(), "TERM": "xterm", "COLUMNS": str(columns)}
     command = [sys.executable, "-m", "ptcompile", *words]
-    with subprocess.Popen(command, cwd=folder, env=env, stdout=slave, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdout=slave, stderr=subprocess.DEVNULL
+    ) as process:
         os.close(slave)
         chunks = []
         while True:
@@ -129,9 +133,15 @@ def test_rows_begin_below_a_value_only_in_the_left_half() -> None:
     assert fold("    long_label_of_a_row  one two three four five\n", 40) == (
         "    long_label_of_a_row  one two three\n      four five\n"
     )
-    assert fold(f"  label_of_16_char  {'a ' * 16}\n", 40).splitlines()[1].startswith(" " * 20), "half is room enough"
-    assert fold(f"{'':30}{'word ' * 4}\n", 40).splitlines()[1].index("w") == 20, "never beyond the middle"
-    assert fold(f"  label  a {'b' * 32} c\n", 40) == f"  label  a\n    {'b' * 32} c\n", "a word that needs the room"
+    assert fold(f"  label_of_16_char  {'a ' * 16}\n", 40).splitlines()[1].startswith(" " * 20), (
+        "half is room enough"
+    )
+    assert fold(f"{'':30}{'word ' * 4}\n", 40).splitlines()[1].index("w") == 20, (
+        "never beyond the middle"
+    )
+    assert fold(f"  label  a {'b' * 32} c\n", 40) == f"  label  a\n    {'b' * 32} c\n", (
+        "a word that needs the room"
+    )
     assert fold("a" * 40 + "\n", 30) == "a" * 40 + "\n", "no terminal is narrower than 40"
 
 
@@ -263,7 +273,9 @@ def test_it_is_erased_before_the_result(
 
 
 @pytest.mark.parametrize("dumb", [True, False])
-def test_there_is_no_progress_line_without_a_capable_terminal(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
+def test_there_is_no_progress_line_without_a_capable_terminal(
+    monkeypatch: pytest.MonkeyPatch, dumb: bool
+) -> None:
     shown = on_terminal(monkeypatch)
     monkeypatch.setenv("TERM", "dumb" if dumb else "xterm")
     shown.terminal = dumb

@@ -46,7 +46,9 @@ def test_all_tests_here_pass_with_forks() -> None:
     """In a separate process: the tests' process may have other threads."""
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-W", "error", "-c", FORKED]
-    done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
@@ -67,7 +69,9 @@ def test_the_work_is_shared(start: None) -> None:
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
 
 
-def test_without_more_processes_this_one_does_the_work(start: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_more_processes_this_one_does_the_work(
+    start: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(_: object) -> None:
         raise BlockingIOError("resource temporarily unavailable")
 
@@ -101,7 +105,9 @@ def test_an_exception_is_raised_at_its_turn(start: None) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_killed_process_is_an_error(start: None) -> None:
-    with pytest.raises(UsageError, match="a worker process was killed by signal 9; if memory ran out, use fewer"):
+    with pytest.raises(
+        UsageError, match="a worker process was killed by signal 9; if memory ran out, use fewer"
+    ):
         list(map_in_processes(work.dies_at_twenty, ITEMS, 2))
 
 
@@ -156,7 +162,11 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("long")
     text = "---\n".join(smallest("", f"job-{number}") for number in range(20))
     for number in range(108):  # the first eight are judged before the processes are there
-        content = text.replace("job-", f"job-{number}-") if number >= 8 else smallest(name=f"job-{number}")
+        content = (
+            text.replace("job-", f"job-{number}-")
+            if number >= 8
+            else smallest(name=f"job-{number}")
+        )
         (folder / f"{number:03}.yaml").write_text(content, encoding="utf-8")
     return folder
 
@@ -165,7 +175,9 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(long: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Start a lint of the folder with two processes, in its own process group, and wait until both run."""
     words = [*LINT, "--jobs", "2", str(long)]
-    done = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True)
+    done = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True
+    )
     try:
         _wait(lambda: len(_children(done.pid)) == 2)
         yield done
@@ -177,7 +189,10 @@ def running(long: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def _children(pid: int) -> list[int]:
     try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+        return [
+            int(one)
+            for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        ]
     except OSError:
         return []
 
@@ -210,7 +225,9 @@ def test_a_killed_process_fails_the_command(running: subprocess.Popen[bytes]) ->
     os.kill(_children(running.pid)[0], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
     assert (running.returncode, out) == (2, b"")
-    said = "ptcompile: a worker process was killed by signal 9; if memory ran out, use fewer processes"
+    said = (
+        "ptcompile: a worker process was killed by signal 9; if memory ran out, use fewer processes"
+    )
     assert err.decode().startswith(said)
     no_traceback(err.decode())
     _wait(lambda: _gone(running.pid))

@@ -120,7 +120,11 @@ def test_a_service_belongs_to_files_that_name_it_or_have_a_label_of_its_selector
         return InputFile(f"{name}.yaml", text.encode(), named=False)
 
     services = [service(f"svc-{i}", f"app: train, job: j{i}") for i in range(70)]
-    services += [service("gateway", "app: train"), service("ünicode", "app: 'a#b'"), service("none", "")]
+    services += [
+        service("gateway", "app: train"),
+        service("ünicode", "app: 'a#b'"),
+        service("none", ""),
+    ]
     related = RelatedObjects(services, is_complete=True)
 
     def names(text: str) -> list[str]:
@@ -139,7 +143,9 @@ def test_files_with_related_objects_are_freed_without_collecting_garbage() -> No
     gc.collect()
     gc.disable()
     try:
-        RelatedObjects([InputFile(f"{i}.yaml", SERVICE.encode(), False) for i in range(3)], is_complete=True).load()
+        RelatedObjects(
+            [InputFile(f"{i}.yaml", SERVICE.encode(), False) for i in range(3)], is_complete=True
+        ).load()
         assert not any(isinstance(item, Document) for item in gc.get_objects())
     finally:
         gc.enable()
@@ -171,7 +177,10 @@ spec: {policyName: images, validationActions: [Deny], paramRef: {name: allowed, 
     (tmp_path / "config.yaml").write_text(config % "'i:2'", encoding="utf-8")
     denied = here(capsys, "lint", tmp_path)
     assert denied.status == 1
-    assert "ValidatingAdmissionPolicy 'images' with binding 'everywhere' denied request: failed expr" in denied.out
+    assert (
+        "ValidatingAdmissionPolicy 'images' with binding 'everywhere' denied request: failed expr"
+        in denied.out
+    )
     assert "policy.yaml requires\n" in denied.out.partition("as the policy in ")[2]
     (tmp_path / "config.yaml").write_text(config % "'i:1'", encoding="utf-8")
     assert here(capsys, "lint", tmp_path).status == 0
@@ -231,14 +240,23 @@ def test_a_copied_spec_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
 
 def test_versions_of_one_group_are_one_object(tmp_path: Path, capsys: Capture) -> None:
     write(tmp_path, a=AUTOSCALER, b=AUTOSCALER.replace("/v1\nkind: Hor", "/v2\nkind: Hor"))
-    assert "a.yaml in this folder also defines HorizontalPodAutoscaler/web" in lint(capsys, tmp_path).out
+    assert (
+        "a.yaml in this folder also defines HorizontalPodAutoscaler/web"
+        in lint(capsys, tmp_path).out
+    )
 
 
 def test_every_repeated_object_of_a_file_is_reported_once(tmp_path: Path, capsys: Capture) -> None:
     changed = SETTINGS.replace("0.1", "0.2")
-    write(tmp_path, a=f"{REPEATED}---\n{SETTINGS}", b=f"{SETTINGS}---\n{REPEATED}", c=f"{changed}---\n{REPEATED}")
+    write(
+        tmp_path,
+        a=f"{REPEATED}---\n{SETTINGS}",
+        b=f"{SETTINGS}---\n{REPEATED}",
+        c=f"{changed}---\n{REPEATED}",
+    )
     shown = [
-        line.partition(": warning")[0].removeprefix(f"{tmp_path}/") for line in lint(capsys, tmp_path).out.splitlines()
+        line.partition(": warning")[0].removeprefix(f"{tmp_path}/")
+        for line in lint(capsys, tmp_path).out.splitlines()
     ]
     assert shown == ["b.yaml:9:18", "c.yaml:4:9", "c.yaml:9:18"]
 
@@ -263,7 +281,9 @@ def test_different_objects_are_not_reported(tmp_path: Path, capsys: Capture, oth
     assert "PTC576" not in lint(capsys, tmp_path).out
 
 
-@pytest.mark.parametrize("name", ["'${NAME}'", "__NAME__", "'<name>'", "'{{ name }}'", "'{{ .Release.Name }}-x'", "''"])
+@pytest.mark.parametrize(
+    "name", ["'${NAME}'", "__NAME__", "'<name>'", "'{{ name }}'", "'{{ .Release.Name }}-x'", "''"]
+)
 def test_the_name_of_a_template_is_unknown(tmp_path: Path, capsys: Capture, name: str) -> None:
     job = REPEATED.replace("name: train", f"name: {name}")
     write(tmp_path, a=job, b=job.replace("i:1", "i:2"))
@@ -278,16 +298,25 @@ def test_generated_names_differ(tmp_path: Path, capsys: Capture) -> None:
 
 def test_objects_of_unknown_kinds_are_not_compared(tmp_path: Path, capsys: Capture) -> None:
     widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\nspec: {size: 1}\n"
-    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: x}\nspec: {cloud: gke}\n"
-    write(tmp_path, a=widget, b=widget.replace("1}", "2}"), c=profile, d=profile.replace("gke", "eks"))
+    profile = (
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: x}\nspec: {cloud: gke}\n"
+    )
+    write(
+        tmp_path, a=widget, b=widget.replace("1}", "2}"), c=profile, d=profile.replace("gke", "eks")
+    )
     assert "PTC576" not in lint(capsys, tmp_path).out
 
 
-def test_a_shared_object_with_the_same_content_is_not_reported(tmp_path: Path, capsys: Capture) -> None:
+def test_a_shared_object_with_the_same_content_is_not_reported(
+    tmp_path: Path, capsys: Capture
+) -> None:
     write(tmp_path, a=SETTINGS, b=f"# a copy\n{SETTINGS}")
     assert not lint(capsys, tmp_path).out
     write(tmp_path, c=SETTINGS.replace("0.1", "0.2"))
-    assert "c.yaml:4:9: warning PTC576 repeated-object: metadata.name: a.yaml " in lint(capsys, tmp_path).out
+    assert (
+        "c.yaml:4:9: warning PTC576 repeated-object: metadata.name: a.yaml "
+        in lint(capsys, tmp_path).out
+    )
 
 
 def test_a_job_with_the_same_content_is_reported(tmp_path: Path, capsys: Capture) -> None:
@@ -304,9 +333,13 @@ def test_files_of_other_folders_are_not_compared(tmp_path: Path, capsys: Capture
 
 @pytest.mark.parametrize("place", [".", ".."])
 @pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
-def test_a_kustomization_may_patch_one_object_twice(tmp_path: Path, capsys: Capture, place: str, name: str) -> None:
+def test_a_kustomization_may_patch_one_object_twice(
+    tmp_path: Path, capsys: Capture, place: str, name: str
+) -> None:
     folder = write(tmp_path / "overlay", a=REPEATED, b=REPEATED)
-    (folder / place / name).write_text("patches: [{path: overlay/a.yaml}, {path: overlay/b.yaml}]\n", encoding="utf-8")
+    (folder / place / name).write_text(
+        "patches: [{path: overlay/a.yaml}, {path: overlay/b.yaml}]\n", encoding="utf-8"
+    )
     assert "PTC576" not in lint(capsys, folder).out
 
 
@@ -316,11 +349,15 @@ def test_standard_input_is_in_no_folder(tmp_path: Path) -> None:
     assert "PTC576" not in ran.out
 
 
-def test_a_comment_an_option_or_the_configuration_ignores_it(tmp_path: Path, capsys: Capture) -> None:
+def test_a_comment_an_option_or_the_configuration_ignores_it(
+    tmp_path: Path, capsys: Capture
+) -> None:
     write(tmp_path, a=REPEATED, b=REPEATED)
     assert not lint(capsys, tmp_path, "--ignore", "PTC576").out
     assert not lint(capsys, tmp_path, "--select", "PTC1").out
-    (tmp_path / "ptcompile.toml").write_text('[per-file-ignores]\n"b.yaml" = ["PTC576"]\n', encoding="utf-8")
+    (tmp_path / "ptcompile.toml").write_text(
+        '[per-file-ignores]\n"b.yaml" = ["PTC576"]\n', encoding="utf-8"
+    )
     ran = lint(capsys, "--config", tmp_path / "ptcompile.toml", tmp_path)
     assert (ran.out, "1 ignored" in ran.err) == ("", True)
     write(tmp_path, b=REPEATED.replace("train}", "train}  # ptcompile: ignore[PTC576]"))
@@ -331,7 +368,9 @@ def test_a_comment_an_option_or_the_configuration_ignores_it(tmp_path: Path, cap
 def test_add_ignore_writes_the_comment(tmp_path: Path, capsys: Capture) -> None:
     write(tmp_path, a=REPEATED, b=REPEATED)
     assert here(capsys, "lint", "--add-ignore", tmp_path).status == 0
-    assert (tmp_path / "b.yaml").read_text("utf-8") == REPEATED.replace("train}", "train}  # ptcompile: ignore[PTC576]")
+    assert (tmp_path / "b.yaml").read_text("utf-8") == REPEATED.replace(
+        "train}", "train}  # ptcompile: ignore[PTC576]"
+    )
     assert not lint(capsys, tmp_path).out
 
 
@@ -342,7 +381,9 @@ def test_remaining_findings_have_the_address(tmp_path: Path, capsys: Capture) ->
     assert (ran.out.count("PTC576"), "1 fixed" in ran.err) == (1, True)
 
 
-def test_the_same_in_several_processes_and_with_earlier_results(many: Path, asked: Counted, capsys: Capture) -> None:
+def test_the_same_in_several_processes_and_with_earlier_results(
+    many: Path, asked: Counted, capsys: Capture
+) -> None:
     write(many, a=REPEATED, b=REPEATED)
     first = lint(capsys, ".")
     assert first.out.count("PTC576") == 1
@@ -353,11 +394,14 @@ def test_the_same_in_several_processes_and_with_earlier_results(many: Path, aske
     write(many, a=REPEATED.replace("train}", "other}"))
     assert "PTC576" not in lint(capsys, ".").out
     write(many, c=REPEATED)
-    assert "c.yaml:3:18: warning PTC576 repeated-object: metadata.name: b.yaml " in lint(capsys, ".").out
+    assert (
+        "c.yaml:3:18: warning PTC576 repeated-object: metadata.name: b.yaml "
+        in lint(capsys, ".").out
+    )
 
 
 def test_the_first_file_is_the_first_of_the_run() -> None:
     key = ("batch", "Job", "default", "train")
-    assert repeated_objects([("x/b.yaml", ((key, ""),)), ("x/a.yaml", ((key, ""),)), ("y/a.yaml", ((key, ""),))]) == {
-        "x/a.yaml": {key: "b.yaml"}
-    }
+    assert repeated_objects(
+        [("x/b.yaml", ((key, ""),)), ("x/a.yaml", ((key, ""),)), ("y/a.yaml", ((key, ""),))]
+    ) == {"x/a.yaml": {key: "b.yaml"}}

@@ -62,30 +62,54 @@ def test_compile_writes_reports_too(folder: Path, capsys: Capture) -> None:
     ran = here(capsys, "spec.yaml", "--output-format", "concise", "--output-format", "json=r.json")
     assert (ran.status, ran.out) == (1, "")
     assert "PTC021" in ran.err
-    assert [d["code"] for d in json.loads((folder / "r.json").read_text())["diagnostics"]].count("PTC021") == 1
+    assert [d["code"] for d in json.loads((folder / "r.json").read_text())["diagnostics"]].count(
+        "PTC021"
+    ) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--format", "full", "--format", "json"], "only one report can be printed; write another as json=FILE"),
+        (
+            ["--format", "full", "--format", "json"],
+            "only one report can be printed; write another as json=FILE",
+        ),
         (["--format", "sarf"], "no format 'sarf'; did you mean sarif?"),
         (["--format", "xyz=a"], "no format 'xyz'; the formats are full, concise"),
         (["--format", "sarif="], "name the file, such as sarif=report"),
-        (["--format", "sarif", "--statistics"], "--statistics: no form for sarif; the formats are full, concise, json"),
+        (
+            ["--format", "sarif", "--statistics"],
+            "--statistics: no form for sarif; the formats are full, concise, json",
+        ),
         (["--by", "rule"], "--by requires --statistics"),
-        (["--statistics", "--by", "team"], "--by: no group 'team'; the groups are rule, folder, label:KEY"),
+        (
+            ["--statistics", "--by", "team"],
+            "--by: no group 'team'; the groups are rule, folder, label:KEY",
+        ),
         (["--statistics", "--by", "label:"], "--by: no group 'label:'"),
     ],
 )
-def test_options_that_do_not_fit(words: list[str], sentence: str, folder: Path, capsys: Capture) -> None:
+def test_options_that_do_not_fit(
+    words: list[str], sentence: str, folder: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "lint", "m", *words)
     assert (ran.status, ran.out) == (2, "")
     assert sentence in ran.err
 
 
 def test_statistics_are_printed_and_reports_written(folder: Path, capsys: Capture) -> None:
-    ran = here(capsys, "lint", "m", "--statistics", "--by", "label:team", "--by", "folder", "--format", "full=all.txt")
+    ran = here(
+        capsys,
+        "lint",
+        "m",
+        "--statistics",
+        "--by",
+        "label:team",
+        "--by",
+        "folder",
+        "--format",
+        "full=all.txt",
+    )
     assert ran.out == "2  vision  m [fixable]\n"
     assert "unknown field" in (folder / "all.txt").read_text()
     assert here(capsys, "lint", "m", "--statistics").out == (
@@ -126,7 +150,9 @@ def test_a_severity_does_not_change_what_a_finding_leads_to(folder: Path, capsys
     assert "= may fail at run time (ptcompile)" in ran.out
 
 
-def test_patterns_of_severities_that_match_no_file_are_reported(folder: Path, capsys: Capture) -> None:
+def test_patterns_of_severities_that_match_no_file_are_reported(
+    folder: Path, capsys: Capture
+) -> None:
     (folder / "ptcompile.toml").write_text('[per-file-severity]\n"prd/" = {PTC5 = "note"}\n')
     assert "per-file-severity: 'prd/' matches no file" in here(capsys, "lint", ".").err
 
@@ -135,13 +161,21 @@ def test_patterns_of_severities_that_match_no_file_are_reported(folder: Path, ca
     ("text", "sentence"),
     [
         ('severity = "note"', "severity: must be a table, such as {PTC801"),
-        ('[severity]\nPTC801 = "off"', "severity: PTC801: 'off' is not a severity; it must be error, warning or note"),
+        (
+            '[severity]\nPTC801 = "off"',
+            "severity: PTC801: 'off' is not a severity; it must be error, warning or note",
+        ),
         ('[severity]\nPTC80x = "note"', "severity: no rule 'PTC80x'"),
         ("per-file-severity = 1", 'per-file-severity: must be a table, such as {"charts/"'),
-        ('[per-file-severity]\n"a" = {PTC801 = 1}', "per-file-severity: PTC801: '1' is not a severity"),
+        (
+            '[per-file-severity]\n"a" = {PTC801 = 1}',
+            "per-file-severity: PTC801: '1' is not a severity",
+        ),
     ],
 )
-def test_wrong_severities_in_the_configuration(text: str, sentence: str, folder: Path, capsys: Capture) -> None:
+def test_wrong_severities_in_the_configuration(
+    text: str, sentence: str, folder: Path, capsys: Capture
+) -> None:
     (folder / "ptcompile.toml").write_text(text)
     ran = here(capsys, "lint", "m")
     assert (ran.status, sentence in ran.err) == (2, True), ran.err
@@ -161,12 +195,17 @@ def test_python_takes_severities_too() -> None:
 def test_an_error_of_a_spec_stays_an_error() -> None:
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {gpus: 1}\n"
     for verb in (ptcompile.lint, ptcompile.compile):
-        assert {d.severity for d in verb(spec, severity={"ALL": "note"}).diagnostics if d.blocks_compile} == {"error"}
+        assert {
+            d.severity for d in verb(spec, severity={"ALL": "note"}).diagnostics if d.blocks_compile
+        } == {"error"}
 
 
 def test_compile_applies_severities_to_the_findings_of_rules() -> None:
     spec = smallest("resources: {gpu: 8}")
     result = ptcompile.compile(spec)
-    assert (result.ok, [d.severity for d in result.diagnostics if d.code == "PTC109"]) == (True, ["warning"])
+    assert (result.ok, [d.severity for d in result.diagnostics if d.code == "PTC109"]) == (
+        True,
+        ["warning"],
+    )
     result = ptcompile.compile(spec, severity={"best-effort-gpus": "error"})
     assert (result.ok, result.manifests) == (False, ())

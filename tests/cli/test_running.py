@@ -33,7 +33,9 @@ def test_a_crash_in_a_process(tmp_path: Path) -> None:
         process("lint", spec(tmp_path), flags=["-c", CRASHING])
 
 
-@pytest.mark.parametrize("text", ["Traceback (most recent call last):\n", f"ptcompile: {files.BUG}, not in your files"])
+@pytest.mark.parametrize(
+    "text", ["Traceback (most recent call last):\n", f"ptcompile: {files.BUG}, not in your files"]
+)
 def test_crash_reports_are_detected(text: str) -> None:
     with pytest.raises(AssertionError):
         no_traceback("", text)

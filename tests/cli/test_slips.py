@@ -54,7 +54,9 @@ def test_a_file_named_almost_like_a_command_is_a_file(
     assert here(capsys, "lnt").status == 0
 
 
-def test_each_of_sixteen_mistakes_has_a_help(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_each_of_sixteen_mistakes_has_a_help(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """Each layer reports its mistakes with a help, also for those that could be fixed automatically."""
     path = tmp_path / "spec.yaml"
     path.write_text(MISTAKES)

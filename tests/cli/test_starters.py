@@ -59,11 +59,16 @@ def test_a_job_walks_from_the_error_to_the_starter_and_to_its_file(capsys: Captu
     assert main(["spec.yaml", "--target", "job", "--cluster", "eks"]) == 0
     built_in = capsys.readouterr()
     assert built_in.out == of_file
-    assert "ptcompile: eks is a built-in starter; ptcompile init --profile --cloud eks writes it" in built_in.err
+    assert (
+        "ptcompile: eks is a built-in starter; ptcompile init --profile --cloud eks writes it"
+        in built_in.err
+    )
 
 
 def test_a_file_of_the_name_wins(capsys: Capture) -> None:
-    Path("eks").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {clod: eks}\n", encoding="utf-8")
+    Path("eks").write_text(
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {clod: eks}\n", encoding="utf-8"
+    )
     assert main(["spec.yaml", "--cluster", "eks"]) == 1
     assert "spec.clod: unknown field" in capsys.readouterr().err
 
@@ -71,7 +76,10 @@ def test_a_file_of_the_name_wins(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["spec.yaml", "--cluster", "prod"], "no file and no cloud 'prod'; the starters are eks, gke, aks, oke"),
+        (
+            ["spec.yaml", "--cluster", "prod"],
+            "no file and no cloud 'prod'; the starters are eks, gke, aks, oke",
+        ),
         (["init", "--profile", "--cloud", "ibm"], "ptcompile init --profile writes one"),
     ],
 )
@@ -103,7 +111,11 @@ def test_the_configuration_may_name_a_starter(capsys: Capture) -> None:
     assert here(capsys, "spec.yaml", "--target", "job").out == of_option
     for _ in ("checked", "from the cache"):
         linted = here(capsys, "lint", "spec.yaml")
-        assert (linted.status, "1 file, 1 document, 0 errors" in linted.err) == (0, True), linted.err
+        assert (linted.status, "1 file, 1 document, 0 errors" in linted.err) == (0, True), (
+            linted.err
+        )
 
-    Path("aws").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {clod: eks}\n", encoding="utf-8")
+    Path("aws").write_text(
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {clod: eks}\n", encoding="utf-8"
+    )
     assert "spec.clod: unknown field" in here(capsys, "spec.yaml").err

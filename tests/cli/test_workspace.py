@@ -63,7 +63,10 @@ def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
 
 def test_the_configuration_of_the_workspace_folder_is_used(tmp_path: Path) -> None:
     """As lint finds it in that folder; a file outside every folder uses the configuration nearest to it."""
-    files = {"ptcompile.toml": 'ignore = ["PTC302"]\n', "deep/ptcompile.toml": 'ignore = ["PTC303"]\n'}
+    files = {
+        "ptcompile.toml": 'ignore = ["PTC302"]\n',
+        "deep/ptcompile.toml": 'ignore = ["PTC303"]\n',
+    }
     workspace = written(tmp_path, files)
     path = str(tmp_path / "deep" / "a.yaml")
     outer, inner = (selection(None, [code]) for code in ("PTC302", "PTC303"))
@@ -73,8 +76,17 @@ def test_the_configuration_of_the_workspace_folder_is_used(tmp_path: Path) -> No
 
 
 def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
-    files = {"ptcompile.toml": 'ignore = ["PTC302"]\nselect = ["PTC3"]\n', "other.yaml": PROFILE, "o.toml": ""}
-    given = {"cluster": "other.yaml", "ignore": ["PTC303"], "select": ["PTC4"], "kubernetesVersion": "1.35"}
+    files = {
+        "ptcompile.toml": 'ignore = ["PTC302"]\nselect = ["PTC3"]\n',
+        "other.yaml": PROFILE,
+        "o.toml": "",
+    }
+    given = {
+        "cluster": "other.yaml",
+        "ignore": ["PTC303"],
+        "select": ["PTC4"],
+        "kubernetesVersion": "1.35",
+    }
     found = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
     assert found.options.profile is not None
     assert found.options.selection == selection(["PTC4"], ["PTC302", "PTC303"])
@@ -83,7 +95,9 @@ def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
     assert others.options.selection == selection(None, [])
 
 
-@pytest.mark.parametrize("given", [{"cluster": 5}, {"ignore": "PTC302"}, {"config": []}, {"select": None}, {"x": 1}])
+@pytest.mark.parametrize(
+    "given", [{"cluster": 5}, {"ignore": "PTC302"}, {"config": []}, {"select": None}, {"x": 1}]
+)
 def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, Any]) -> None:
     (tmp_path / "ptcompile.toml").touch()
     found = written(tmp_path, {}, **given).settings(str(tmp_path / "a.yaml"))
@@ -96,7 +110,11 @@ def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, A
         ({"ptcompile.toml": "ignroe = []"}, {}, "did you mean ignore?"),
         ({"ptcompile.toml": "= 5"}, {}, "ptcompile.toml"),
         ({"ptcompile.toml": 'cluster = "none.yaml"'}, {}, "none.yaml: no such file"),
-        ({"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"}, {}, "p.yaml: invalid profile"),
+        (
+            {"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"},
+            {},
+            "p.yaml: invalid profile",
+        ),
         (
             {"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "kind: [a\n"},
             {},
@@ -107,7 +125,9 @@ def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, A
         ({"ptcompile.toml": ""}, {"kubernetesVersion": "new"}, "new"),
     ],
 )
-def test_unusable_settings_are_reported(tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str) -> None:
+def test_unusable_settings_are_reported(
+    tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str
+) -> None:
     assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).error
 
 
@@ -154,7 +174,9 @@ def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) 
 
 
 def test_the_earlier_files_of_a_folder(tmp_path: Path) -> None:
-    files = dict.fromkeys(("b.yaml", "a.yaml", "notes.txt", "c.json", "deep/a.yaml", "old.yaml"), CONFIG_MAP)
+    files = dict.fromkeys(
+        ("b.yaml", "a.yaml", "notes.txt", "c.json", "deep/a.yaml", "old.yaml"), CONFIG_MAP
+    )
     workspace = written(tmp_path, {**files, "ptcompile.toml": 'exclude = ["old.yaml"]\n'})
 
     def names(name: str) -> list[str]:

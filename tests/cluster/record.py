@@ -33,15 +33,21 @@ BODIES: dict[str, str] = {
     "retry": "nodes: 1\nenv: {CODE: '3'}\nrunPolicy: {backoffLimit: 1, onPodFailure: RestartPod}",
 }
 """The jobs, each for every installed target that can express it."""
-_SCRIPT = r"echo ENV; env; echo ARGV; tr '\0' '\n' </proc/1/cmdline; echo END; sleep 5; exit ${CODE:-0}"
-_OF_IMAGE = re.compile(r"PATH|HOME|HOSTNAME|PWD|SHLVL|OLDPWD|KUBERNETES_\w+|\w+_SERVICE_\w+|\w+_PORT(_\w+)?")
+_SCRIPT = (
+    r"echo ENV; env; echo ARGV; tr '\0' '\n' </proc/1/cmdline; echo END; sleep 5; exit ${CODE:-0}"
+)
+_OF_IMAGE = re.compile(
+    r"PATH|HOME|HOSTNAME|PWD|SHLVL|OLDPWD|KUBERNETES_\w+|\w+_SERVICE_\w+|\w+_PORT(_\w+)?"
+)
 """Variables of the image, the shell and Services, which the pod's spec does not have."""
 _MASTER_PORT = "MASTER_PORT"
 
 
 def kubectl(*args: str, stdin: str | None = None) -> str:
     """Return what kubectl prints; raises CalledProcessError."""
-    result = subprocess.run(["kubectl", *args], input=stdin, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        ["kubectl", *args], input=stdin, capture_output=True, text=True, check=True
+    )
     return result.stdout
 
 
@@ -57,7 +63,11 @@ def installed_targets(run: Kubectl = kubectl) -> list[str]:
 
 def spec_of(name: str, body: str, image: str = IMAGE) -> Json:
     """Return the spec of one job, whose processes print their environment."""
-    fields = {"image": image, "command": ["sh", "-c", _SCRIPT], "resources": {"cpu": "20m", "memory": "64Mi"}}
+    fields = {
+        "image": image,
+        "command": ["sh", "-c", _SCRIPT],
+        "resources": {"cpu": "20m", "memory": "64Mi"},
+    }
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -88,7 +98,9 @@ def record(
         "target": target,
         "fault": None,
         "manifests": [*manifests],
-        "pods": [_seen_pod(pod_name, pod, logs.get(pod_name)) for pod_name, pod in sorted(pods.items())],
+        "pods": [
+            _seen_pod(pod_name, pod, logs.get(pod_name)) for pod_name, pod in sorted(pods.items())
+        ],
         "timeline": timeline,
     }
 
@@ -113,7 +125,10 @@ def _follow(
                 timeline.append([round(time.monotonic() - start, 1), *entry])
             if item["kind"] == "Pod":
                 pods.setdefault(_base_name(item), item)
-                if item["status"].get("phase") in ("Succeeded", "Failed") and _base_name(item) not in logs:
+                if (
+                    item["status"].get("phase") in ("Succeeded", "Failed")
+                    and _base_name(item) not in logs
+                ):
                     logs[_base_name(item)] = run("logs", item["metadata"]["name"])
         time.sleep(0 if is_done else interval)
     return timeline, pods, logs
@@ -125,11 +140,17 @@ def _objects(handle: ptcompile.Handle, run: Kubectl) -> Iterator[Json]:
     names = [f"{handle.job.plural}.{group}".rstrip(".")] if handle.job.kind != "Pod" else []
     names += ["jobsets.jobset.x-k8s.io"] if handle.job.kind == "TrainJob" else []
     for name in names:
-        yield from _items(run("get", name, f"--field-selector=metadata.name={handle.job.name}", "--output=json"))
+        yield from _items(
+            run("get", name, f"--field-selector=metadata.name={handle.job.name}", "--output=json")
+        )
     if handle.job.kind in ("JobSet", "TrainJob"):
-        yield from _items(run("get", "jobs.batch", f"--selector={handle.label_selector}", "--output=json"))
+        yield from _items(
+            run("get", "jobs.batch", f"--selector={handle.label_selector}", "--output=json")
+        )
     selector = (
-        f"--selector={handle.label_selector}" if handle.label_selector else f"--field-selector={handle.field_selector}"
+        f"--selector={handle.label_selector}"
+        if handle.label_selector
+        else f"--field-selector={handle.field_selector}"
     )
     yield from _items(run("get", "pods", selector, "--output=json"))
 
@@ -154,7 +175,9 @@ def _base_name(pod: Json) -> str:
     """Return the pod's name without the random part that a Job adds to it."""
     name: str = pod["metadata"]["name"]
     owners = [owner["kind"] for owner in pod["metadata"].get("ownerReferences", [])]
-    is_of_job = "Job" in owners and "batch.kubernetes.io/job-name" in pod["metadata"].get("labels", {})
+    is_of_job = "Job" in owners and "batch.kubernetes.io/job-name" in pod["metadata"].get(
+        "labels", {}
+    )
     return name.rpartition("-")[0] if is_of_job else name
 
 
@@ -165,23 +188,32 @@ def _pod_text(pod: Json) -> str:
     for condition in status.get("conditions", []):
         if (condition["type"], condition["status"]) == ("PodScheduled", "False"):
             words.append(f"unscheduled:{condition['reason']}")
-    for container in (*status.get("initContainerStatuses", []), *status.get("containerStatuses", [])):
+    for container in (
+        *status.get("initContainerStatuses", []),
+        *status.get("containerStatuses", []),
+    ):
         ((state, details),) = container["state"].items()
         reason = f":{details['reason']}" if "reason" in details else ""
         code = f"/{details['exitCode']}" if "exitCode" in details else ""
         words += [f"{container['name']}={state}{reason}{code}", f"r{container['restartCount']}"]
-    words += [item["type"] for item in status.get("conditions", []) if item["type"] == "DisruptionTarget"]
+    words += [
+        item["type"] for item in status.get("conditions", []) if item["type"] == "DisruptionTarget"
+    ]
     return " ".join([*words, *(["deleting"] if "deletionTimestamp" in pod["metadata"] else [])])
 
 
 def _seen_pod(name: str, pod: Json, log: str | None) -> Json:
     seen: dict[str, Any] = {"name": name, "labels": pod["metadata"].get("labels", {})}
     if log is not None and "\nEND" in log:
-        environment, _, command = log.partition("ENV\n")[2].partition("\nEND")[0].partition("\nARGV\n")
+        environment, _, command = (
+            log.partition("ENV\n")[2].partition("\nEND")[0].partition("\nARGV\n")
+        )
         seen["argv"] = command.splitlines()
         values = dict(line.split("=", 1) for line in environment.splitlines() if "=" in line)
         seen["env"] = {
-            key: value for key, value in values.items() if key == _MASTER_PORT or not _OF_IMAGE.fullmatch(key)
+            key: value
+            for key, value in values.items()
+            if key == _MASTER_PORT or not _OF_IMAGE.fullmatch(key)
         }
     return seen
 
@@ -194,7 +226,15 @@ def recorded(
         for name, body in BODIES.items():
             result = ptcompile.compile(spec_of(f"{name}-{target}", body, image), target=target)
             if result.ok:
-                yield record(name, target, result.manifests, result.handle, run=run, timeout=timeout, interval=interval)
+                yield record(
+                    name,
+                    target,
+                    result.manifests,
+                    result.handle,
+                    run=run,
+                    timeout=timeout,
+                    interval=interval,
+                )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -205,12 +245,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--image", default=IMAGE)
     options = parser.parse_args(arguments)
     if not options.check:
-        options.file.write_text("".join(f"{json.dumps(row)}\n" for row in recorded(image=options.image)))
+        options.file.write_text(
+            "".join(f"{json.dumps(row)}\n" for row in recorded(image=options.image))
+        )
     runs = [Run(json.loads(line)) for line in options.file.read_text().splitlines()]
     compared = [(run.id, item) for run in runs for item in compare(run)]
     differences = [f"{run_id}: {item}\n" for run_id, item in compared if not item.agrees]
     sys.stdout.write("".join(differences))
-    sys.stdout.write(f"{len(runs)} runs, {len(compared)} comparisons, {len(differences)} differences\n")
+    sys.stdout.write(
+        f"{len(runs)} runs, {len(compared)} comparisons, {len(differences)} differences\n"
+    )
     return 1 if differences else 0
 
 

@@ -39,7 +39,9 @@ LOCAL_QUEUE = {
     "spec": {"clusterQueue": "cq"},
 }
 """The queue of its jobs."""
-ALLOCATED = frozenset({"batch.kubernetes.io/controller-uid", "controller-uid", "jobset.sigs.k8s.io/jobset-uid"})
+ALLOCATED = frozenset(
+    {"batch.kubernetes.io/controller-uid", "controller-uid", "jobset.sigs.k8s.io/jobset-uid"}
+)
 """Labels with a uid, which simulate leaves out."""
 UNKNOWN = "*"
 """A value that was not recorded."""
@@ -115,13 +117,23 @@ class PodMoment(NamedTuple):
     def live(self) -> Json:
         """Return the pod as an object, with the recorded part of its status."""
         statuses = [
-            {"name": name, "state": {state: {"reason": reason, **({"exitCode": int(code)} if code else {})}}}
+            {
+                "name": name,
+                "state": {state: {"reason": reason, **({"exitCode": int(code)} if code else {})}},
+            }
             for name, state, reason, code in re.findall(r"([\w-]+)=(\w+):?(\w*)/?(\d*)", self.text)
         ]
         status: dict[str, Any] = {"phase": self.phase, "containerStatuses": statuses}
         if reason := re.search(r"unscheduled:(\w+)", self.text):
-            status["conditions"] = [{"type": "PodScheduled", "status": "False", "reason": reason[1]}]
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": self.name}, "status": status}
+            status["conditions"] = [
+                {"type": "PodScheduled", "status": "False", "reason": reason[1]}
+            ]
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": self.name},
+            "status": status,
+        }
 
 
 class ObjectMoment(NamedTuple):
@@ -171,13 +183,22 @@ class Run:
             api_version, _ = kind_of(self.job) if is_root else CHILDREN[kind]
             spec = self._spec_at(seconds) if is_root else {}
             metadata = self.job["metadata"] if is_root else {"name": name}
-            live = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec, "status": status}
+            live = {
+                "apiVersion": api_version,
+                "kind": kind,
+                "metadata": metadata,
+                "spec": spec,
+                "status": status,
+            }
             moments.setdefault(f"{kind}/{name} {uid}", []).append(ObjectMoment(seconds, live))
         return moments
 
     def _spec_at(self, seconds: float) -> Json:
         """Return the job's spec at a moment, which a resumption changes."""
-        resumed = any(entry[0] <= seconds and entry[1] == "action" and "resume" in entry[2] for entry in self.timeline)
+        resumed = any(
+            entry[0] <= seconds and entry[1] == "action" and "resume" in entry[2]
+            for entry in self.timeline
+        )
         return {**self.job["spec"], "suspend": False} if resumed else self.job["spec"]
 
     @cached_property
@@ -209,7 +230,9 @@ def compare(run: Run) -> Iterator[Compared]:
     yield from _compare_statuses(run)
 
 
-def _compare_values(what: str, pod: str, said: Mapping[str, str], seen: Mapping[str, str]) -> Iterator[Compared]:
+def _compare_values(
+    what: str, pod: str, said: Mapping[str, str], seen: Mapping[str, str]
+) -> Iterator[Compared]:
     for name in sorted({*said, *seen}):
         yield Compared(what, f"{pod}: {name}", said.get(name), seen.get(name))
 
@@ -253,7 +276,11 @@ def _compare_ends(run: Run) -> Iterator[Compared]:
 
 def _first_failure(run: Run) -> tuple[str, int | None] | None:
     """Return the pod that fails first, and its exit status, or None if it was evicted or deleted."""
-    taken = [action.split()[-1] for action in run.actions if action.startswith(("evict", "kubectl delete"))]
+    taken = [
+        action.split()[-1]
+        for action in run.actions
+        if action.startswith(("evict", "kubectl delete"))
+    ]
     for pod in run.pods:
         if any(name.startswith(pod.name) for name in taken) or "DisruptionTarget" in pod.text:
             return pod.name, None
@@ -294,7 +321,12 @@ _ENDS = {
     "TrainJob": {"Complete": "succeeded", "Failed": "failed"},
 }
 """The state that each final condition means (docs/facts/job-states.md)."""
-_PHASES = {"Completed": "succeeded", "Failed": "failed", "Terminated": "failed", "Aborted": "failed"}
+_PHASES = {
+    "Completed": "succeeded",
+    "Failed": "failed",
+    "Terminated": "failed",
+    "Aborted": "failed",
+}
 """The same for the phases of a Volcano Job."""
 
 
@@ -313,7 +345,9 @@ def _compare_conditions(run: Run) -> Iterator[Compared]:
         for moment in moments:
             status = ptcompile.status(moment.live)
             where = f"{name} at {moment.seconds}"
-            yield Compared("conditions", where, status.state if status.done else None, _end_of(moment.live))
+            yield Compared(
+                "conditions", where, status.state if status.done else None, _end_of(moment.live)
+            )
 
 
 # Statuses: each moment, compared with the pods at that moment
@@ -349,10 +383,14 @@ def _possible_states(run: Run, moment: ObjectMoment, moments: list[ObjectMoment]
         return frozenset({"queued"})
     since = moments[0].seconds - _ORDER_SECONDS
     pods = [pod for pod in run.pods if since <= pod.seconds <= moment.seconds + _ORDER_SECONDS]
-    has_run = any(pod.phase != "Pending" and pod.seconds <= moment.seconds - _ORDER_SECONDS for pod in pods)
+    has_run = any(
+        pod.phase != "Pending" and pod.seconds <= moment.seconds - _ORDER_SECONDS for pod in pods
+    )
     if has_run and not is_undecided(moment.live) and not _starts(moment.live):
         return frozenset({"running", "restarting"})
-    return frozenset({"created", "queued", "running", "restarting"} if pods else {"created", "queued"})
+    return frozenset(
+        {"created", "queued", "running", "restarting"} if pods else {"created", "queued"}
+    )
 
 
 def is_undecided(live: Json) -> bool:
@@ -371,9 +409,12 @@ def is_undecided(live: Json) -> bool:
 def _starts(live: Json) -> bool:
     """Return whether a Volcano Job or PyTorchJob waits until all of its pods, or its master, run."""
     if kind_of(live) == KINDS["volcano"]:
-        return nested_map(live, "status", "state").get("phase") == "Pending" and not live["status"].get("retryCount")
+        return nested_map(live, "status", "state").get("phase") == "Pending" and not live[
+            "status"
+        ].get("retryCount")
     return live["kind"] == "PyTorchJob" and not any(
-        item["type"] in ("Running", "Restarting") for item in nested_map(live, "status").get("conditions", [])
+        item["type"] in ("Running", "Restarting")
+        for item in nested_map(live, "status").get("conditions", [])
     )
 
 

@@ -18,8 +18,16 @@ LABELS = {"batch.kubernetes.io/job-name": "one-job", "job-name": "one-job"}
 LIFE: tuple[tuple[Json, str, Json], ...] = (
     ({}, "", {}),
     ({"active": 1, "ready": 0, "terminating": 0}, "Pending", {}),
-    ({"active": 1, "ready": 0, "terminating": 0}, "Pending", {"waiting": {"reason": "ContainerCreating"}}),
-    ({"active": 1, "ready": 1, "terminating": 0}, "Running", {"running": {"startedAt": "2026-01-01T00:00:00Z"}}),
+    (
+        {"active": 1, "ready": 0, "terminating": 0},
+        "Pending",
+        {"waiting": {"reason": "ContainerCreating"}},
+    ),
+    (
+        {"active": 1, "ready": 1, "terminating": 0},
+        "Running",
+        {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+    ),
     (
         {"active": 1, "ready": 0, "terminating": 0},
         "Running",
@@ -31,7 +39,11 @@ LIFE: tuple[tuple[Json, str, Json], ...] = (
         {"terminated": {"reason": "Completed", "exitCode": 0}},
     ),
     (
-        {"ready": 0, "succeeded": 1, "conditions": [{"type": "Complete", "status": "True", "reason": "Done"}]},
+        {
+            "ready": 0,
+            "succeeded": 1,
+            "conditions": [{"type": "Complete", "status": "True", "reason": "Done"}],
+        },
         "Succeeded",
         {"terminated": {"reason": "Completed", "exitCode": 0}},
     ),
@@ -70,7 +82,12 @@ class StandIn:
         owner = {"kind": "Job", "name": "one-job", "uid": "j1"}
         container = {"name": "pytorch", "restartCount": 0, "state": state}
         labels = {**LABELS, "controller-uid": "j1"}
-        metadata = {"name": "one-job-abcde", "uid": "p1", "labels": labels, "ownerReferences": [owner]}
+        metadata = {
+            "name": "one-job-abcde",
+            "uid": "p1",
+            "labels": labels,
+            "ownerReferences": [owner],
+        }
         pod_status = {"phase": phase, **({"containerStatuses": [container]} if state else {})}
         return [{"kind": "Pod", "metadata": metadata, "status": pod_status}] if phase else []
 
@@ -106,7 +123,15 @@ def test_a_run_is_recorded_and_agrees() -> None:
     ]
     assert len([entry for entry in row["timeline"] if entry[1] == "Job"]) == len(LIFE) - 1
     compared = [*compare(Run(row))]
-    assert {item.what for item in compared} >= {"pods", "labels", "env", "argv", "ends", "conditions", "statuses"}
+    assert {item.what for item in compared} >= {
+        "pods",
+        "labels",
+        "env",
+        "argv",
+        "ends",
+        "conditions",
+        "statuses",
+    }
     assert [str(item) for item in compared if not item.agrees] == []
     assert [call for call in stand_in.calls if call.startswith("delete")]
 

@@ -38,7 +38,16 @@ def test_a_run_is_as_simulated(run: Run) -> None:
 
 def test_every_kind_of_comparison_is_made() -> None:
     counts = Counter(item.what for run in RUNS for item in compare(run))
-    assert set(counts) == {"pods", "labels", "env", "argv", "gates", "ends", "conditions", "statuses"}
+    assert set(counts) == {
+        "pods",
+        "labels",
+        "env",
+        "argv",
+        "gates",
+        "ends",
+        "conditions",
+        "statuses",
+    }
     assert len(RUNS) == 117
     assert sum(counts.values()) > 7000
 

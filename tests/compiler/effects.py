@@ -81,13 +81,20 @@ def effects(target: str) -> dict[str, list[str]]:
     lines = {"": [*_findings(usual)]}
     for name, fields in variations(document["spec"], "spec"):
         compiled = ptcompile.compile({**document, "spec": fields}, target=target, cluster=PROFILE)
-        lines[name] = [*(line for line in _findings(compiled) if line not in lines[""]), *_changes(usual, compiled)]
+        lines[name] = [
+            *(line for line in _findings(compiled) if line not in lines[""]),
+            *_changes(usual, compiled),
+        ]
     return lines
 
 
 def _findings(result: ptcompile.Result) -> list[str]:
     """Return what ptcompile itself says; other tests cover what it knows of Kubernetes and the operators."""
-    return [f"{found.severity}: {found.message}" for found in result.diagnostics if found.authority == "ptcompile"]
+    return [
+        f"{found.severity}: {found.message}"
+        for found in result.diagnostics
+        if found.authority == "ptcompile"
+    ]
 
 
 def _changes(usual: ptcompile.Result, compiled: ptcompile.Result) -> list[str]:

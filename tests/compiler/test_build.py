@@ -39,7 +39,9 @@ CARRIED: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("spec", "target", "carrier"), CARRIED)
-def test_generate_name_is_an_error_if_the_name_is_used_elsewhere(spec: str, target: str, carrier: str) -> None:
+def test_generate_name_is_an_error_if_the_name_is_used_elsewhere(
+    spec: str, target: str, carrier: str
+) -> None:
     result = ptcompile.compile(spec, target=target)
     (found,) = [one for one in result.diagnostics if one.severity == "error"]
     assert (found.name, found.path) == ("unsupported-by-target", ("metadata", "generateName"))
@@ -95,7 +97,9 @@ def test_only_a_trainjob_has_a_runtime(target: str, ok: bool) -> None:
     assert ("spec.runtimeRef: only a TrainJob runs with a Trainer runtime" not in messages) is ok
 
 
-def patched(patches: str, target: str = "job", body: str = "  script: t.py\n  nodes: 2\n") -> ptcompile.Result:
+def patched(
+    patches: str, target: str = "job", body: str = "  script: t.py\n  nodes: 2\n"
+) -> ptcompile.Result:
     head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}\nspec:\n  image: i:1\n"
     return ptcompile.compile(f"{head}{body}  {patches}\n", target=target, lint=False)
 
@@ -105,7 +109,10 @@ def test_a_patch_of_an_object_beside_the_job() -> None:
     assert (service["spec"]["ports"], job["kind"]) == ([{"port": 29500}], "Job")
     (job,) = patched("manifest: {job/Service: null, job: {spec: {suspend: true}}}").unwrap()
     assert (job["kind"], job["spec"]["suspend"]) == ("Job", True)
-    assert patched("manifest: {job/Service: {}, job: null}").manifests == patched("masterPort: 23456").manifests
+    assert (
+        patched("manifest: {job/Service: {}, job: null}").manifests
+        == patched("masterPort: 23456").manifests
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,9 @@ def test_containers_of_roles_have_their_names() -> None:
         pods = [template["spec"].get("template", template)["spec"] for template in templates]
         assert [pod["containers"][0]["name"] for pod in pods] == ["c", "w"]
     reported = patched("names: {workerContainer: w}", "pytorchjob", body).diagnostics
-    assert ("done-differently", ("spec", "names", "workerContainer")) in [(one.name, one.path) for one in reported]
+    assert ("done-differently", ("spec", "names", "workerContainer")) in [
+        (one.name, one.path) for one in reported
+    ]
 
 
 @pytest.mark.parametrize(
@@ -165,8 +174,13 @@ def test_patches_of_other_targets(patch: str, name: str, message: str, help: str
 
 def test_patches_of_the_target_and_empty_ones() -> None:
     for patch in ("{pod: {}}", "{job: {spec: {suspend: true}}}", "{}"):
-        assert ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job", lint=False).diagnostics == ()
-    (job,) = ptcompile.compile(f"{NAMED}  manifest: {{job: {{spec: {{suspend: true}}}}}}\n", target="job").unwrap()
+        assert (
+            ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job", lint=False).diagnostics
+            == ()
+        )
+    (job,) = ptcompile.compile(
+        f"{NAMED}  manifest: {{job: {{spec: {{suspend: true}}}}}}\n", target="job"
+    ).unwrap()
     assert job["spec"]["suspend"] is True
     two = NAMED + "  nodes: 2\n  manifest: {job: {metadata: {labels: {a: b}}}}\n"
     *services, job = ptcompile.compile(two, target="job").unwrap()
@@ -190,9 +204,13 @@ def test_the_size_of_a_gang() -> None:
     unused = [found.path for found in ptcompile.compile(spec, target="jobset").diagnostics]
     assert ("spec", "minAvailable") in unused
     rejected = ptcompile.compile(spec, target="trainjob", cluster=GANG).diagnostics
-    assert [found.path for found in rejected if found.severity == "error"] == [("spec", "minAvailable")]
+    assert [found.path for found in rejected if found.severity == "error"] == [
+        ("spec", "minAvailable")
+    ]
     (found,) = [
-        one for one in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics if one.severity == "error"
+        one
+        for one in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics
+        if one.severity == "error"
     ]
     assert (found.path, found.help) == (("spec", "minAvailable"), "use 2 or less, or more nodes")
 
@@ -209,4 +227,6 @@ def test_one_volcano_task_of_all_nodes(start: str) -> None:
     rendezvous = [simulated.pod(simulated.roles[0], index).rendezvous for index in range(3)]
     assert [pod.node_rank for pod in rendezvous] == ["0", "1", "2"]
     assert {pod.endpoint for pod in rendezvous} == {"j-trainer-0.j:23456"}
-    assert patched("names: {task: trainer}\n  env: {MASTER_PORT: '1'}", "volcano", f"  {start}\n  nodes: 3\n").ok
+    assert patched(
+        "names: {task: trainer}\n  env: {MASTER_PORT: '1'}", "volcano", f"  {start}\n  nodes: 3\n"
+    ).ok

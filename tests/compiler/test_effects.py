@@ -12,4 +12,6 @@ RECORDED = read_records(RECORDS)
 
 @pytest.mark.parametrize("target", SPECS)
 def test_effects(target: str) -> None:
-    assert effects(target) == RECORDED[target], "after a change that is meant: python -m tests.compiler.effects"
+    assert effects(target) == RECORDED[target], (
+        "after a change that is meant: python -m tests.compiler.effects"
+    )

@@ -62,7 +62,9 @@ def test_a_plugin_failure_after_a_mistake_is_not_reported() -> None:
 
 def test_a_pass_of_a_plugin_runs_last() -> None:
     def label(job: Job, _: object) -> Job:
-        return job._replace(labels={**job.labels, "seen": str(bool(job.roles[0].template.main.command))})
+        return job._replace(
+            labels={**job.labels, "seen": str(bool(job.roles[0].template.main.command))}
+        )
 
     done = compile_document(DATA, DEFAULT_CLUSTER, "job", Extensions(passes=(("mine", label),)))
     assert done.problems == ()

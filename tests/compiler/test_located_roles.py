@@ -26,7 +26,9 @@ AT_ROLE: list[tuple[str, tuple[Any, ...]]] = [
 
 @pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
 @pytest.mark.parametrize(("body", "path"), AT_ROLE)
-def test_a_rejected_pod_is_reported_at_the_role(body: str, path: tuple[Any, ...], target: str) -> None:
+def test_a_rejected_pod_is_reported_at_the_role(
+    body: str, path: tuple[Any, ...], target: str
+) -> None:
     source = smallest(f"roles:\n  loader:\n    {body}")
     found = [one.path for one in compiled(source, target).problems if one.severity == "error"]
     assert len(found) == 1, found
@@ -54,7 +56,9 @@ def test_a_rejected_inherited_field_is_reported_at_the_job(target: str) -> None:
          ("spec", "image")),
     ],
 )  # fmt: skip
-def test_defaults_of_a_role_are_reported_at_the_role(path: tuple[Any, ...], found: tuple[Any, ...]) -> None:
+def test_defaults_of_a_role_are_reported_at_the_role(
+    path: tuple[Any, ...], found: tuple[Any, ...]
+) -> None:
     """The path is only the job's if the role inherits the field."""
     source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
     trace, data, index = traced(source, "jobset")

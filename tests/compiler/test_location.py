@@ -29,19 +29,43 @@ from tests.recordings import AGAIN, RECORDINGS, recorded
 
 NPROC = ("spec", "elastic", "nprocPerNode")
 CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
-    ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "job", "host-core-processes", NPROC),
-    ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "pytorchjob", "host-core-processes", NPROC),
-    ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "trainjob", "host-core-processes", NPROC),
+    (
+        "script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}",
+        "job",
+        "host-core-processes",
+        NPROC,
+    ),
+    (
+        "script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}",
+        "pytorchjob",
+        "host-core-processes",
+        NPROC,
+    ),
+    (
+        "script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}",
+        "trainjob",
+        "host-core-processes",
+        NPROC,
+    ),
     ("script: t.py\nelastic: {nprocPerNode: 1}\nresources: {gpu: 8}", "job", "idle-gpus", NPROC),
-    ("script: t.py\nsharedMemory: false\nresources: {gpu: 8}", "jobset", "missing-shm", ("spec", "sharedMemory")),
+    (
+        "script: t.py\nsharedMemory: false\nresources: {gpu: 8}",
+        "jobset",
+        "missing-shm",
+        ("spec", "sharedMemory"),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("body", "target", "name", "path"), CASES)
-def test_lint_reports_the_spec_field(body: str, target: str, name: str, path: tuple[str, ...]) -> None:
+def test_lint_reports_the_spec_field(
+    body: str, target: str, name: str, path: tuple[str, ...]
+) -> None:
     gpus = "" if "resources" in body else "\nresources: {gpu: 2, cpu: 4, memory: 8Gi}"
     found = [
-        d for d in ptcompile.lint(text(f"image: i:1\ntarget: {target}\n{body}{gpus}")).diagnostics if d.name == name
+        d
+        for d in ptcompile.lint(text(f"image: i:1\ntarget: {target}\n{body}{gpus}")).diagnostics
+        if d.name == name
     ]
     assert {d.path for d in found} == {path}
     assert all(d.message.startswith(".".join(path) + ": ") for d in found)
@@ -56,7 +80,10 @@ def test_two_findings_at_one_field_are_both_reported() -> None:
         (
             len(done.manifests) - 1,
             Problem(
-                "env-that-torchrun-sets", ("spec", "template", "spec", "containers", 0, "env", i), one["name"], None
+                "env-that-torchrun-sets",
+                ("spec", "template", "spec", "containers", 0, "env", i),
+                one["name"],
+                None,
             ),
         )
         for i, one in enumerate(variables)
@@ -64,7 +91,9 @@ def test_two_findings_at_one_field_are_both_reported() -> None:
     ]
     told = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
     assert [problem.path for problem in told] == [("spec", "command")] * 2
-    assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
+    assert [problem.message.split()[-1] for problem in told] == [
+        problem.message for _, problem in found
+    ]
 
 
 RULES = [  # problem's name, target, path in the manifest, spec, path of the finding below `spec`
@@ -96,7 +125,10 @@ def test_the_nearest_spec_field(
 ) -> None:
     source = smallest(body)
     trace, data, _ = traced(source, target)
-    assert likely_cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", *wanted)
+    assert likely_cause(Problem(name, path, "m"), trace, len(trace.manifests) - 1, data) == (
+        "spec",
+        *wanted,
+    )
 
 
 @pytest.mark.parametrize("tail", [(), ("value",)])
@@ -107,20 +139,30 @@ def test_omp_num_threads_is_attributed_to_the_script(tail: tuple[str, ...]) -> N
     variables = trace.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
     (index,) = (i for i, variable in enumerate(variables) if variable["name"] == "OMP_NUM_THREADS")
     path: tuple[Any, ...] = ("spec", "template", "spec", "containers", 0, "env", index, *tail)
-    assert likely_cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == ("spec", "script")
+    assert likely_cause(Problem("x", path, "m"), trace, len(trace.manifests) - 1, data) == (
+        "spec",
+        "script",
+    )
 
 
 def test_a_finding_in_a_profile_default_is_reported_at_spec() -> None:
     cluster = "kind: ClusterProfile\nspec: {defaults: {env: {NCCL_DEBG: INFO}}}\n"
-    (found,) = ptcompile.lint(smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster).diagnostics
+    (found,) = ptcompile.lint(
+        smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster
+    ).diagnostics
     assert (found.name, found.path) == ("misspelt-env", ("spec",))
     assert found.message.startswith("spec.containers[0].env[0]")
 
 
 def test_a_rejected_profile_default_is_reported_at_spec() -> None:
     template = {"spec": {"containers": [{"name": "pytorch", "env": [{"value": "x"}]}]}}
-    (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"podTemplate": template}})).problems
-    assert (problem.path, problem.message) == (("spec",), "spec.containers[0].env[0].name: Required value")
+    (problem,) = compiled(
+        smallest(), "pod", making.profile({"defaults": {"podTemplate": template}})
+    ).problems
+    assert (problem.path, problem.message) == (
+        ("spec",),
+        "spec.containers[0].env[0].name: Required value",
+    )
 
 
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano", "trainjob", "jobset"])
@@ -144,7 +186,9 @@ def test_likely_cause_gives_a_spec_path_for_any_path(target: str) -> None:
         ("master: {}\nworker: {replicas: 1}", ("spec", "worker")),
     ],
 )
-def test_several_nodes_for_a_pod_are_reported_at_their_field(body: str, path: tuple[str, ...]) -> None:
+def test_several_nodes_for_a_pod_are_reported_at_their_field(
+    body: str, path: tuple[str, ...]
+) -> None:
     problems = [p for p in compiled(smallest(body), "pod").problems if "one node" in p.message]
     assert [p.path for p in problems] == [path]
 
@@ -197,13 +241,17 @@ BODIES = {"image: ' x'": "script: train.py\nimage: ' x'"}
 
 
 def errors(source: str, target: str) -> list[tuple[Any, ...]]:
-    return [problem.path for problem in compiled(source, target).problems if problem.severity == "error"]
+    return [
+        problem.path for problem in compiled(source, target).problems if problem.severity == "error"
+    ]
 
 
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_JOB)
 def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> None:
-    source = smallest(body).replace("image: img:1\n  ", "") if "image: ' x'" in body else smallest(body)
+    source = (
+        smallest(body).replace("image: img:1\n  ", "") if "image: ' x'" in body else smallest(body)
+    )
     found = errors(source, target)
     assert len(found) == 1, found
     assert found[0][: len(path)] == path
@@ -218,7 +266,9 @@ def test_the_role_s_line(body: str, path: tuple[Any, ...], target: str) -> None:
 
 
 def test_one_bad_value_of_a_job_is_one_finding_for_all_its_roles() -> None:
-    found = errors(smallest("podLabels: {app: 'a b'}\nmaster: {}\nworker: {replicas: 2}"), "pytorchjob")
+    found = errors(
+        smallest("podLabels: {app: 'a b'}\nmaster: {}\nworker: {replicas: 2}"), "pytorchjob"
+    )
     assert found == [("spec", "podLabels", "app")]
 
 
@@ -231,7 +281,9 @@ def test_the_same_mistake_in_two_roles_is_two_findings() -> None:
 def test_metadata_is_reported_at_its_path() -> None:
     source = smallest().replace("{name: train}", "{name: train, labels: {app: 'a b'}}")
     assert errors(source, "pod") == [("metadata", "labels", "app")]
-    assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][:2] == (
+    assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][
+        :2
+    ] == (
         "metadata",
         "annotations",
     )
@@ -261,7 +313,9 @@ def test_the_span_points_at_the_field(body: str, line: int, column: int) -> None
 
 def test_spec_path_of_gives_a_spec_path_for_any_path() -> None:
     """Every path of every manifest maps to a spec path, and unknown paths raise nothing."""
-    source = smallest("nodes: 2\nresources: {gpu: 1}\npodLabels: {a: b}\nvolumes: [{name: v, emptyDir: {}}]")
+    source = smallest(
+        "nodes: 2\nresources: {gpu: 1}\npodLabels: {a: b}\nvolumes: [{name: v, emptyDir: {}}]"
+    )
     data = yaml.safe_load(source)
     before = copy.deepcopy(data)
     for target in ("job", "pytorchjob", "volcano"):
@@ -282,7 +336,9 @@ def test_recorded_origins() -> None:
 
 def test_a_fabric_that_a_namespace_s_pod_security_rejects_is_named() -> None:
     body = "podSecurity: restricted\nfabric: rdma-vf\nnodes: 2\nresources: {gpu: 8}"
-    diagnostics = ptcompile.compile(smallest(body), target="job", cluster=profile({"cloud": "oke"})).diagnostics
+    diagnostics = ptcompile.compile(
+        smallest(body), target="job", cluster=profile({"cloud": "oke"})
+    ).diagnostics
     secured = [one for one in diagnostics if one.name == "pod-security"]
     assert {(tuple(one.path), one.help) for one in secured} == {
         (
@@ -296,7 +352,9 @@ def test_a_generated_name_is_shown_without_its_end() -> None:
     spec = smallest().replace("name: train", "generateName: Train-")
     (found,) = ptcompile.compile(spec, target="job").diagnostics
     assert tuple(found.path) == ("metadata", "generateName")
-    assert found.message.startswith("metadata.generateName: 'Train-*****' must have only lower case letters")
+    assert found.message.startswith(
+        "metadata.generateName: 'Train-*****' must have only lower case letters"
+    )
     assert found.help == "use a name such as 'train-'"
 
 

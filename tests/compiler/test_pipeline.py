@@ -34,7 +34,11 @@ def test_other_kinds_are_rejected(data: Any, help: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [{"kind": "TrainingJob"}, {"apiVersion": "ptcompile/v1"}, {"apiVersion": "ptcompile/v1", "kind": "TrainingJbo"}],
+    [
+        {"kind": "TrainingJob"},
+        {"apiVersion": "ptcompile/v1"},
+        {"apiVersion": "ptcompile/v1", "kind": "TrainingJbo"},
+    ],
 )
 def test_incomplete_documents_are_not_an_unknown_kind(data: dict[str, Any]) -> None:
     names = {problem.name for problem in pipeline.compile_document(data, DEFAULT_CLUSTER).problems}
@@ -43,19 +47,28 @@ def test_incomplete_documents_are_not_an_unknown_kind(data: dict[str, Any]) -> N
 
 
 def test_a_spec_in_place_of_the_profile_is_one_problem() -> None:
-    profile, (problem,) = read_profile({"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "spec": {"image": "a:1"}})
+    profile, (problem,) = read_profile(
+        {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "spec": {"image": "a:1"}}
+    )
     assert profile is None
-    assert (problem.name, problem.message) == ("unknown-kind", "TrainingJob is not a ClusterProfile")
+    assert (problem.name, problem.message) == (
+        "unknown-kind",
+        "TrainingJob is not a ClusterProfile",
+    )
     assert "kind ClusterProfile" in f"{problem.help}"
 
 
 def test_a_misspelled_kind_does_not_hide_the_other_mistakes_of_a_profile() -> None:
-    _, problems = read_profile({"apiVersion": "ptcompile/v1", "kind": "ClusterProfil", "spec": {"clod": "gke"}})
+    _, problems = read_profile(
+        {"apiVersion": "ptcompile/v1", "kind": "ClusterProfil", "spec": {"clod": "gke"}}
+    )
     assert [problem.path for problem in problems] == [("kind",), ("spec", "clod")]
 
 
 def test_an_unknown_field_of_a_profile_names_the_list_of_the_profile_s_fields() -> None:
-    _, (problem,) = read_profile({"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"frobnicate": 1}})
+    _, (problem,) = read_profile(
+        {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"frobnicate": 1}}
+    )
     assert problem.help == "run ptcompile explain ClusterProfile.spec to list its fields"
 
 
@@ -70,13 +83,22 @@ def test_a_valid_job_has_a_target_and_its_build() -> None:
 
 def test_a_wrong_target_does_not_hide_the_other_mistakes() -> None:
     names = sorted(
-        p.name for p in compiled(smallest("target: nowhere\nresources: {cpu: 2, requests: {cpu: 4}}")).problems
+        p.name
+        for p in compiled(
+            smallest("target: nowhere\nresources: {cpu: 2, requests: {cpu: 4}}")
+        ).problems
     )
     assert names == ["request-above-limit", "unknown-target"]
 
 
 @pytest.mark.parametrize(
-    "body", ["nods: 1", "resources: {cpu: 2, requests: {cpu: 4}}", "nodes: 2\ntarget: pod", "podLabels: {a: 'b c'}"]
+    "body",
+    [
+        "nods: 1",
+        "resources: {cpu: 2, requests: {cpu: 4}}",
+        "nodes: 2\ntarget: pod",
+        "podLabels: {a: 'b c'}",
+    ],
 )
 def test_an_error_at_any_stage_gives_no_manifest(body: str) -> None:
     done = compiled(smallest(body))

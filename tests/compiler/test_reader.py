@@ -14,15 +14,27 @@ from tests.making import DEFAULT_CLUSTER, documents, smallest
 @pytest.mark.parametrize(
     ("software", "release", "text"),
     [
-        ("kueue", "0.15", "Kueue 0.15 is older than 0.18, whose rules apply; the newest known is 0.19"),
+        (
+            "kueue",
+            "0.15",
+            "Kueue 0.15 is older than 0.18, whose rules apply; the newest known is 0.19",
+        ),
         ("kueue", "0.18", None),
         ("kueue", "0.19", None),
         ("kueue", "0.25", "Kueue 0.25 is newer than 0.19, the newest known, whose rules apply"),
         ("trainer", "9.9", "trainer 9.9 is newer than 2.3, the newest known, whose rules apply"),
         ("volcano", "3.0", "Volcano 3.0 is newer than 1.16, the newest known, whose rules apply"),
         ("torch", "7.1", "torch 7.1 is newer than 2.15, the newest known, whose rules apply"),
-        ("kubernetes", "1.50", "Kubernetes 1.50 is newer than 1.37, the newest known, whose rules apply"),
-        ("kubernetes", "1.29", "Kubernetes 1.29 is older than 1.30, whose rules apply; the newest known is 1.37"),
+        (
+            "kubernetes",
+            "1.50",
+            "Kubernetes 1.50 is newer than 1.37, the newest known, whose rules apply",
+        ),
+        (
+            "kubernetes",
+            "1.29",
+            "Kubernetes 1.29 is older than 1.30, whose rules apply; the newest known is 1.37",
+        ),
         ("nvidia_dra", "0.2", None),
     ],
 )
@@ -38,7 +50,9 @@ def test_releases_that_are_not_modeled(software: str, release: str, text: str | 
     )
     assert read is not None
     found = [(problem.code, problem.severity, problem.path, problem.text) for problem in problems]
-    assert found == ([] if text is None else [("PTC068", "warning", ("spec", "versions", software), text)])
+    assert found == (
+        [] if text is None else [("PTC068", "warning", ("spec", "versions", software), text)]
+    )
 
 
 def test_a_lost_zero_is_named() -> None:
@@ -48,7 +62,12 @@ def test_a_lost_zero_is_named() -> None:
 
 def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str, object]:
     spec = {"versions": {"kubernetes": release, "jobset": "0.10"}, "featureGates": gates}
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "p"}, "spec": spec}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "p"},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,21 +77,33 @@ def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str,
         (_with_gates(jobset={"InPlaceRestart": True}), [("PTC071", "warning", "versions.jobset")]),
         (_with_gates(kubernetes={"AllAlpha": True}), []),
         (_with_gates(kubernetes={"NoSuchGate": True}), [("PTC071", "warning", "check the name")]),
-        (_with_gates(kubernetes={"EmptyDirVolumeMod": True}), [("PTC071", "warning", "EmptyDirVolumeMode")]),
-        (_with_gates("1.36", kubernetes={"EmptyDirVolumeMode": True}), [("PTC071", "warning", "versions.kubernetes")]),
+        (
+            _with_gates(kubernetes={"EmptyDirVolumeMod": True}),
+            [("PTC071", "warning", "EmptyDirVolumeMode")],
+        ),
+        (
+            _with_gates("1.36", kubernetes={"EmptyDirVolumeMode": True}),
+            [("PTC071", "warning", "versions.kubernetes")],
+        ),
         (_with_gates(kubernetes={"SidecarContainers": True}), []),
         (_with_gates(kubernetes={"SidecarContainers": False}), [("PTC072", "error", "remove it")]),
         (_with_gates("1.32", kubernetes={"SidecarContainers": False}), []),
     ],
 )
-def test_gates_of_the_release(document: dict[str, object], expected: list[tuple[str, str, str]]) -> None:
+def test_gates_of_the_release(
+    document: dict[str, object], expected: list[tuple[str, str, str]]
+) -> None:
     _, problems = load_profile(document)
-    assert [(problem.code, problem.severity) for problem in problems] == [row[:2] for row in expected]
+    assert [(problem.code, problem.severity) for problem in problems] == [
+        row[:2] for row in expected
+    ]
     assert all(row[2] in str(problem.help) for problem, row in zip(problems, expected, strict=True))
 
 
 def test_the_message_names_the_software_and_its_release() -> None:
-    _, problems = load_profile(_with_gates(kubernetes={"NoSuchGate": True}, jobset={"RestartJob": True}))
+    _, problems = load_profile(
+        _with_gates(kubernetes={"NoSuchGate": True}, jobset={"RestartJob": True})
+    )
     assert [problem.message for problem in problems] == [
         "spec.featureGates.kubernetes.NoSuchGate: Kubernetes 1.37 has no known feature gate of this name",
         "spec.featureGates.jobset.RestartJob: JobSet 0.10 does not have this feature gate: added in 0.12",
@@ -81,7 +112,9 @@ def test_the_message_names_the_software_and_its_release() -> None:
 
 def test_a_gate_is_a_boolean() -> None:
     _, problems = load_profile(_with_gates(kubernetes={"EmptyDirVolumeMode": "yes"}))  # type: ignore[dict-item]
-    assert [problem.path for problem in problems] == [("spec", "featureGates", "kubernetes", "EmptyDirVolumeMode")]
+    assert [problem.path for problem in problems] == [
+        ("spec", "featureGates", "kubernetes", "EmptyDirVolumeMode")
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -130,7 +163,9 @@ def test_a_note_about_the_text_of_a_profile_does_not_hide_the_profile() -> None:
         ([], "a document without kind", "start it with"),
     ],
 )
-def test_documents_that_are_no_training_job(data: Any, message: str | None, help: str | None) -> None:
+def test_documents_that_are_no_training_job(
+    data: Any, message: str | None, help: str | None
+) -> None:
     problem = wrong_kind(data)
     if message is None:
         assert problem is None
@@ -143,11 +178,17 @@ def test_documents_that_are_no_training_job(data: Any, message: str | None, help
 
 def test_mistakes_that_hide_one_another_are_reported_together() -> None:
     """A block is only checked as a whole once its fields are right."""
-    (data,) = documents(smallest("nods: 2\nelastic: {nnodes: '3:2'}\nvolumes: [{name: v, emptyDir: {a: b}}]"))
+    (data,) = documents(
+        smallest("nods: 2\nelastic: {nnodes: '3:2'}\nvolumes: [{name: v, emptyDir: {a: b}}]")
+    )
     _, stages = read(data, DEFAULT_CLUSTER, "job", None)
     assert 1 < len(stages) <= 5
     found = {(item.problem.name, item.problem.path[1]) for stage in stages for item in stage}
-    assert found == {("spec-unknown-field", "nods"), ("spec-invalid-value", "elastic"), ("unknown-field", "volumes")}
+    assert found == {
+        ("spec-unknown-field", "nods"),
+        ("spec-invalid-value", "elastic"),
+        ("unknown-field", "volumes"),
+    }
 
 
 def test_a_document_without_mistakes_is_read_once() -> None:

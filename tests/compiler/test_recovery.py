@@ -56,7 +56,9 @@ def test_all_mistakes_are_reported_together() -> None:
 
 
 def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
-    found = ptcompile.compile(smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job"))
+    found = ptcompile.compile(
+        smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job")
+    )
     paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
     assert sorted(one.path for one in found.diagnostics) == sorted(paths)
 
@@ -69,11 +71,19 @@ COMPARED = {
     "what a target lacks": "script: t.py\ntarget: pod\nnodes: 2",
 }
 """Mistakes of several values."""
-BESIDE = ["workngDir: /app", "tolerations: [{operatr: Exists}]", "imagePullSecrets: [gar]", "volumeMounts: [/scratch]"]
+BESIDE = [
+    "workngDir: /app",
+    "tolerations: [{operatr: Exists}]",
+    "imagePullSecrets: [gar]",
+    "volumeMounts: [/scratch]",
+]
 
 
 def told_alone(body: str) -> set[tuple[str, str]]:
-    return {(one.code, one.message) for one in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics}
+    return {
+        (one.code, one.message)
+        for one in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics
+    }
 
 
 @pytest.mark.parametrize("body", COMPARED.values(), ids=COMPARED)
@@ -81,7 +91,9 @@ def test_mistakes_of_several_values_are_not_hidden_by_others(body: str) -> None:
     errors = told_alone(body)
     assert len(errors) == 1
     for beside in BESIDE:
-        assert told_alone(f"{body}\n{beside}") == errors | told_alone(f"script: t.py\n{beside}"), beside
+        assert told_alone(f"{body}\n{beside}") == errors | told_alone(f"script: t.py\n{beside}"), (
+            beside
+        )
 
 
 def test_23_mistakes_are_one_run() -> None:
@@ -109,7 +121,11 @@ sharedMemory: yes please
     diagnostics = ptcompile.compile(
         smallest("", name="A_B").replace("  script: train.py\n", "") + indent(body, "  ")
     ).diagnostics
-    assert {one.path[:3] for one in diagnostics} >= {("spec", "script"), ("spec", "volumes", 0), ("spec", "volumes", 1)}
+    assert {one.path[:3] for one in diagnostics} >= {
+        ("spec", "script"),
+        ("spec", "volumes", 0),
+        ("spec", "volumes", 1),
+    }
     assert len({one.path for one in diagnostics}) >= 23
 
 
@@ -120,12 +136,17 @@ FOLLOWING = [
     ("a wrong number of nodes", "nodes: four\nelastic: {nprocPerNode: 1}"),
     ("a wrong patch", "podTemplate: []"),
     ("a wrong list of arguments", "args: 1"),
-    ("a wrong number of GPUs", "accelerator: nvidia-h100-80gb\nresources: {devices: {nvidia.com/gpu: abc}}"),
+    (
+        "a wrong number of GPUs",
+        "accelerator: nvidia-h100-80gb\nresources: {devices: {nvidia.com/gpu: abc}}",
+    ),
     ("resources that are not a mapping", "accelerator: nvidia-h100-80gb\nresources: 5"),
 ]
 
 
-@pytest.mark.parametrize("body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING])
+@pytest.mark.parametrize(
+    "body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING]
+)
 def test_consequences_of_a_mistake_are_not_reported(body: str) -> None:
     assert len(told(body)) == 1
 
@@ -137,12 +158,24 @@ def test_an_invalid_script_is_not_reported_as_missing() -> None:
 
 
 def test_other_kinds_are_not_checked() -> None:
-    data = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "A_B"}, "spec": {"nods": 1}}
-    assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
+    data = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "A_B"},
+        "spec": {"nods": 1},
+    }
+    assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == [
+        "unknown-kind"
+    ]
 
 
 def test_the_document_is_not_changed() -> None:
-    data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "A_B"}, "spec": {"nods": [1]}}
+    data = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "A_B"},
+        "spec": {"nods": [1]},
+    }
     before = repr(data)
     compile_document(data, DEFAULT_CLUSTER)
     assert repr(data) == before
@@ -150,11 +183,15 @@ def test_the_document_is_not_changed() -> None:
 
 def test_generate_name_with_a_mistake_is_not_a_missing_name() -> None:
     source = smallest("master: {replicas: 2}").replace("name: train", "generateName: train-")
-    assert [one.path for one in ptcompile.compile(source).diagnostics] == [("spec", "master", "replicas")]
+    assert [one.path for one in ptcompile.compile(source).diagnostics] == [
+        ("spec", "master", "replicas")
+    ]
 
 
 @pytest.mark.parametrize("target", [None, "job", "trainjob"])
-def test_mistakes_at_every_stage_cost_one_build(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_at_every_stage_cost_one_build(
+    target: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     built: list[object] = []
 
     def counted(*given: Any) -> Built:
@@ -162,7 +199,9 @@ def test_mistakes_at_every_stage_cost_one_build(target: str | None, monkeypatch:
         return build(*given)
 
     monkeypatch.setattr(pipeline, "build", counted)
-    bodies = "\n".join(ALONE[name] for name in ("shape: unknown", "contradiction", "the API server, of a label"))
+    bodies = "\n".join(
+        ALONE[name] for name in ("shape: unknown", "contradiction", "the API server, of a label")
+    )
     data = documents(smallest(bodies))[0]
     found = compile_document(data, DEFAULT_CLUSTER, target)
     assert {one.path[1] for one in found.problems} == {"workngDir", "elastic", "nodeSelector"}
@@ -174,7 +213,12 @@ def test_a_copy_without_mistakes_is_not_larger_than_its_text() -> None:
     value: list[Any] = ["lol"]
     for _ in range(60):
         value = [value, value]
-    data = {"apiVersion": "ptcompile/v1", "metadata": {"name": "a"}, "x": value, "spec": {"nods": 1, "image": "a:1"}}
+    data = {
+        "apiVersion": "ptcompile/v1",
+        "metadata": {"name": "a"},
+        "x": value,
+        "spec": {"nods": 1, "image": "a:1"},
+    }
     mistake = Problem("spec-unknown-field", ("spec", "nods"), "unknown field", on_key=True)
     remaining, removed = without_mistakes(data, [mistake])
     assert remaining is not None

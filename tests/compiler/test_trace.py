@@ -77,11 +77,23 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
     ((*MAIN, "command", 0), None, "rendezvous"),
     ((*MAIN, "env", 0), ("spec", "env", "A"), "spec"),
     ((*MAIN, "resources", "limits", "nvidia.com/gpu"), ("spec", "resources", "gpu"), "resources"),
-    ((*MAIN, "resources", "limits", "cpu"), ("spec", "resources"), "resources"),  # the enclosing field
-    ((*MAIN, "securityContext", "runAsNonRoot"), ("spec", "securityContext", "runAsNonRoot"), "spec"),
+    (
+        (*MAIN, "resources", "limits", "cpu"),
+        ("spec", "resources"),
+        "resources",
+    ),  # the enclosing field
+    (
+        (*MAIN, "securityContext", "runAsNonRoot"),
+        ("spec", "securityContext", "runAsNonRoot"),
+        "spec",
+    ),
     ((*MAIN, "volumeMounts", 0), None, "shm"),
     ((*POD, "hostNetwork"), ("spec", "hostNetwork"), "spec"),
-    ((*POD, "shareProcessNamespace"), ("spec", "podTemplate", "spec", "shareProcessNamespace"), "spec"),
+    (
+        (*POD, "shareProcessNamespace"),
+        ("spec", "podTemplate", "spec", "shareProcessNamespace"),
+        "spec",
+    ),
     ((*POD, "volumes", 0), ("spec", "volumes", 0), "spec"),
     ((*POD, "volumes", 0, "emptyDir"), ("spec", "volumes", 0, "emptyDir"), ""),
     ((*POD, "volumes", 1), None, "shm"),
@@ -93,7 +105,9 @@ PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
 
 
 @pytest.mark.parametrize(("path", "place", "by"), PLACES)
-def test_a_value_has_its_spec_path_and_writer(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
+def test_a_value_has_its_spec_path_and_writer(
+    path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str
+) -> None:
     trace, _, index = traced(smallest(BODY), "job")
     assert (trace.spec_path(index, path), trace.writer(index, path)) == (place, by)
 
@@ -102,7 +116,10 @@ def test_a_role_s_values_have_the_role_s_path() -> None:
     body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
     trace, _, index = traced(smallest(body), "pytorchjob")
     env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
-    assert [trace.spec_path(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
+    assert [trace.spec_path(index, (*env, i)) for i in (0, 1)] == [
+        ("spec", "env", "A"),
+        ("spec", "worker", "env", "B"),
+    ]
     assert trace.role(index, env) == "worker"
     assert trace.role(index, ("spec",)) == ""
     assert trace.spec_path(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
@@ -112,7 +129,10 @@ def test_a_profile_s_values_have_no_spec_path() -> None:
     cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
     trace, _, index = traced(smallest(), "job", cluster)
     assert trace.spec_path(index, ("metadata", "labels", "team")) is None
-    assert (trace.spec_path(index, (*MAIN, "env", 0)), trace.writer(index, (*MAIN, "env", 0))) == (None, "env")
+    assert (trace.spec_path(index, (*MAIN, "env", 0)), trace.writer(index, (*MAIN, "env", 0))) == (
+        None,
+        "env",
+    )
 
 
 def test_the_trace_is_only_computed_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +212,9 @@ HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
 
 
 @pytest.mark.parametrize(("value", "place"), HELD)
-def test_the_path_of_a_collection_is_its_members_parent(value: Any, place: tuple[Any, ...] | None) -> None:
+def test_the_path_of_a_collection_is_its_members_parent(
+    value: Any, place: tuple[Any, ...] | None
+) -> None:
     assert source_path(value) == place
 
 
@@ -211,5 +233,7 @@ def test_the_path_of_a_collection_is_its_members_parent(value: Any, place: tuple
         (("spec",), ("spec",)),
     ],
 )
-def test_the_existing_part_of_a_path(path: tuple[str | int, ...], expected: tuple[str | int, ...]) -> None:
+def test_the_existing_part_of_a_path(
+    path: tuple[str | int, ...], expected: tuple[str | int, ...]
+) -> None:
     assert existing_prefix(path, {"spec": {"env": {"A": "a"}, "args": ["a", "b"]}}) == expected

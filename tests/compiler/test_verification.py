@@ -45,18 +45,27 @@ def test_fields_without_effect_are_a_note(body: str, target: str, told: list[str
 @pytest.mark.parametrize("target", ["job", "volcano", "trainjob", "jobset"])
 def test_clean_pod_policy_without_effect_is_a_note(target: str) -> None:
     keep = smallest(f"{TWO}\nrunPolicy: {{cleanPodPolicy: 'None'}}")
-    (found,) = (one for one in ptcompile.compile(keep, target=target).diagnostics if one.path[-1] == "cleanPodPolicy")
+    (found,) = (
+        one
+        for one in ptcompile.compile(keep, target=target).diagnostics
+        if one.path[-1] == "cleanPodPolicy"
+    )
     assert (found.name, found.severity) == ("done-differently", "note")
     assert "pytorchjob" in (found.help or "")
     assert not ptcompile.compile(keep, target="pytorchjob").diagnostics
     alone = keep.replace(TWO, "nodes: 1")
-    assert not ptcompile.compile(alone, target=target).diagnostics, "it does not run when the job is over"
+    assert not ptcompile.compile(alone, target=target).diagnostics, (
+        "it does not run when the job is over"
+    )
 
 
 def test_a_pod_has_no_backoff_limit() -> None:
     unlimited = smallest("runPolicy: {backoffLimit: Unlimited}")
     (found,) = ptcompile.compile(unlimited, target="pod").diagnostics
-    assert (found.name, found.path) == ("unsupported-by-target", ("spec", "runPolicy", "backoffLimit"))
+    assert (found.name, found.path) == (
+        "unsupported-by-target",
+        ("spec", "runPolicy", "backoffLimit"),
+    )
     assert ptcompile.compile(unlimited + "  restartPolicy: OnFailure\n", target="pod").ok
 
 
@@ -79,13 +88,17 @@ COMMANDS = [
 
 def said(body: str, target: str) -> list[tuple[str, str]]:
     problems = compiled(text(f"image: img:1\n{body}\nnodes: 4"), target).problems
-    assert all(p.severity == "warning" and p.stage == "run" and "script" in f"{p.help}" for p in problems)
+    assert all(
+        p.severity == "warning" and p.stage == "run" and "script" in f"{p.help}" for p in problems
+    )
     return [(p.name, str(p.path[1])) for p in problems]
 
 
 @pytest.mark.parametrize(("body", "name", "where"), COMMANDS)
 @pytest.mark.parametrize("target", [name for name in SEVERAL if name not in TELLING])
-def test_pods_that_would_each_train_alone_are_a_warning(body: str, name: str, where: str, target: str) -> None:
+def test_pods_that_would_each_train_alone_are_a_warning(
+    body: str, name: str, where: str, target: str
+) -> None:
     assert said(body, target) == [(name, where)]
 
 
@@ -96,18 +109,24 @@ def test_elastic_is_a_cure_for_a_torchrun_that_reads_variables() -> None:
 
     assert ["set elastic: {}" in help for help in help_of("[torchrun, train.py]")] == [True]
     assert help_of("[torchrun, train.py]", "elastic: {}") == []
-    assert ["set elastic: {}" in help for help in help_of("[torchrun, --nnodes=1, train.py]")] == [False]
+    assert ["set elastic: {}" in help for help in help_of("[torchrun, --nnodes=1, train.py]")] == [
+        False
+    ]
 
 
 @pytest.mark.parametrize("target", sorted(TELLING))
 def test_operators_that_configure_torchrun_need_no_warning(target: str) -> None:
     assert said("command: [torchrun, train.py]", target) == []
-    assert said("command: [torchrun, --standalone, train.py]", target) == [("standalone-on-many-pods", "command")]
+    assert said("command: [torchrun, --standalone, train.py]", target) == [
+        ("standalone-on-many-pods", "command")
+    ]
 
 
 @pytest.mark.parametrize("target", SEVERAL)
 def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
-    assert said("command: [accelerate, launch, train.py]", target) == [("launcher-alone", "command")]
+    assert said("command: [accelerate, launch, train.py]", target) == [
+        ("launcher-alone", "command")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,20 +164,30 @@ def test_lint_reports_the_same_finding_once() -> None:
 def test_lint_does_not_report_variables_set_by_a_pass() -> None:
     """For a script without torchrun, a pass sets WORLD_SIZE; entries in `env` come from the user."""
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
-    assert [one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"] == []
+    assert [
+        one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"
+    ] == []
     own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'
-    (told,) = [one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"]
+    (told,) = [
+        one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"
+    ]
     assert told.path == ("spec", "env", "LOCAL_RANK")
 
 
 @pytest.mark.parametrize(
     ("body", "profile", "path"),
     [
-        ("fabric: roce\nsecurityContext: {capabilities: {drop: [IPC_LOCK]}}", {}, ("spec", "fabric")),
+        (
+            "fabric: roce\nsecurityContext: {capabilities: {drop: [IPC_LOCK]}}",
+            {},
+            ("spec", "fabric"),
+        ),
         ("nodes: 1", {"defaults": {"env": {"FI_PROVIDER": "efa"}}}, ("spec",)),
     ],
 )
-def test_part_of_a_fabric_is_reported_at_the_fabric(body: str, profile: dict[str, Any], path: tuple[str, ...]) -> None:
+def test_part_of_a_fabric_is_reported_at_the_fabric(
+    body: str, profile: dict[str, Any], path: tuple[str, ...]
+) -> None:
     (problem,) = making.compiled(making.smallest(body), "job", making.profile(profile)).problems
     assert (problem.name, problem.path) == ("partial-fabric", path)
 
@@ -169,10 +198,16 @@ def test_part_of_a_fabric_is_reported_at_the_fabric(body: str, profile: dict[str
         ("podTemplate: {spec: {subdomain: null}}", "job", ("podTemplate", "spec", "subdomain")),
         ("podTemplate: {spec: {subdomain: null}}", "pytorchjob", None),
         ("podTemplate: {spec: {enableServiceLinks: null}}", "job", None),
-        ("podTemplate: {spec: {containers: [{name: pytorch, imagePullPolicy: null}]}}", "job", None),
+        (
+            "podTemplate: {spec: {containers: [{name: pytorch, imagePullPolicy: null}]}}",
+            "job",
+            None,
+        ),
     ],
 )
-def test_a_null_may_not_remove_what_the_target_needs(body: str, target: str, path: tuple[str, ...] | None) -> None:
+def test_a_null_may_not_remove_what_the_target_needs(
+    body: str, target: str, path: tuple[str, ...] | None
+) -> None:
     result = ptcompile.compile(smallest(f"{TWO}\n{body}"), target=target)
     found = [one for one in result.diagnostics if one.name == "unsupported-by-target"]
     assert [tuple(one.path) for one in found] == ([] if path is None else [("spec", *path)])
@@ -203,9 +238,15 @@ def test_the_name_that_only_the_server_knows_is_searched_last() -> None:
     spec = smallest(TWO).replace("name: train", "generateName: train-")
     (found,) = ptcompile.compile(spec, target="job").diagnostics
     assert tuple(found.path) == ("metadata", "generateName")
-    assert found.message.startswith("metadata.generateName: Service metadata.name contains the job's name")
-    wrong = smallest(TWO + "\npodTemplate: {spec: {subdomain: null}}").replace("name: train", "generateName: train-")
-    assert [tuple(one.path)[1] for one in ptcompile.compile(wrong, target="job").diagnostics] == ["podTemplate"]
+    assert found.message.startswith(
+        "metadata.generateName: Service metadata.name contains the job's name"
+    )
+    wrong = smallest(TWO + "\npodTemplate: {spec: {subdomain: null}}").replace(
+        "name: train", "generateName: train-"
+    )
+    assert [tuple(one.path)[1] for one in ptcompile.compile(wrong, target="job").diagnostics] == [
+        "podTemplate"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +254,10 @@ def test_the_name_that_only_the_server_knows_is_searched_last() -> None:
     [
         ("metadata: {name: a, annotations: {kueue.x-k8s.io/job-min-parallelism: x}}", "metadata"),
         ("podAnnotations: {kueue.x-k8s.io/podset-required-topology: 'A B'}", "podAnnotations"),
-        ("manifest: {job: {metadata: {annotations: {kueue.x-k8s.io/job-min-parallelism: x}}}}", "manifest"),
+        (
+            "manifest: {job: {metadata: {annotations: {kueue.x-k8s.io/job-min-parallelism: x}}}}",
+            "manifest",
+        ),
     ],
 )
 def test_the_webhooks_of_queues_check_annotations_from_anywhere(block: str, field: str) -> None:

@@ -15,24 +15,42 @@ def template(pod: Json | None = None, **fields: Any) -> Json:
     return {"spec": {"containers": [container(**fields)], **(pod or {})}}
 
 
-def pytorchjob(pod: Json | None = None, *, labels: Json | None = None, policy: Json | None = None, **spec: Any) -> Json:
+def pytorchjob(
+    pod: Json | None = None, *, labels: Json | None = None, policy: Json | None = None, **spec: Any
+) -> Json:
     """A Master and two Workers."""
     replicas = {
         role: {"replicas": count, "restartPolicy": "Never", "template": template(pod)}
         for role, count in (("Master", 1), ("Worker", 2))
     }
-    body = {"runPolicy": {"cleanPodPolicy": "None", **(policy or {})}, "pytorchReplicaSpecs": replicas, **spec}
+    body = {
+        "runPolicy": {"cleanPodPolicy": "None", **(policy or {})},
+        "pytorchReplicaSpecs": replicas,
+        **spec,
+    }
     metadata = {"name": "p", **({"labels": labels} if labels else {})}
-    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": body}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": metadata,
+        "spec": body,
+    }
 
 
 def volcano_job(**spec: Any) -> Json:
     """A master and two workers of the pytorch plugin, in the queue nlp."""
     pod = {"restartPolicy": "Never"}
     tasks = [
-        {"name": name, "replicas": count, "template": template(pod)} for name, count in (("master", 1), ("worker", 2))
+        {"name": name, "replicas": count, "template": template(pod)}
+        for name, count in (("master", 1), ("worker", 2))
     ]
-    body = {"minAvailable": 3, "schedulerName": "volcano", "queue": "nlp", "plugins": {"pytorch": []}, "tasks": tasks}
+    body = {
+        "minAvailable": 3,
+        "schedulerName": "volcano",
+        "queue": "nlp",
+        "plugins": {"pytorch": []},
+        "tasks": tasks,
+    }
     return {
         "apiVersion": "batch.volcano.sh/v1alpha1",
         "kind": "Job",
@@ -42,8 +60,16 @@ def volcano_job(**spec: Any) -> Json:
 
 
 def trainjob(runtime: Json, **trainer: Any) -> Json:
-    spec = {"runtimeRef": runtime, "trainer": {"numNodes": 2, "command": ["torchrun", "train.py"], **trainer}}
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}, "spec": spec}
+    spec = {
+        "runtimeRef": runtime,
+        "trainer": {"numNodes": 2, "command": ["torchrun", "train.py"], **trainer},
+    }
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "t"},
+        "spec": spec,
+    }
 
 
 def training_runtime(**spec: Any) -> Json:

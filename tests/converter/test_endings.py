@@ -32,7 +32,9 @@ def test_a_sentence_of_all_roles_is_written_once_without_them() -> None:
 
 
 def test_a_sentence_of_both_sides_is_left_out() -> None:
-    assert differing_sentences(["Master: x", "Worker: x", "y"], ["node: x"], ["master", "worker"], ["node"]) == (
+    assert differing_sentences(
+        ["Master: x", "Worker: x", "y"], ["node: x"], ["master", "worker"], ["node"]
+    ) == (
         ["y"],
         [],
     )
@@ -63,12 +65,16 @@ def test_rows_pair_the_sentences_of_a_topic() -> None:
 
 
 def test_the_full_report_lists_both_operators_in_two_columns() -> None:
-    findings = [item for item in ptcompile.convert(JOB, target="jobset").diagnostics if item.comparison]
+    findings = [
+        item for item in ptcompile.convert(JOB, target="jobset").diagnostics if item.comparison
+    ]
     message = "spec: the JobSet handles failures, lost nodes, success and cleanup differently from the PyTorchJob"
     assert [item.message for item in findings] == [message]
     lines = full(findings, {None: JOB}).splitlines()
     title = next(i for i, line in enumerate(lines) if line.startswith("  = before (PyTorchJob) "))
     assert lines[title].endswith("| after (JobSet)")
-    assert all(line[:4] == "    " and line[60] == "|" and len(line) <= 116 for line in lines[title + 1 :])
+    assert all(
+        line[:4] == "    " and line[60] == "|" and len(line) <= 116 for line in lines[title + 1 :]
+    )
     assert sum("lost node" in line for line in lines[title:]) == 1, "both roles share the sentence"
     assert concise(findings, {}).count("\n") == 1

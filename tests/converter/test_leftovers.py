@@ -26,11 +26,21 @@ def jobset(**annotations: str) -> Json:
     job = {"spec": {"parallelism": 1, "completions": 1, "backoffLimit": 0, "template": template}}
     spec = {"replicatedJobs": [{"name": "node", "template": job}]}
     metadata = {"name": "s", "annotations": annotations}
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def config(text: str) -> Json:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"hosts": text}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c"},
+        "data": {"hosts": text},
+    }
 
 
 def severities(result: Any, text: str) -> set[str]:
@@ -52,9 +62,14 @@ def test_partial_admission_is_a_loss(target: str) -> None:
     """Kueue admits only batch/v1 Jobs with fewer pods (Kueue 0.19, pkg/controller/jobs/job)."""
     partial = "kueue.x-k8s.io/job-min-parallelism"
     manifest = deepcopy(ptcompile.compile(SPEC, target="job").unwrap()[-1])
-    manifest["metadata"] |= {"labels": {"kueue.x-k8s.io/queue-name": "q"}, "annotations": {partial: "1"}}
+    manifest["metadata"] |= {
+        "labels": {"kueue.x-k8s.io/queue-name": "q"},
+        "annotations": {partial: "1"},
+    }
     service = ptcompile.compile(SPEC, target="job").unwrap()[0]
-    assert severities(ptcompile.convert(stream(service, manifest), target=target), partial) == {"error"}
+    assert severities(ptcompile.convert(stream(service, manifest), target=target), partial) == {
+        "error"
+    }
     lossy = ptcompile.convert(stream(service, manifest), target=target, lossy=True)
     assert severities(lossy, partial) == {"warning"}
     assert partial not in lossy.yaml()
@@ -64,7 +79,9 @@ def test_partial_admission_is_a_loss(target: str) -> None:
 def test_labels_of_one_s_own_stay() -> None:
     result = ptcompile.convert(pytorchjob(labels={"training.example.org/x": "y"}), target="jobset")
     assert result.manifests[0]["metadata"]["labels"] == {"training.example.org/x": "y"}
-    lost = ptcompile.convert(pytorchjob(labels={"training.kubeflow.org/x": "y"}), target="jobset", lossy=True)
+    lost = ptcompile.convert(
+        pytorchjob(labels={"training.kubeflow.org/x": "y"}), target="jobset", lossy=True
+    )
     assert "training.kubeflow.org/x" not in lost.yaml()
     assert severities(lost, "training.kubeflow.org/x means something to") == {"warning"}
 
@@ -77,7 +94,10 @@ def test_hosts_in_commands_and_config_maps_become_those_of_the_same_rank() -> No
     hosts = config("p-master-0 slots=8\np-worker-1 slots=8\nx-p-worker-1")
     result = ptcompile.convert(stream(hosts, job), target="jobset")
     assert result.ok, result.diagnostics
-    assert result.manifests[0]["data"]["hosts"] == "p-node-0-0.p slots=8\np-node-0-2.p slots=8\nx-p-worker-1"
+    assert (
+        result.manifests[0]["data"]["hosts"]
+        == "p-node-0-0.p slots=8\np-node-0-2.p slots=8\nx-p-worker-1"
+    )
     assert "--store=p-node-0-0.p:1234" in result.yaml()
     assert severities(result, "the host p-master-0") == {"note"}
 
@@ -99,13 +119,28 @@ def indexed_job(script: str, **env: str) -> Json:
         "image": "img:1",
         "command": ["sh", "-c", script],
         "env": [{"name": name, "value": value} for name, value in env.items()],
-        "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+        "resources": {
+            "requests": {"cpu": "1", "memory": "1Gi"},
+            "limits": {"cpu": "1", "memory": "1Gi"},
+        },
     }
     pod = {"subdomain": "hosts", "restartPolicy": "Never", "containers": [container]}
-    spec = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": {"spec": pod}}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {**spec, "backoffLimit": 0}}
+    spec = {
+        "completionMode": "Indexed",
+        "completions": 2,
+        "parallelism": 2,
+        "template": {"spec": pod},
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {**spec, "backoffLimit": 0},
+    }
     service = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"job-name": "j"}}
-    return stream({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hosts"}, "spec": service}, job)
+    return stream(
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hosts"}, "spec": service}, job
+    )
 
 
 def torchrun(rank: str) -> str:
@@ -124,7 +159,9 @@ def test_the_index_of_a_job_becomes_the_rank(target: str, rank: str) -> None:
     result = ptcompile.convert(indexed_job(torchrun(rank), MASTER_ADDR="j-0.hosts"), target=target)
     assert result.ok, result.diagnostics
     assert torchrun(rank.replace(INDEX, "RANK")) in commands(result.manifests)
-    assert "j-0.hosts" not in commands(result.manifests), "the operator sets the address of its own pod"
+    assert "j-0.hosts" not in commands(result.manifests), (
+        "the operator sets the address of its own pod"
+    )
     assert INDEX not in commands(result.manifests)
     (note,) = [item for item in result.diagnostics if INDEX in item.message]
     assert note.severity == "note"
@@ -133,7 +170,9 @@ def test_the_index_of_a_job_becomes_the_rank(target: str, rank: str) -> None:
 
 @pytest.mark.parametrize("target", ["trainjob", "jobset"])
 def test_the_index_stays_where_the_new_pods_have_it(target: str) -> None:
-    result = ptcompile.convert(indexed_job(torchrun(f"${INDEX}"), MASTER_ADDR="j-0.hosts"), target=target)
+    result = ptcompile.convert(
+        indexed_job(torchrun(f"${INDEX}"), MASTER_ADDR="j-0.hosts"), target=target
+    )
     assert result.ok, result.diagnostics
     assert torchrun(f"${INDEX}") in commands(result.manifests)
 
@@ -152,7 +191,11 @@ def test_a_value_that_is_not_the_rank_is_not_renamed() -> None:
 
 
 def test_only_commands_are_renamed() -> None:
-    spec = {"env": {"X": INDEX}, "args": [f"--rank=${INDEX}", f"MY_{INDEX}"], "roles": {"a": {"command": [INDEX]}}}
+    spec = {
+        "env": {"X": INDEX},
+        "args": [f"--rank=${INDEX}", f"MY_{INDEX}"],
+        "roles": {"a": {"command": [INDEX]}},
+    }
     assert names_variable(spec, INDEX)
     assert not names_variable({"env": {"X": INDEX}, "args": [f"MY_{INDEX}"]}, INDEX)
     assert with_new_variables(spec, {INDEX: "RANK"}) == {

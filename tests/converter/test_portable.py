@@ -13,19 +13,29 @@ from tests.converter.jobs import pytorchjob, trainjob, volcano_job
 
 def jobset(**fields: Any) -> dict[str, Any]:
     script = "torchrun --nnodes=2 --nproc_per_node=1 --node_rank=$JOB_COMPLETION_INDEX --master_addr=$MASTER_ADDR"
-    env = [{"name": "MASTER_ADDR", "value": "js-workers-0-0.js"}, {"name": "MASTER_PORT", "value": "3389"}]
+    env = [
+        {"name": "MASTER_ADDR", "value": "js-workers-0-0.js"},
+        {"name": "MASTER_PORT", "value": "3389"},
+    ]
     command = ["bash", "-c", f"{script} --master_port=3389 t.py"]
     container = {"name": "t", "image": "img:1", "env": env, "command": command}
     template = {"spec": {"restartPolicy": "Never", "containers": [{**container, **fields}]}}
     job = {"spec": {"parallelism": 2, "completions": 2, "backoffLimit": 0, "template": template}}
     spec = {"replicatedJobs": [{"name": "workers", "template": job}]}
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "js"}, "spec": spec}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "js"},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "jobset", "job", "volcano"])
 def test_a_trainjob_leaves_without_our_toleration_and_thread_count(target: str) -> None:
     gpus = {"limits": {"nvidia.com/gpu": 8}}
-    job = trainjob({"name": "torch-distributed"}, image="img:1", numProcPerNode=8, resourcesPerNode=gpus)
+    job = trainjob(
+        {"name": "torch-distributed"}, image="img:1", numProcPerNode=8, resourcesPerNode=gpus
+    )
     result = ptcompile.convert(job, target=target)
     assert result.ok, result.diagnostics
     assert "tolerations" not in result.yaml()
@@ -58,10 +68,19 @@ def test_a_time_to_live_is_kept_or_left_behind(target: str) -> None:
 
 
 def test_a_rendezvous_host_of_the_old_pods_is_not_copied() -> None:
-    policy = {"rdzvBackend": "c10d", "minReplicas": 1, "maxReplicas": 2, "rdzvHost": "p-worker-0", "rdzvPort": 29400}
+    policy = {
+        "rdzvBackend": "c10d",
+        "minReplicas": 1,
+        "maxReplicas": 2,
+        "rdzvHost": "p-worker-0",
+        "rdzvPort": 29400,
+    }
     job = pytorchjob(elasticPolicy=policy)
     del job["spec"]["pytorchReplicaSpecs"]["Master"]
-    job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["command"] = ["torchrun", "t.py"]
+    job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["command"] = [
+        "torchrun",
+        "t.py",
+    ]
     result = ptcompile.convert(job, target="jobset")
     assert "p-worker-0" not in result.yaml()
     assert result.ok, result.diagnostics
@@ -78,7 +97,9 @@ def test_a_block_that_is_dropped_is_named_with_its_fields() -> None:
 def test_a_placeholder_image_stays() -> None:
     job = pytorchjob()
     for role in ("Master", "Worker"):
-        job["spec"]["pytorchReplicaSpecs"][role]["template"]["spec"]["containers"][0]["image"] = "<image>"
+        job["spec"]["pytorchReplicaSpecs"][role]["template"]["spec"]["containers"][0]["image"] = (
+            "<image>"
+        )
     result = ptcompile.convert(job, target="jobset")
     assert result.ok, result.diagnostics
     assert "image: <image>" in result.yaml()
@@ -88,7 +109,9 @@ def test_a_placeholder_image_stays() -> None:
 @pytest.mark.parametrize("target", ["pytorchjob", "jobset", "job", "volcano"])
 def test_the_smallest_trainjob_leaves(target: str) -> None:
     """Trainer passes torchrun its nodes and processes; the TrainJob has an image of its own, but no variables."""
-    result = ptcompile.convert(trainjob({"name": "torch-distributed"}, image="img:1"), target=target)
+    result = ptcompile.convert(
+        trainjob({"name": "torch-distributed"}, image="img:1"), target=target
+    )
     assert result.ok, result.diagnostics
 
 
@@ -97,7 +120,10 @@ def test_the_port_of_the_first_operator_is_left_out(target: str) -> None:
     job = pytorchjob()
     for role in ("Master", "Worker"):
         container = job["spec"]["pytorchReplicaSpecs"][role]["template"]["spec"]["containers"][0]
-        container["ports"] = [{"name": "pytorchjob-port", "containerPort": 23456}, {"name": "web", "containerPort": 80}]
+        container["ports"] = [
+            {"name": "pytorchjob-port", "containerPort": 23456},
+            {"name": "web", "containerPort": 80},
+        ]
     result = ptcompile.convert(job, target=target)
     assert result.ok, result.diagnostics
     assert "pytorchjob-port" not in result.yaml()
@@ -124,7 +150,11 @@ def test_data_without_a_path(path: tuple[str, ...], expected: dict[str, object])
 
 @pytest.mark.parametrize("target", ["pytorchjob", "trainjob", "jobset", "job", "volcano"])
 def test_an_argument_that_contains_the_pod_s_name_is_the_user_s(target: str) -> None:
-    container = {"name": "main", "image": "img:1", "command": ["python", "train.py", "--out=/ckpt/lora"]}
+    container = {
+        "name": "main",
+        "image": "img:1",
+        "command": ["python", "train.py", "--out=/ckpt/lora"],
+    }
     spec = {"restartPolicy": "Never", "containers": [container]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lora"}, "spec": spec}
     result = ptcompile.convert(pod, target=target)
@@ -135,9 +165,15 @@ def test_an_argument_that_contains_the_pod_s_name_is_the_user_s(target: str) -> 
 def test_a_pod_failure_policy_goes_into_the_target_s_own_jobs(target: str, container: str) -> None:
     rules = [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-        {"action": "FailJob", "onExitCodes": {"containerName": "train", "operator": "In", "values": [42]}},
+        {
+            "action": "FailJob",
+            "onExitCodes": {"containerName": "train", "operator": "In", "values": [42]},
+        },
     ]
-    pod = {"restartPolicy": "Never", "containers": [{"name": "train", "image": "img:1", "command": ["python", "t.py"]}]}
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "train", "image": "img:1", "command": ["python", "t.py"]}],
+    }
     spec = {"backoffLimit": 3, "podFailurePolicy": {"rules": rules}, "template": {"spec": pod}}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
     result = ptcompile.convert(job, target=target)
@@ -151,10 +187,14 @@ def test_a_pod_failure_policy_goes_into_the_target_s_own_jobs(target: str, conta
         ("FailJobSet", ["PodFailurePolicy"])
     ], "exit status 42 ends the job, whatever restarts are left"
     spec["activeDeadlineSeconds"] = 3600
-    assert not ptcompile.convert(job, target=target).ok, "the JobSet has rules of its own for the deadline"
+    assert not ptcompile.convert(job, target=target).ok, (
+        "the JobSet has rules of its own for the deadline"
+    )
     del spec["activeDeadlineSeconds"]
     lost = ptcompile.convert(job, target="pytorchjob")
-    assert "spec.podFailurePolicy.rules" in str([item.message for item in lost.diagnostics if item.severity == "error"])
+    assert "spec.podFailurePolicy.rules" in str(
+        [item.message for item in lost.diagnostics if item.severity == "error"]
+    )
 
 
 def _values(data: Any, key: str) -> list[Any]:
@@ -163,4 +203,8 @@ def _values(data: Any, key: str) -> list[Any]:
         return [value for item in data for value in _values(item, key)]
     if not isinstance(data, dict):
         return []
-    return [value for name, inner in data.items() for value in ([inner] if name == key else _values(inner, key))]
+    return [
+        value
+        for name, inner in data.items()
+        for value in ([inner] if name == key else _values(inner, key))
+    ]

@@ -24,7 +24,9 @@ def test_kueue_does_not_admit_volcano_jobs() -> None:
     lossy = ptcompile.convert(pytorchjob(labels=KUEUE), target="volcano", lossy=True)
     assert "Kueue admits no jobs of Volcano: the queue research" in messages(lossy, "warning")
     (job,) = lossy.manifests
-    assert "research" not in str(job), "a queue of Kueue is none of Volcano, and the label would mean nothing"
+    assert "research" not in str(job), (
+        "a queue of Kueue is none of Volcano, and the label would mean nothing"
+    )
 
 
 @pytest.mark.parametrize("target", ["trainjob", "jobset", "job"])
@@ -40,7 +42,13 @@ def test_kueue_admits_the_others(target: str) -> None:
         ("pytorchjob", {"schedulingPolicy": {"minAvailable": 3, "queue": "nlp"}}),
         ("jobset", {"minMember": 3, "queue": "nlp"}),
         ("job", {"minMember": 3, "queue": "nlp"}),
-        ("trainjob", {"podGroupPolicy": {"volcano": {}}, "annotations": {"scheduling.volcano.sh/queue-name": "nlp"}}),
+        (
+            "trainjob",
+            {
+                "podGroupPolicy": {"volcano": {}},
+                "annotations": {"scheduling.volcano.sh/queue-name": "nlp"},
+            },
+        ),
     ],
 )
 def test_a_gang_and_its_queue_are_kept(target: str, where: dict[str, Any]) -> None:
@@ -56,7 +64,9 @@ def test_a_gang_and_its_queue_are_kept(target: str, where: dict[str, Any]) -> No
 @pytest.mark.parametrize("target", ["jobset", "job", "trainjob", "volcano"])
 def test_a_scheduling_policy_is_kept(target: str) -> None:
     policy = {"schedulingPolicy": {"minAvailable": 3, "queue": "nlp", "priorityClass": "high"}}
-    result = ptcompile.convert(pytorchjob({"schedulerName": "volcano"}, policy=policy), target=target)
+    result = ptcompile.convert(
+        pytorchjob({"schedulerName": "volcano"}, policy=policy), target=target
+    )
     assert result.ok, result.diagnostics
     assert "nlp" in str(result.manifests)
     assert "'priorityClassName': 'high'" in str(result.manifests)
@@ -67,7 +77,8 @@ def test_a_smaller_gang_is_kept_or_a_loss() -> None:
     assert kept.ok, kept.diagnostics
     assert "minMember: 2" in kept.yaml()
     strict, lossy = (
-        ptcompile.convert(volcano_job(minAvailable=2), target="trainjob", lossy=lossy) for lossy in (False, True)
+        ptcompile.convert(volcano_job(minAvailable=2), target="trainjob", lossy=lossy)
+        for lossy in (False, True)
     )
     assert "Trainer's PodGroup waits for all 3 nodes, not for 2" in messages(strict, "error")
     assert "the gang changes: minAvailable (minMember) 2 becomes 3" in messages(lossy, "warning")
@@ -76,9 +87,9 @@ def test_a_smaller_gang_is_kept_or_a_loss() -> None:
 @pytest.mark.parametrize("target", ["pytorchjob", "jobset", "job"])
 def test_the_gang_of_a_runtime_is_kept(target: str) -> None:
     runtime = training_runtime(podGroupPolicy={"volcano": {}})
-    runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"][
-        "schedulerName"
-    ] = "volcano"
+    runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"][
+        "spec"
+    ]["schedulerName"] = "volcano"
     job = trainjob({"kind": "TrainingRuntime", "name": "ours"}, image="img:1")
     result = ptcompile.convert(stream(runtime, job), target=target)
     assert result.ok, result.diagnostics
@@ -86,7 +97,12 @@ def test_the_gang_of_a_runtime_is_kept(target: str) -> None:
 
 
 def test_a_profile_without_the_scheduler_loses_the_gang() -> None:
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": {}}
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "c"},
+        "spec": {},
+    }
     strict = ptcompile.convert(volcano_job(), target="jobset", cluster=cluster)
     assert "the gang is lost (minAvailable, PodGroup)" in messages(strict, "error")
     assert "the job leaves the queue nlp of volcano" in messages(strict, "error")

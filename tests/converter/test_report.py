@@ -8,7 +8,12 @@ from ptcompile.kubernetes.selectors import Chosen
 from tests.converter.jobs import Json, pytorchjob
 
 KUEUE = {"kueue.x-k8s.io/queue-name": "research"}
-CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"hosts": "p-master-0"}}
+CONFIG: Json = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "c"},
+    "data": {"hosts": "p-master-0"},
+}
 
 
 def converted(name: str, *objects: Json) -> ConvertedFile:
@@ -18,7 +23,11 @@ def converted(name: str, *objects: Json) -> ConvertedFile:
 
 def rows(*files: ConvertedFile) -> dict[tuple[str, str], tuple[str, str]]:
     lines = to_markdown(files, "volcano").splitlines()
-    cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ") and "File" not in line]
+    cells = [
+        line.strip("| ").split(" | ")
+        for line in lines
+        if line.startswith("| ") and "File" not in line
+    ]
     return {(file, title): (outcome, " ".join(why)) for file, title, outcome, *why in cells}
 
 
@@ -48,10 +57,18 @@ def test_a_file_without_objects_is_listed() -> None:
 
 
 def test_causes_come_first_and_only_jobs_count() -> None:
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "s"},
+        "spec": {"ports": [{"port": 80}]},
+    }
     unrendered = pytorchjob()
     unrendered["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"] = "$NUM_NODES"
-    files = converted("a.yaml", unrendered, service), converted("b.yaml", pytorchjob(labels=KUEUE), service)
+    files = (
+        converted("a.yaml", unrendered, service),
+        converted("b.yaml", pytorchjob(labels=KUEUE), service),
+    )
     lines = to_markdown(files, "volcano").splitlines()
     assert lines[2] == "0 of 2 jobs moved"
     causes = lines[4 : lines.index("| File | Object | Result | Why |") - 1]
@@ -62,11 +79,20 @@ def test_causes_come_first_and_only_jobs_count() -> None:
 
 def test_reasons_name_no_path_of_a_spec() -> None:
     result = ptcompile.convert([pytorchjob()], target="volcano")
-    text = "in the spec that it imports to: spec.roles.worker: 'worker' is the name of a training role"
-    error = ptcompile.convert([pytorchjob(labels=KUEUE)], target="volcano").diagnostics[0]._replace(message=text)
+    text = (
+        "in the spec that it imports to: spec.roles.worker: 'worker' is the name of a training role"
+    )
+    error = (
+        ptcompile.convert([pytorchjob(labels=KUEUE)], target="volcano")
+        .diagnostics[0]
+        ._replace(message=text)
+    )
     assert result.ok
     file = ConvertedFile("a.yaml", [pytorchjob()], [], [error._replace(severity="error")])
-    assert rows(file)["a.yaml", "PyTorchJob/p"] == ("stayed", "worker: 'worker' is the name of a training role")
+    assert rows(file)["a.yaml", "PyTorchJob/p"] == (
+        "stayed",
+        "worker: 'worker' is the name of a training role",
+    )
 
 
 def test_jobs_that_are_not_chosen_are_not_counted() -> None:
@@ -80,6 +106,8 @@ def test_only_chosen_jobs_are_converted() -> None:
     other = pytorchjob(labels={"team": "vision"})
     other["metadata"]["name"] = "o"
     kinds = {"kinds": ["Job"]}, {"labels": {"team": "vision"}}, {"kinds": ["PyTorchJob"]}
-    results = [ptcompile.convert([pytorchjob(), other], target="volcano", **chosen) for chosen in kinds]
+    results = [
+        ptcompile.convert([pytorchjob(), other], target="volcano", **chosen) for chosen in kinds
+    ]
     written = [sorted(manifest["kind"] for manifest in result.manifests) for result in results]
     assert written == [[], ["Job", "PyTorchJob"], ["Job", "Job"]]

@@ -27,7 +27,12 @@ def policy(selector: Json) -> Json:
 
 def budget(selector: Json) -> Json:
     spec = {"minAvailable": 1, "selector": selector}
-    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": spec}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": spec,
+    }
 
 
 def service(selector: Json) -> Json:
@@ -41,7 +46,9 @@ def ranks(selector: Json, manifests: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("labels", "wanted"), [(ALL, [0, 1, 2]), (FIRST, [0])], ids=["all", "first"])
+@pytest.mark.parametrize(
+    ("labels", "wanted"), [(ALL, [0, 1, 2]), (FIRST, [0])], ids=["all", "first"]
+)
 def test_objects_select_the_same_pods(target: str, labels: Json, wanted: list[int]) -> None:
     objects = (policy({"matchLabels": labels}), budget({"matchLabels": labels}), service(labels))
     result = ptcompile.convert(stream(*objects, pytorchjob()), target=target)
@@ -50,8 +57,16 @@ def test_objects_select_the_same_pods(target: str, labels: Json, wanted: list[in
     own_labels = {"matchLabels": dashboard["spec"]["selector"]}
     selectors = network["spec"]["podSelector"], disruptions["spec"]["selector"], own_labels
     assert [ranks(selector, result.manifests[3:]) for selector in selectors] == [wanted] * 3
-    notes = [item.message for item in result.diagnostics if item.severity == "note" and "becomes" in item.message]
-    assert [text.split(": ")[1] for text in notes] == ["NetworkPolicy/peers", "PodDisruptionBudget/b", "Service/tb"]
+    notes = [
+        item.message
+        for item in result.diagnostics
+        if item.severity == "note" and "becomes" in item.message
+    ]
+    assert [text.split(": ")[1] for text in notes] == [
+        "NetworkPolicy/peers",
+        "PodDisruptionBudget/b",
+        "Service/tb",
+    ]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -66,9 +81,14 @@ def test_affinity_between_the_job_s_pods_is_kept(target: str) -> None:
 
 def test_expressions_are_read() -> None:
     key = "training.kubeflow.org/replica-type"
-    both = {"matchLabels": ALL, "matchExpressions": [{"key": key, "operator": "In", "values": ["master", "worker"]}]}
+    both = {
+        "matchLabels": ALL,
+        "matchExpressions": [{"key": key, "operator": "In", "values": ["master", "worker"]}],
+    }
     result = ptcompile.convert(stream(policy(both), pytorchjob()), target="jobset")
-    assert result.manifests[0]["spec"]["podSelector"] == {"matchLabels": {"jobset.sigs.k8s.io/jobset-name": "p"}}
+    assert result.manifests[0]["spec"]["podSelector"] == {
+        "matchLabels": {"jobset.sigs.k8s.io/jobset-name": "p"}
+    }
 
 
 def test_a_selection_that_no_labels_make_is_an_error() -> None:
@@ -91,7 +111,9 @@ def test_selectors_by_labels_of_one_s_own_stay() -> None:
     selector = {"matchLabels": {"app": "x"}}
     result = ptcompile.convert(stream(policy(selector), job), target="jobset")
     assert result.manifests[0]["spec"]["podSelector"] == selector
-    assert not [item for item in result.diagnostics if item.severity == "note" and "becomes" in item.message]
+    assert not [
+        item for item in result.diagnostics if item.severity == "note" and "becomes" in item.message
+    ]
 
 
 def test_selectors_of_other_jobs_stay() -> None:

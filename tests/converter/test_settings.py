@@ -26,7 +26,9 @@ def test_volcano_s_wait_for_the_master_is_left_behind() -> None:
     job = volcano_job(plugins={"pytorch": ["--wait-master-enabled=true"]})
     result = ptcompile.convert(job, target="jobset")
     assert result.ok, result.diagnostics
-    assert [item.severity for item in result.diagnostics if "spec.plugins.pytorch" in item.message] == ["warning"]
+    assert [
+        item.severity for item in result.diagnostics if "spec.plugins.pytorch" in item.message
+    ] == ["warning"]
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
@@ -35,7 +37,9 @@ def test_a_generated_name_is_left_behind(target: str) -> None:
     job["metadata"] = {"generateName": "run-"}
     result = ptcompile.convert(job, target=target)
     assert result.ok, result.diagnostics
-    assert [item.severity for item in result.diagnostics if "generateName" in item.message] == ["warning"]
+    assert [item.severity for item in result.diagnostics if "generateName" in item.message] == [
+        "warning"
+    ]
     assert {manifest["metadata"]["name"] for manifest in result.manifests} == {"run"}
 
 

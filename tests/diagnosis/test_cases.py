@@ -15,7 +15,10 @@ import pytest
 import ptcompile
 from ptcompile.diagnosis.messages import messages
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text("utf-8").splitlines()]
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "cases.jsonl").read_text("utf-8").splitlines()
+]
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +60,9 @@ def test_the_order_of_the_logs_decides_nothing_that_time_tells(case: dict[str, A
 def test_one_stream_with_prefixes_says_the_same() -> None:
     """`kubectl logs -l ... --prefix`; torchrun's logs only, since events have no prefix."""
     streams = [
-        case for case in CASES if len(case["files"]) > 1 and all(name.endswith(".log") for name in case["files"])
+        case
+        for case in CASES
+        if len(case["files"]) > 1 and all(name.endswith(".log") for name in case["files"])
     ]
     assert len(streams) > 5
     for case in streams:

@@ -72,9 +72,15 @@ def test_a_field_that_the_manifest_lacks_is_no_cause() -> None:
 def test_places() -> None:
     assert weighed("oomkilled")[0] == ("PTC106", line_of("memory: 4Gi"))
     assert weighed("api-priority-class", name="training-high")[0][1] == line_of("priorityClassName")
-    assert weighed("rdzv-bad-endpoint", endpoint="train-0.train:")[0][1] == line_of("--rdzv-endpoint")
-    assert ("the timeout of the script is too short", line_of("--timeout 10")) in weighed("gloo-timeout")
-    assert weighed("api-required", path="spec.template.spec.containers[0].image")[0][1] == line_of("image:")
+    assert weighed("rdzv-bad-endpoint", endpoint="train-0.train:")[0][1] == line_of(
+        "--rdzv-endpoint"
+    )
+    assert ("the timeout of the script is too short", line_of("--timeout 10")) in weighed(
+        "gloo-timeout"
+    )
+    assert weighed("api-required", path="spec.template.spec.containers[0].image")[0][1] == line_of(
+        "image:"
+    )
     assert weighed("api-vap", "kind: Job") == []
 
 
@@ -84,7 +90,9 @@ def test_a_place_in_a_text_of_several_lines() -> None:
 
 def test_options_are_the_same_with_underscores() -> None:
     text = JOB.replace("--rdzv-endpoint", "--rdzv_endpoint")
-    assert weighed("rdzv-bad-endpoint", text, endpoint="") == weighed("rdzv-bad-endpoint", endpoint="")
+    assert weighed("rdzv-bad-endpoint", text, endpoint="") == weighed(
+        "rdzv-bad-endpoint", endpoint=""
+    )
 
 
 TWO = "\n---\n".join(
@@ -97,7 +105,10 @@ spec:
     - name: pytorch
       image: ghcr.io/acme/train:{tag}
       command: [torchrun, --nnodes=2, --master-addr=train-0, {port}, train.py]"""
-    for index, tag, port in ((0, "1.0", "--master-port=29500"), (1, "1.1", "--master_port, '29501'"))
+    for index, tag, port in (
+        (0, "1.0", "--master-port=29500"),
+        (1, "1.1", "--master_port, '29501'"),
+    )
 )
 
 
@@ -125,6 +136,8 @@ def test_what_the_message_names_is_compared_with_the_pods() -> None:
     (compared,) = ptcompile.diagnose(told, text).compared
     assert compared.startswith("no pod and no Service of Job/train is called llama-0.llama")
     told = "Timed out after 900 seconds waiting for clients. 2/3 clients joined."
-    assert ptcompile.diagnose(told, text).compared == ("the message counts 3; Job/train has 2 pods",)
+    assert ptcompile.diagnose(told, text).compared == (
+        "the message counts 3; Job/train has 2 pods",
+    )
     told = told.replace("2/3", "1/2")
     assert ptcompile.diagnose(told, text).compared == ()

@@ -8,9 +8,7 @@ from ptcompile.diagnosis.first import FirstCause, find_origin
 from ptcompile.diagnosis.lines import Logs
 
 CLOSED = "E1129 {time} 1 a.py:1] RuntimeError: [pair.cc:553] Connection closed by peer [10.0.0.2]:4. Check"
-TIMEOUT = (
-    "[E1129 {time} socket.cpp:1028] The client socket has timed out after 60000ms while trying to connect to (a, 1)."
-)
+TIMEOUT = "[E1129 {time} socket.cpp:1028] The client socket has timed out after 60000ms while trying to connect to (a, 1)."
 ADDRESS = "[W1129 11:00:00.0 TCPStore.cpp:1] SocketImpl(fd=4, addr=[::ffff:10.0.0.2]:4, remote=[::ffff:10.0.0.1]:5)"
 NODES = "0/6 nodes are available: {}."
 
@@ -43,29 +41,40 @@ def test_the_reason_for_a_pod_beats_errors_of_others() -> None:
 
 
 def test_the_earliest_of_equal_messages() -> None:
-    early, late = (f"E1129 11:00:0{s} 1 a.py:1] CUDA error: device-side assert triggered" for s in ("1.1", "1.2"))
+    early, late = (
+        f"E1129 11:00:0{s} 1 a.py:1] CUDA error: device-side assert triggered"
+        for s in ("1.1", "1.2")
+    )
     assert first(pod0_log=late, pod1_log=early) == ("cuda-assert", "pod-1.log")
 
 
 def test_clocks_decide_nothing_among_waits() -> None:
-    assert first(pod0_log=TIMEOUT.format(time="11:00:01.9"), pod1_log=TIMEOUT.format(time="11:00:01.1")) == (
+    assert first(
+        pod0_log=TIMEOUT.format(time="11:00:01.9"), pod1_log=TIMEOUT.format(time="11:00:01.1")
+    ) == (
         "client-timeout",
         "pod-0.log",
     )
-    assert first(pod0_log=TIMEOUT.format(time="11:00:09.9"), pod1_log=TIMEOUT.format(time="11:00:01.1")) == (
+    assert first(
+        pod0_log=TIMEOUT.format(time="11:00:09.9"), pod1_log=TIMEOUT.format(time="11:00:01.1")
+    ) == (
         "client-timeout",
         "pod-1.log",
     )
 
 
 def test_the_named_pod_is_to_blame() -> None:
-    found = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log=f"{ADDRESS}\nstep 1\nstep 2\n")
+    found = origin(
+        pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log=f"{ADDRESS}\nstep 1\nstep 2\n"
+    )
     assert found is not None
     assert (found.file, found.line, found.pod, found.is_silent) == ("pod-2.log", 3, "pod-2", True)
 
 
 def test_the_only_silent_pod_is_to_blame() -> None:
-    found = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n\n", pod2_log=closed("11:00:01.0"))
+    found = origin(
+        pod0_log=closed("11:00:00.0"), pod1_log="step 1\n\n", pod2_log=closed("11:00:01.0")
+    )
     assert found is not None
     assert (found.file, found.line, found.is_silent) == ("pod-1.log", 1, True)
 
@@ -89,7 +98,9 @@ def test_nobody_is_to_blame_where_several_are_silent() -> None:
     ],
 )  # fmt: skip
 def test_the_scheduler_s_nearest_reason(reasons: str, tolerates: bool, expected: str) -> None:
-    found = origin(tolerates=tolerates, events_txt=f"pod/a FailedScheduling {NODES.format(reasons)}")
+    found = origin(
+        tolerates=tolerates, events_txt=f"pod/a FailedScheduling {NODES.format(reasons)}"
+    )
     assert found is not None
     assert found.sighting.message.id == expected
 
@@ -101,6 +112,11 @@ def test_a_message_that_another_explains() -> None:
 
 
 def test_notices_are_no_failure() -> None:
-    assert origin(a_txt="Setting OMP_NUM_THREADS environment variable for each process to be 1 in default") is None
+    assert (
+        origin(
+            a_txt="Setting OMP_NUM_THREADS environment variable for each process to be 1 in default"
+        )
+        is None
+    )
     assert first(a_txt="Job suspended")[0] in ("job-suspended", "kueue-suspended")
     assert origin(a_txt="") is None

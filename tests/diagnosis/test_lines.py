@@ -28,10 +28,25 @@ def read(text: str | bytes, name: str = "log.txt") -> list[Sighting]:
         (f"train-0-6tq8x pytorch {ERROR}", "train-0-6tq8x", "", ""),
         ('Nov 29 11:45:51 node kubelet[812]: "Error" err="OOMKilled"', "", "", "11:45:51"),
         ("E1129 11:45:51.200000 1 torch/api.py:1002] reason OOMKilled", "", "", "11:45:51.200000"),
-        (f'{{"log":"{ERROR}","stream":"stderr","time":"2026-11-29T01:02:03Z"}}', "", "", "01:02:03"),
-        ('{"level":"error","ts":"2026-11-29T01:02:03Z","msg":"failed","err":"OOMKilled"}', "", "", "01:02:03"),
+        (
+            f'{{"log":"{ERROR}","stream":"stderr","time":"2026-11-29T01:02:03Z"}}',
+            "",
+            "",
+            "01:02:03",
+        ),
+        (
+            '{"level":"error","ts":"2026-11-29T01:02:03Z","msg":"failed","err":"OOMKilled"}',
+            "",
+            "",
+            "01:02:03",
+        ),
         (f'{{"message":"{ERROR}","kubernetes":{{"pod_name":"a-1"}}}}', "a-1", "", ""),
-        ("3m  Warning  OOMKilling  pod/train-1-p2w9d  Memory cgroup out of memory", "train-1-p2w9d", "", ""),
+        (
+            "3m  Warning  OOMKilling  pod/train-1-p2w9d  Memory cgroup out of memory",
+            "train-1-p2w9d",
+            "",
+            "",
+        ),
         (f"\x1b[31m{ERROR}\x1b[0m", "", "", ""),
         (f"progress 10%\r{ERROR}", "", "", ""),
         ("{not json OOMKilled}", "", "", ""),
@@ -68,8 +83,12 @@ def test_times_of_all_forms_are_compared() -> None:
 
 
 def test_describe_and_tables_name_pods() -> None:
-    described = "Name:  train-1-x7c2p\nContainers:\n  pytorch:\n    Last State:\n      Exit Code:  137\n"
-    assert [(found.message.id, found.pod) for found in read(described)] == [("exit-137", "train-1-x7c2p")]
+    described = (
+        "Name:  train-1-x7c2p\nContainers:\n  pytorch:\n    Last State:\n      Exit Code:  137\n"
+    )
+    assert [(found.message.id, found.pod) for found in read(described)] == [
+        ("exit-137", "train-1-x7c2p")
+    ]
     table = "NAMESPACE   NAME      STATUS\nml          train-1   OOMKilled\n"
     assert read(table)[0].pod == "train-1"
 
@@ -86,13 +105,23 @@ def test_code_in_a_traceback_is_no_message() -> None:
 
 
 def test_objects_of_kubectl() -> None:
-    ended = {"terminated": {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2026-11-29T11:00:00Z"}}
+    ended = {
+        "terminated": {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2026-11-29T11:00:00Z"}
+    }
     pod = {
         "kind": "Pod",
         "metadata": {"name": "train-1"},
         "status": {
-            "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/4 nodes are available: x."}],
-            "containerStatuses": [{"lastState": ended, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}],
+            "conditions": [
+                {
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "message": "0/4 nodes are available: x.",
+                }
+            ],
+            "containerStatuses": [
+                {"lastState": ended, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+            ],
         },
     }
     event = {
@@ -105,7 +134,9 @@ def test_objects_of_kubectl() -> None:
             assert {"oomkilled", "exit-137", "crashloop"} <= by_id.keys()
             assert (by_id["oomkilled"].pod, by_id["oomkilled"].time) == ("train-1", "11:00:00")
             assert by_id["oomkilled"].line == 0
-    assert {found.pod for found in read(json.dumps({"kind": "List", "items": [event]}))} == {"train-0"}
+    assert {found.pod for found in read(json.dumps({"kind": "List", "items": [event]}))} == {
+        "train-0"
+    }
 
 
 @pytest.mark.parametrize(
@@ -120,7 +151,10 @@ def test_bytes_that_are_no_text() -> None:
 
 
 def test_a_long_line_keeps_its_end() -> None:
-    assert read(f"spec.template: Invalid value: {'x' * 30_000}: field is immutable")[0].message.id == "api-immutable"
+    assert (
+        read(f"spec.template: Invalid value: {'x' * 30_000}: field is immutable")[0].message.id
+        == "api-immutable"
+    )
 
 
 def test_repetitions_are_not_kept() -> None:

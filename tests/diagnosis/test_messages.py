@@ -14,7 +14,11 @@ ROLES = {"first", "either", "secondary", "summary", "notice"}
 
 def found(line: str, before: str = "") -> list[str]:
     finder = Finder()
-    return [match.message.id for match in finder.matches(line, before)] if finder.may_match(line) else []
+    return (
+        [match.message.id for match in finder.matches(line, before)]
+        if finder.may_match(line)
+        else []
+    )
 
 
 @pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
@@ -39,9 +43,10 @@ def test_rows(message: Message) -> None:
     for cause in message.causes:
         assert not cause.code or cause.code in CODES.values()
         assert not cause.text.endswith(".")
-        assert all(re.fullmatch(r"!?(~?(--?[\w-]+|\$\w+|[\w./-]+)|\{\w+\}|=[\w.]+)", place) for place in cause.at), (
-            cause.at
-        )
+        assert all(
+            re.fullmatch(r"!?(~?(--?[\w-]+|\$\w+|[\w./-]+)|\{\w+\}|=[\w.]+)", place)
+            for place in cause.at
+        ), cause.at
         named = {place.strip("!{}") for place in cause.at if "{" in place}
         assert named <= re.compile(message.pattern).groupindex.keys()
 
@@ -52,26 +57,36 @@ def test_a_name_is_no_rule_and_no_code() -> None:
 
 
 def test_a_consequence_is_farther_from_the_cause_than_what_can_be_one() -> None:
-    tiers = {role: {message.tier for message in messages().values() if message.role == role} for role in ROLES}
+    tiers = {
+        role: {message.tier for message in messages().values() if message.role == role}
+        for role in ROLES
+    }
     assert max(tiers["first"]) < min(tiers["secondary"])
     assert max(tiers["secondary"]) < min(tiers["summary"] | tiers["notice"])
 
 
 def test_the_nearest_message_of_a_line_comes_first() -> None:
     assert found("Exit Code: 137, reason OOMKilled")[0] == "oomkilled"
-    assert found("ValueError: invalid literal for int() with base 10: 'tcp://10.0.0.1:80'")[0] == "svc-env-port"
+    assert (
+        found("ValueError: invalid literal for int() with base 10: 'tcp://10.0.0.1:80'")[0]
+        == "svc-env-port"
+    )
 
 
 def test_an_exception_is_the_script_s_if_nothing_else_is_known() -> None:
     assert found("KeyError: 'lr'") == ["py-traceback"]
-    assert found("torch.distributed.DistStoreError: wait timeout after 3ms, keys: /a") == ["store-wait-timeout"]
+    assert found("torch.distributed.DistStoreError: wait timeout after 3ms, keys: /a") == [
+        "store-wait-timeout"
+    ]
     assert found("step 3: no Error here, all is well") == []
 
 
 def test_a_message_of_two_lines() -> None:
     above = "You requested gpu: [0, 1]"
     assert found(" But your machine only has: [0]", above) == []
-    assert found("lightning_fabric: You requested gpu: [0, 1] But your machine only has: [0]") == ["lightning-gpus"]
+    assert found("lightning_fabric: You requested gpu: [0, 1] But your machine only has: [0]") == [
+        "lightning-gpus"
+    ]
 
 
 def test_a_finder_stops_when_its_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,12 @@ from ptcompile.diagnosis.pages import named, page, search
 def test_every_message_has_a_page(message: Message) -> None:
     text = page(message)
     assert text.startswith(f"{message.id}  (")
-    for part in (message.meaning, message.do, message.source, *(cause.text for cause in message.causes)):
+    for part in (
+        message.meaning,
+        message.do,
+        message.source,
+        *(cause.text for cause in message.causes),
+    ):
         assert " ".join(part.split()) in " ".join(text.split())
 
 
@@ -23,7 +28,9 @@ def test_every_page_is_found_by_the_words_of_its_message(message: Message) -> No
 
 
 def test_words_of_people() -> None:
-    assert "multi-attach" in [message.id for message in search("volume attached to two nodes multi-attach")]
+    assert "multi-attach" in [
+        message.id for message in search("volume attached to two nodes multi-attach")
+    ]
     assert "shm-alloc" in [message.id for message in search("unable to allocate shared memory")]
     assert search("zzz qqq") == []
 

@@ -8,7 +8,11 @@ from pathlib import Path
 from ptcompile.diagnostics.codes import CODES, EFFECTS
 
 LOCK = Path(__file__).parent / "codes.lock"
-ROWS = [line.split() for line in LOCK.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+ROWS = [
+    line.split()
+    for line in LOCK.read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
 """Code and name of each row, followed by "retired" for codes no longer in use."""
 
 

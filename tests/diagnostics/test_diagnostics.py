@@ -30,7 +30,9 @@ def test_paths_in_the_api_server_s_notation(path: tuple[str | int, ...], wanted:
 
 def test_the_json_form_has_the_contract_s_names() -> None:
     span = Span(1, 2, 1, 5)
-    one = Diagnostic("PTC301", "shm-above-memory-limit", "warning", "m", None, ("a", 0), span, "run", "kubelet")
+    one = Diagnostic(
+        "PTC301", "shm-above-memory-limit", "warning", "m", None, ("a", 0), span, "run", "kubelet"
+    )
     found: dict[str, Any] = json.loads(json.dumps(one.to_dict()))
     contract = {"code", "name", "severity", "message", "help", "path", "span", "stage", "authority"}
     assert contract <= found.keys()

@@ -104,7 +104,9 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
 @pytest.mark.parametrize(("text", "good", "wrong", "mended", "safe"), ROWS)
 def test_fixed_manifests(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
     before = text.replace(good, wrong, 1).encode()
-    assert any(d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics)
+    assert any(
+        d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics
+    )
     done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     first = done.applied[0]
     assert first.fix is not None
@@ -119,7 +121,9 @@ def test_a_field_of_a_parent_object_moves_to_it() -> None:
     before = JOB.replace(MAIN, f"{MAIN}          backoffLimit: 2\n").encode()
     done = fix_in_rounds(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     assert done.content.decode() == f"{JOB}  backoffLimit: 2\n"
-    assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [("move it to spec.backoffLimit", False)]
+    assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [
+        ("move it to spec.backoffLimit", False)
+    ]
 
 
 def test_a_fix_in_a_pod_template_patch_changes_the_spec() -> None:
@@ -152,7 +156,9 @@ NONE = [
 def test_mistakes_without_a_fix(text: str, good: str, wrong: str) -> None:
     found = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
     assert any(d.stage == "apply" for d in found)
-    assert [d.fix for d in found if d.stage == "apply"] == [None] * len([d for d in found if d.stage == "apply"])
+    assert [d.fix for d in found if d.stage == "apply"] == [None] * len(
+        [d for d in found if d.stage == "apply"]
+    )
 
 
 def test_a_trainjob_of_an_older_release_has_no_fix_for_moved_paths() -> None:
@@ -166,7 +172,11 @@ spec:
     - targetJobs: [{name: node}]
       tolerations: [{key: a, operator: exists}]
 """
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"operators": {"trainer": "2.0"}}}
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"operators": {"trainer": "2.0"}},
+    }
     for found in ptcompile.lint(text, cluster=cluster).diagnostics:
         assert found.fix is None or found.path[:2] != ("spec", "podSpecOverrides")
 
@@ -205,7 +215,9 @@ def test_the_nearest_label(text: str, label: str) -> None:
         ("boolean", 1, None, None),
     ],
 )
-def test_a_value_of_another_type(expected: str, value: object, operation: object, safe: bool | None) -> None:
+def test_a_value_of_another_type(
+    expected: str, value: object, operation: object, safe: bool | None
+) -> None:
     fix = fix_type(expected, value)
     found = None if fix is None else (fix.op, fix.value)
     assert (found, None if fix is None else fix.safe) == (operation, safe)

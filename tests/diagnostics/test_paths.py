@@ -31,7 +31,19 @@ def test_valid_paths(text: str) -> None:
     assert parse_assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
 
 
-BAD = {"": 0, ".a": 0, "a.": 2, "a..b": 2, "a[": 1, 'a."b': 2, 'a["b"': 5, "a]b": 1, "a=b": 1, 'a"b"': 1, "a[0]b": 4}
+BAD = {
+    "": 0,
+    ".a": 0,
+    "a.": 2,
+    "a..b": 2,
+    "a[": 1,
+    'a."b': 2,
+    'a["b"': 5,
+    "a]b": 1,
+    "a=b": 1,
+    'a"b"': 1,
+    "a[0]b": 4,
+}
 
 
 @pytest.mark.parametrize("text", BAD)
@@ -46,7 +58,10 @@ KEYS = st.text(st.characters(exclude_characters="]", exclude_categories=["Cs"]),
 )
 
 
-@given(st.lists(KEYS.filter(lambda key: key.isalpha()), min_size=1, max_size=1), st.lists(KEYS | st.integers(0, 999)))
+@given(
+    st.lists(KEYS.filter(lambda key: key.isalpha()), min_size=1, max_size=1),
+    st.lists(KEYS | st.integers(0, 999)),
+)
 def test_printed_paths_are_parsed_back(head: list[str], rest: list[str | int]) -> None:
     path = (*head, *rest[:60])
     assert parse_path(field_path(path)) == path

@@ -68,10 +68,16 @@ def test_a_diagnostic_knows_its_text(problem: Problem, field: str, text: str) ->
     [
         (Problem("x", NODES, "spec.nodes: too many"), "too many", None),
         (Problem("x", NODES, "too many"), "too many", ""),
-        (problem_at("x", NODES, "spec.nodes: too many"), "spec.nodes: too many", None),  # it is about that text
+        (
+            problem_at("x", NODES, "spec.nodes: too many"),
+            "spec.nodes: too many",
+            None,
+        ),  # it is about that text
     ],
 )
-def test_a_sentence_of_a_plugin_is_led_by_its_field(problem: Problem, text: str, field: str | None) -> None:
+def test_a_sentence_of_a_plugin_is_led_by_its_field(
+    problem: Problem, text: str, field: str | None
+) -> None:
     led = led_by_field(problem)
     assert (led.text, led.field, led.message) == (text, field, problem.message)
 
@@ -90,7 +96,10 @@ ALLOWED = {"extending/calls.py": 3}
 
 def edits_of_messages() -> dict[str, int]:
     """Return the number of places that put a path into a message, or take it out, by file."""
-    sources = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    sources = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+        for path in PACKAGE.rglob("*.py")
+    }
     counts = {name: len(EDITED.findall(source)) for name, source in sources.items()}
     return {name: count for name, count in counts.items() if count}
 

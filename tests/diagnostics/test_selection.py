@@ -56,19 +56,30 @@ def test_rejections_are_included_unless_ignored() -> None:
 
 
 def test_the_most_specific_selector_decides_the_severity() -> None:
-    table = {"latest-image": "error", "PTC8": "note", "ALL": "warning", "PTC80": "error", "PTC301": "note"}
+    table = {
+        "latest-image": "error",
+        "PTC8": "note",
+        "ALL": "warning",
+        "PTC80": "error",
+        "PTC301": "note",
+    }
     found = severities(table)
     assert found["latest-image"] == "error"
     assert found["unused-ignore"] == "warning"
     assert {found[name] for name in selected_names(["PTC80"])} == {"error"}
     assert {found[name] for name in selected_names(["PTC82"])} == {"note"}
-    assert severities({**table, "PTC801": "note"})["latest-image"] == "error", "a name is more specific than a code"
+    assert severities({**table, "PTC801": "note"})["latest-image"] == "error", (
+        "a name is more specific than a code"
+    )
 
 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"PTC801": "fatal"}, "PTC801: 'fatal' is not a severity; it must be error, warning or note"),
+        (
+            {"PTC801": "fatal"},
+            "PTC801: 'fatal' is not a severity; it must be error, warning or note",
+        ),
         ({"latest-imag": "note"}, "no rule 'latest-imag'; did you mean latest-image?"),
     ],
 )
@@ -87,6 +98,8 @@ def test_rules_of_plugins_are_selected_by_their_names_and_codes() -> None:
     assert selection(codes=codes).codes is codes
     assert selection(["ACME"], codes=codes).select == frozenset({"needs-team"})
     assert selection(ignore=["needs-team"], codes=codes).ignore == {"needs-team"}
-    assert selection(severity={"needs-team": "note"}, codes=codes).severities == {"needs-team": "note"}
+    assert selection(severity={"needs-team": "note"}, codes=codes).severities == {
+        "needs-team": "note"
+    }
     with pytest.raises(ValueError, match="no rule"):
         selection(["ACME"])

@@ -14,7 +14,9 @@ def pod(container: dict[str, Any] | None = None, *, name: str = "a", **spec: Any
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": body}
 
 
-def job(container: dict[str, Any] | None = None, *, pods: int = 2, name: str = "a", **spec: Any) -> dict[str, Any]:
+def job(
+    container: dict[str, Any] | None = None, *, pods: int = 2, name: str = "a", **spec: Any
+) -> dict[str, Any]:
     """Return an Indexed Job with one container."""
     template = {"spec": {"restartPolicy": "Never", **pod(container)["spec"]}}
     counts = {"completionMode": "Indexed", "completions": pods, "parallelism": pods}

@@ -18,7 +18,13 @@ from deepdiff import DeepDiff
 from hypothesis import given, strategies as st
 
 from ptcompile.apiserver.defaulting.meaning import is_default
-from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_common, changes, diff_plain_lists
+from ptcompile.differ.changes import (
+    _DEEPDIFF_KINDS,
+    MAX_ALIGNED_ITEMS,
+    _prune_common,
+    changes,
+    diff_plain_lists,
+)
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT
 from tests.differ.making import job, lines, pod
@@ -106,7 +112,13 @@ def test_differences_are_reported_at_their_paths(a: Any, b: Any, told: list[str]
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in pairs:
         yield from _leaves(inner, (*path, key))
     if not isinstance(value, dict | list):
@@ -132,7 +144,9 @@ def test_every_changed_leaf_is_reported(target: str) -> None:
     assert told.count(1) > 0.7 * len(told)
 
 
-def _schema_defaults(node: Any, root: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _schema_defaults(
+    node: Any, root: Any, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield every default of a schema with its path, following `$ref` within the file."""
     if not isinstance(node, dict):
         return
@@ -167,11 +181,15 @@ def test_defaults_of_crds_are_defaults(kind: str) -> None:
 def test_long_lists_are_compared_by_index() -> None:
     """Aligning the items would cost the product of both lengths."""
     words = ["a", "b"] * MAX_ALIGNED_ITEMS
-    assert len(lines(pod({"args": words}), pod({"args": ["x", *words]}))) == 2 * MAX_ALIGNED_ITEMS + 1
+    assert (
+        len(lines(pod({"args": words}), pod({"args": ["x", *words]}))) == 2 * MAX_ALIGNED_ITEMS + 1
+    )
 
 
 def test_secrets_are_hidden() -> None:
-    a, b = ({"env": [{"name": "HF_TOKEN", "value": f"hf_{x}"}, {"name": "N", "value": x}]} for x in "ab")
+    a, b = (
+        {"env": [{"name": "HF_TOKEN", "value": f"hf_{x}"}, {"name": "N", "value": x}]} for x in "ab"
+    )
     assert lines(pod(a), pod(b)) == [
         f"~ {C}.env[HF_TOKEN].value: *** -> ***  (values hidden)",
         f"~ {C}.env[N].value: a -> b",
@@ -183,7 +201,9 @@ def test_secrets_are_hidden() -> None:
     ]
     assert lines(kind, {**kind, "stringData": {"a": "y"}}) == ['+ stringData: {"a": "***"}']
     config = {**kind, "kind": "ConfigMap"}
-    assert lines(config, {**config, "data": {"API_KEY": "y", "n": "1"}}) == ['+ data: {"API_KEY": "***", "n": "1"}']
+    assert lines(config, {**config, "data": {"API_KEY": "y", "n": "1"}}) == [
+        '+ data: {"API_KEY": "***", "n": "1"}'
+    ]
     number = {**kind, "kind": "ConfigMap", "data": {"A_TOKEN": 12345}}
     assert lines(config, number) == ['+ data: {"A_TOKEN": "***"}']
 
@@ -196,19 +216,27 @@ def test_hiding_does_not_modify_its_argument() -> None:
     assert hidden(pod()) == pod()
 
 
-ITEMS = st.one_of(st.sampled_from(["a", "b", "c", "--d", "e"]), st.integers(0, 2), st.booleans(), st.just(1.5))
+ITEMS = st.one_of(
+    st.sampled_from(["a", "b", "c", "--d", "e"]), st.integers(0, 2), st.booleans(), st.just(1.5)
+)
 
 
 def _of_deepdiff(one: list[Any], other: list[Any], *, zipped: bool) -> list[tuple[int, str]]:
-    found = DeepDiff(one, other, view="tree", threshold_to_diff_deeper=0, zip_ordered_iterables=zipped)
+    found = DeepDiff(
+        one, other, view="tree", threshold_to_diff_deeper=0, zip_ordered_iterables=zipped
+    )
     levels = ((kind, level) for kind, levels in found.items() for level in levels)
-    return sorted((level.path(output_format="list")[0], _DEEPDIFF_KINDS[kind]) for kind, level in levels)
+    return sorted(
+        (level.path(output_format="list")[0], _DEEPDIFF_KINDS[kind]) for kind, level in levels
+    )
 
 
 @given(st.lists(ITEMS, max_size=7), st.lists(ITEMS, max_size=7), st.booleans())
 def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None:
     left, right = _prune_common(one, other)
-    assert sorted(diff_plain_lists(left, right, zipped=zipped)) == _of_deepdiff(left, right, zipped=zipped)
+    assert sorted(diff_plain_lists(left, right, zipped=zipped)) == _of_deepdiff(
+        left, right, zipped=zipped
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,13 +259,21 @@ def test_recorded_differences(part: str) -> None:
     assert differences(part) == read_records(Path(__file__).parent / "differences")[part], AGAIN
 
 
-def test_objects_with_too_many_differences_are_compared_by_field(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_with_too_many_differences_are_compared_by_field(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """deepdiff's time grows faster than the number of differences."""
     monkeypatch.setattr(sys.modules["ptcompile.differ.changes"], "MAX_VALUES", 10)
 
     def data(count: int, value: str, **fields: Any) -> dict[str, Any]:
         values = {f"k{number}": value for number in range(count)}
-        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": values, **fields}
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "a"},
+            "data": values,
+            **fields,
+        }
 
     assert len(lines(data(10, "a"), data(10, "b"))) == 10
     (change,) = lines(data(11, "a"), data(11, "b"))

@@ -23,7 +23,9 @@ MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 def _change() -> Difference:
     was = smallest("nodes: 2\nresources: {gpu: 8, memory: 64Gi}\nenv: {NCCL_DEBUG: INFO, OLD: x}")
-    now = smallest("nodes: 4\nresources: {gpu: 8, memory: 64Gi}\nenv: {NCCL_DEBUG: WARN, HF_TOKEN: hf_1}")
+    now = smallest(
+        "nodes: 4\nresources: {gpu: 8, memory: 64Gi}\nenv: {NCCL_DEBUG: WARN, HF_TOKEN: hf_1}"
+    )
     return ptcompile.diff(was, now, filenames=("old.yaml", "new.yaml"))
 
 
@@ -122,8 +124,16 @@ def test_no_value_breaks_the_markdown(evil: str) -> None:
     """With any value, the document has the same structure, and the value can be read back from it."""
 
     def shown(value: str) -> str:
-        one = {"env": [{"name": "A", "value": value}], "args": ["x", f"y{value}"], "image": f"i{value}"}
-        other = {"env": [{"name": "A", "value": f"new{value}"}], "args": ["x", f"z{value}"], "image": f"j{value}"}
+        one = {
+            "env": [{"name": "A", "value": value}],
+            "args": ["x", f"y{value}"],
+            "image": f"i{value}",
+        }
+        other = {
+            "env": [{"name": "A", "value": f"new{value}"}],
+            "args": ["x", f"z{value}"],
+            "image": f"j{value}",
+        }
         return ptcompile.diff(job(one, name=f"n{value}"), job(other, name=f"n{value}")).markdown()
 
     assert _skeleton(shown(evil)) == _skeleton(shown("plain"))
@@ -157,7 +167,9 @@ def test_a_changed_value_of_any_type_follows_the_schema() -> None:
     validator = Draft202012Validator(schema("diff"))
     assert list(validator.iter_errors(data)) == []
     data["objects"][0]["facts"][0]["to"] = 3
-    assert [error.json_path for error in validator.iter_errors(data)] == ["$.objects[0].facts[0].to"]
+    assert [error.json_path for error in validator.iter_errors(data)] == [
+        "$.objects[0].facts[0].to"
+    ]
 
 
 def test_the_markdown_counts_the_changes_of_a_manifest() -> None:

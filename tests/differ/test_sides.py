@@ -15,7 +15,12 @@ from tests.making import smallest
 from tests.simulator.test_any_data import JSON
 from tests.simulator.worlds import jobset, pod_of, pytorchjob, volcano
 
-SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}]}}
+SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "a"},
+    "spec": {"ports": [{"port": 1}]},
+}
 
 
 def _list(*objects: Any) -> dict[str, Any]:
@@ -47,7 +52,11 @@ def test_objects_are_paired(a: Any, b: Any, titles: list[tuple[str | None, str |
 
 
 def test_a_new_version_of_a_kind_is_a_change() -> None:
-    old = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}}
+    old = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "a"},
+    }
     (found,) = ptcompile.diff(old, {**old, "apiVersion": "trainer.kubeflow.org/v1beta1"}).objects
     assert [change.path for change in found.changes] == [("apiVersion",)]
 
@@ -64,10 +73,15 @@ def test_a_spec_without_target_is_compiled_for_the_other_side(target: str) -> No
 
 def test_one_spec_under_two_profiles() -> None:
     spec = smallest("resources: {gpu: 1}")
-    profile = {"kind": "ClusterProfile", "spec": {"gpu": {"resourceName": "amd.com/gpu", "tolerations": []}}}
+    profile = {
+        "kind": "ClusterProfile",
+        "spec": {"gpu": {"resourceName": "amd.com/gpu", "tolerations": []}},
+    }
     (found,) = ptcompile.diff(spec, spec, to_cluster=profile).objects
     assert ("job", "amd.com/gpu in all", None, "1") in [tuple(fact)[:4] for fact in found.facts]
-    assert ("rank 0", "node", "may be tainted nvidia.com/gpu=*:NoSchedule", None) in [tuple(f)[:4] for f in found.facts]
+    assert ("rank 0", "node", "may be tainted nvidia.com/gpu=*:NoSchedule", None) in [
+        tuple(f)[:4] for f in found.facts
+    ]
 
 
 def test_one_manifest_under_two_versions() -> None:
@@ -75,10 +89,15 @@ def test_one_manifest_under_two_versions() -> None:
 
     Source: docs/facts/training-operator.md#what-releases-changed.
     """
-    old, new = ({"kind": "ClusterProfile", "spec": {"versions": {"trainingOperator": v}}} for v in ("1.6", "1.9"))
+    old, new = (
+        {"kind": "ClusterProfile", "spec": {"versions": {"trainingOperator": v}}}
+        for v in ("1.6", "1.9")
+    )
     (found,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
     assert found.changes == ()
-    assert ("env PET_NNODES", None, "4") in [(fact.what, fact.before, fact.after) for fact in found.facts]
+    assert ("env PET_NNODES", None, "4") in [
+        (fact.what, fact.before, fact.after) for fact in found.facts
+    ]
 
 
 WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
@@ -93,8 +112,12 @@ WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("a", "b", "options", "name"), WRONG, ids=[f"{row[3]}-{i}" for i, row in enumerate(WRONG)])
-def test_input_errors_are_reported_and_nothing_is_compared(a: Any, b: Any, options: dict[str, Any], name: str) -> None:
+@pytest.mark.parametrize(
+    ("a", "b", "options", "name"), WRONG, ids=[f"{row[3]}-{i}" for i, row in enumerate(WRONG)]
+)
+def test_input_errors_are_reported_and_nothing_is_compared(
+    a: Any, b: Any, options: dict[str, Any], name: str
+) -> None:
     difference = ptcompile.diff(a, b, **options)
     assert [found.name for found in difference.diagnostics] == [name]
     assert not difference.ok
@@ -102,7 +125,9 @@ def test_input_errors_are_reported_and_nothing_is_compared(a: Any, b: Any, optio
 
 
 def test_a_finding_has_its_file_and_line() -> None:
-    (found,) = ptcompile.diff(pod(), smallest("nods: 1"), filenames=("a.yaml", "b.yaml")).diagnostics
+    (found,) = ptcompile.diff(
+        pod(), smallest("nods: 1"), filenames=("a.yaml", "b.yaml")
+    ).diagnostics
     assert (found.filename, found.span and found.span.line) == ("b.yaml", 7)
 
 

@@ -40,11 +40,18 @@ def test_a_rendezvous_that_fails_on_one_side_is_told_with_its_code() -> None:
 def test_amounts_are_compared_as_amounts() -> None:
     half = {"resources": {"limits": {"nvidia.com/gpu": "8", "memory": "65536Mi"}}}
     assert facts(job(GPUS), job(half)) == []
-    assert only(job(GPUS), job(half, suspend=True)).same[-2:] == ("16 nvidia.com/gpu", "128Gi memory")
+    assert only(job(GPUS), job(half, suspend=True)).same[-2:] == (
+        "16 nvidia.com/gpu",
+        "128Gi memory",
+    )
 
 
 ROWS: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str | None, str | None]]] = [
-    ({"env": [{"name": "A", "value": "1"}]}, {"env": [{"name": "A", "value": "2"}]}, (BOTH, "env A", "1", "2")),
+    (
+        {"env": [{"name": "A", "value": "1"}]},
+        {"env": [{"name": "A", "value": "2"}]},
+        (BOTH, "env A", "1", "2"),
+    ),
     ({}, {"env": [{"name": "A", "value": ""}]}, (BOTH, "env A", None, "")),
     ({"env": [{"name": "A", "value": "1"}]}, {}, (BOTH, "env A", "1", None)),
     ({"image": "i:1"}, {"image": "i:2"}, (BOTH, "image", "i:1", "i:2")),
@@ -66,7 +73,12 @@ def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_setting
     one, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
     assert facts(one, other) == []
     plain = {"command": ["python", "train.py"]}
-    names = {what for _, what, *_ in facts(pytorchjob(container=plain, nprocPerNode="4"), pytorchjob(container=plain))}
+    names = {
+        what
+        for _, what, *_ in facts(
+            pytorchjob(container=plain, nprocPerNode="4"), pytorchjob(container=plain)
+        )
+    }
     assert {"env WORLD_SIZE", "env PET_NPROC_PER_NODE"} <= names
 
 
@@ -74,7 +86,9 @@ def test_differences_of_rank_0_or_workers_only() -> None:
     one = pytorchjob()
     other = copy.deepcopy(one)
     replicas = other["spec"]["pytorchReplicaSpecs"]
-    replicas["Worker"]["template"]["spec"]["containers"][0]["env"] = [{"name": "NCCL_DEBUG", "value": "WARN"}]
+    replicas["Worker"]["template"]["spec"]["containers"][0]["env"] = [
+        {"name": "NCCL_DEBUG", "value": "WARN"}
+    ]
     assert facts(one, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
     replicas["Worker"] = one["spec"]["pytorchReplicaSpecs"]["Worker"]
     replicas["Master"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
@@ -88,7 +102,9 @@ def test_a_role_that_does_not_train() -> None:
     beside["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = ["load"]
     one["spec"]["replicatedJobs"].append(beside)
     other = copy.deepcopy(one)
-    container = other["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]
+    container = other["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"][
+        "containers"
+    ][0]
     container["image"] = "new"
     assert facts(one, other) == [("role loader", "image", "i", "new")]
     del other["spec"]["replicatedJobs"][1]
@@ -105,7 +121,10 @@ def test_failure_handling() -> None:
 
 def test_secrets_are_hidden_everywhere() -> None:
     def env(value: str) -> dict[str, Any]:
-        entries = [{"name": "DB_PASSWORD", "value": value}, {"name": "URL", "value": "db://$(DB_PASSWORD)@host"}]
+        entries = [
+            {"name": "DB_PASSWORD", "value": value},
+            {"name": "URL", "value": "db://$(DB_PASSWORD)@host"},
+        ]
         return {"env": entries, "command": ["run", "--url=$(URL)"]}
 
     difference = ptcompile.diff(job(env("hunter22")), job(env("correct horse")))
@@ -125,7 +144,9 @@ def test_a_secret_that_looks_like_a_reference_is_hidden_and_a_reference_is_not()
 
     reference = {"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
     difference = ptcompile.diff(job(env({"value": "<hunter22>"})), job(env(reference)))
-    assert (BOTH, "env API_KEY", "***", "<secret:s/k>") in [tuple(fact)[:4] for fact in difference.objects[0].facts]
+    assert (BOTH, "env API_KEY", "***", "<secret:s/k>") in [
+        tuple(fact)[:4] for fact in difference.objects[0].facts
+    ]
     assert "hunter22" not in difference.text() + difference.markdown() + str(difference.to_dict())
 
 
@@ -134,7 +155,9 @@ def test_jobs_of_two_operators_are_compared_by_their_worlds() -> None:
     sides = [ptcompile.compile(spec, target=target).yaml() for target in ("pytorchjob", "jobset")]
     found = only(*sides)
     assert (found.before, found.after) == ("PyTorchJob/train", "JobSet/train")
-    assert {"3 pods", "processes: 24", "started by torchrun", "24 nvidia.com/gpu"} <= set(found.same)
+    assert {"3 pods", "processes: 24", "started by torchrun", "24 nvidia.com/gpu"} <= set(
+        found.same
+    )
     told = {fact.what: fact for fact in found.facts}
     assert told["kind"].after == "jobset.x-k8s.io/v1alpha2 JobSet"
     assert told["rendezvous at"].before == "train-master-0:23456"
@@ -151,7 +174,9 @@ def test_a_spec_equals_its_manifests(case: Case, target: str) -> None:
     result = case.compile(target)
     if not result.ok:
         return
-    there = ptcompile.diff(case.spec, result.yaml(), target=target, from_cluster=case.cluster, to_cluster=case.cluster)
+    there = ptcompile.diff(
+        case.spec, result.yaml(), target=target, from_cluster=case.cluster, to_cluster=case.cluster
+    )
     assert there.ok
     assert not there.differs, there.text()
     assert there.text() == "no difference\n"
@@ -168,7 +193,9 @@ def test_a_whole_command_is_one_difference_if_one_side_has_none_or_both_are_long
     assert (BOTH, "command", "run 'a b'", None) in facts(job({"command": ["run", "a b"]}), job())
     assert (BOTH, "command", None, "run") in facts(job(), job({"command": ["run"]}))
     few, many = [f"a{n}" for n in range(99)], [f"a{n}" for n in range(100)]
-    assert facts(job({"command": ["run", *few]}), job({"command": ["go", *few]})) == [(BOTH, "command", "run", "go")]
+    assert facts(job({"command": ["run", *few]}), job({"command": ["go", *few]})) == [
+        (BOTH, "command", "run", "go")
+    ]
     (long,) = facts(job({"command": ["run", *many]}), job({"command": ["go", *many]}))
     assert (long[2] or "").startswith("run a0 a1 ")
     assert (long[3] or "").startswith("go a0 a1 ")
@@ -176,12 +203,27 @@ def test_a_whole_command_is_one_difference_if_one_side_has_none_or_both_are_long
 
 def test_fields_of_pods_that_are_compared() -> None:
     rows = {
-        "restartPolicy": (pod(restartPolicy="Never"), pod(restartPolicy="OnFailure"), "Never", "OnFailure"),
+        "restartPolicy": (
+            pod(restartPolicy="Never"),
+            pod(restartPolicy="OnFailure"),
+            "Never",
+            "OnFailure",
+        ),
         "image": (pod(), pod({"image": "i:2"}), "i:1", "i:2"),
-        "QoS class": (pod(), pod({"resources": {"limits": {"cpu": 1, "memory": 1}}}), "BestEffort", "Guaranteed"),
+        "QoS class": (
+            pod(),
+            pod({"resources": {"limits": {"cpu": 1, "memory": 1}}}),
+            "BestEffort",
+            "Guaranteed",
+        ),
         "limits cpu": (pod(), pod({"resources": {"limits": {"cpu": 1}}}), None, "1"),
         "requests cpu": (pod(), pod({"resources": {"requests": {"cpu": 1}}}), None, "1"),
-        "volume": (pod(), pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]), None, None),
+        "volume": (
+            pod(),
+            pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
+            None,
+            None,
+        ),
     }
     for what, (was, now, before, after) in rows.items():
         told = [fact[2:] for fact in facts(was, now) if fact[1] == what]

@@ -25,7 +25,18 @@ DANGLING = re.compile(
     r"|\bDESIGN\b|(?<!#)\b[Ll]aws? \d|\brules? \d+ to \d+"
 )
 """Former citations of documents outside the repository."""
-FOLDERS = ("ptcompile", "tests", "benchmarks", "docs", "examples", "fuzz", "integrations", "website", ".ci", ".github")
+FOLDERS = (
+    "ptcompile",
+    "tests",
+    "benchmarks",
+    "docs",
+    "examples",
+    "fuzz",
+    "integrations",
+    "website",
+    ".ci",
+    ".github",
+)
 ENDINGS = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ""}
 OUT_OF_SCOPE = ("tests/recorded/", "tests/docs/test_citations.py")
 
@@ -68,7 +79,9 @@ def bodies(page: str) -> dict[str, str]:
 def numbered(body: str) -> set[str]:
     """Return the numbers of a section's cases, rules and list items, with all numbers of a range."""
     found = set()
-    for first, last in re.findall(r"(?m)^(?:- Case |\| |)([CDV]?\d+)[ab]?(?:\W[CDV]?(\d+))?(?=[:.]? )", body):
+    for first, last in re.findall(
+        r"(?m)^(?:- Case |\| |)([CDV]?\d+)[ab]?(?:\W[CDV]?(\d+))?(?=[:.]? )", body
+    ):
         digits = first.lstrip("CDV")
         letter = first.removesuffix(digits)
         found |= {f"{letter}{number}" for number in range(int(digits), int(last or digits) + 1)}
@@ -89,8 +102,12 @@ def problems(text: str) -> Iterator[str]:
 @cache
 def sources() -> dict[str, str]:
     """Return the text of every file that may contain citations, by path."""
-    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.md"))
-    named = {path.relative_to(ROOT).as_posix(): path for path in sorted(paths) if path.suffix in ENDINGS}
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*")] + list(
+        ROOT.glob("*.md")
+    )
+    named = {
+        path.relative_to(ROOT).as_posix(): path for path in sorted(paths) if path.suffix in ENDINGS
+    }
     return {
         name: path.read_text(encoding="utf-8", errors="replace")
         for name, path in named.items()
@@ -101,7 +118,10 @@ def sources() -> dict[str, str]:
 def test_every_citation_names_an_existing_section() -> None:
     found = [f"{name}: {problem}" for name, text in sources().items() for problem in problems(text)]
     assert not found, "\n".join(found)
-    assert sum(1 for text in sources().values() for citation in citations(text) if citation.anchor) > 250
+    assert (
+        sum(1 for text in sources().values() for citation in citations(text) if citation.anchor)
+        > 250
+    )
 
 
 def test_only_documents_of_the_repository_are_cited() -> None:
@@ -114,7 +134,9 @@ def test_only_documents_of_the_repository_are_cited() -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs" / "facts").glob("*.md")))
+@pytest.mark.parametrize(
+    "page", sorted(path.name for path in (ROOT / "docs" / "facts").glob("*.md"))
+)
 def test_anchors_are_the_same_on_github_and_on_the_site(page: str) -> None:
     """GitHub and MkDocs number repeated headings differently and treat dashes differently."""
     anchors = [slug(heading) for heading in headings(f"docs/facts/{page}")[::2]]
@@ -127,11 +149,17 @@ def test_anchors_are_the_same_on_github_and_on_the_site(page: str) -> None:
     [
         ("docs/facts/jobset.md#pods", []),
         ("(docs/facts/jobset.md#pods, #fields and #cases 71)", []),
-        ("docs/facts/jobset.md#pods,\n    #fieldz", ["docs/facts/jobset.md#fieldz: no such section"]),
+        (
+            "docs/facts/jobset.md#pods,\n    #fieldz",
+            ["docs/facts/jobset.md#fieldz: no such section"],
+        ),
         ("docs/facts/nothing.md", ["docs/facts/nothing.md: no such page"]),
         ("docs/facts/jobset.md#cases 7", ["docs/facts/jobset.md#cases: no number 7"]),
         ("docs/facts/api-server.md#jobs 179 to 193", []),
-        ("docs/facts/api-server.md#jobs 164 to 213", ["docs/facts/api-server.md#jobs: no number 213"]),
+        (
+            "docs/facts/api-server.md#jobs 164 to 213",
+            ["docs/facts/api-server.md#jobs: no number 213"],
+        ),
         ("docs/facts/volcano.md#cases C7, C84", ["docs/facts/volcano.md#cases: no number C84"]),
         ("docs/facts/flyte.md#defects 1.", []),
         ("CONTRIBUTING.md#laws 23", ["CONTRIBUTING.md#laws: no number 23"]),
@@ -141,7 +169,9 @@ def test_a_broken_citation_is_detected(text: str, wanted: list[str]) -> None:
     assert list(problems(text)) == wanted
 
 
-@pytest.mark.parametrize("text", ["kubeflow.md 3.3", "(flyte.md 6.4)", "DESIGN section 4", "law 7", "rules 47 to 63"])
+@pytest.mark.parametrize(
+    "text", ["kubeflow.md 3.3", "(flyte.md 6.4)", "DESIGN section 4", "law 7", "rules 47 to 63"]
+)
 def test_a_citation_of_a_missing_document_is_detected(text: str) -> None:
     assert DANGLING.search(text)
     assert not DANGLING.search("docs/facts/volcano.md#gangs; docs/guide/flyte.md; test_law_5")

@@ -15,7 +15,9 @@ from website.blocks import PAGES, ROOT, blocks, run
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_pages_show_the_actual_output(path: Path, tmp_path: Path) -> None:
     found = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
-    assert [f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in found] == []
+    assert [
+        f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in found
+    ] == []
 
 
 def page(*parts: str) -> str:
@@ -49,4 +51,7 @@ def test_wrong_pages_are_reported(text: str, wrong: list[str], tmp_path: Path) -
 def test_every_block_that_is_not_run_has_a_reason() -> None:
     for path in PAGES:
         for block in blocks(path.read_text(encoding="utf-8")):
-            assert not block.note.startswith("not run") or len(block.note.split()) > 3, (path, block.text)
+            assert not block.note.startswith("not run") or len(block.note.split()) > 3, (
+                path,
+                block.text,
+            )

@@ -66,7 +66,11 @@ def test_every_field_of_a_target_is_documented(model: type[Target] | type[Wiring
 
 def test_the_fields_of_run_policy_are_documented() -> None:
     page = text("restarts.md")
-    assert all(f"{field.alias or name}" in page for name, field in RunPolicy.model_fields.items() if name != "suspend")
+    assert all(
+        f"{field.alias or name}" in page
+        for name, field in RunPolicy.model_fields.items()
+        if name != "suspend"
+    )
 
 
 def test_every_command_is_shown_somewhere() -> None:
@@ -96,7 +100,9 @@ def test_every_guide_is_in_the_navigation_once() -> None:
 
 def test_every_report_format_is_in_the_guide_to_ci() -> None:
     rows = text("ci.md").partition("## Formats")[2].partition("\n## ")[0]
-    assert sorted(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE)))) == sorted(FORMATS)
+    assert sorted(
+        re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE)))
+    ) == sorted(FORMATS)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +120,11 @@ def test_every_report_format_is_in_the_guide_to_ci() -> None:
     ],
 )
 def test_exit_statuses_match_the_guide_to_ci(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], content: str, status: int
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    content: str,
+    status: int,
 ) -> None:
     containers = "  containers: [{name: c, image: 'i:1', command: [sleep, '1']}]\n"
     pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  restartPolicy: Never\n{containers}{content}"

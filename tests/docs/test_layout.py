@@ -43,13 +43,26 @@ def tab() -> Iterator[Browser]:
 
 
 def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
-    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    tab.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    tab.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    tab.call(
+        "Emulation.setEmulatedMedia",
+        media="",
+        features=[{"name": "prefers-color-scheme", "value": scheme}],
+    )
     tab.load(address)
 
 
 def addresses(site: Path) -> list[str]:  # noqa: F811
-    found = [path.relative_to(site).as_posix().removesuffix("index.html") for path in site.rglob("index.html")]
+    found = [
+        path.relative_to(site).as_posix().removesuffix("index.html")
+        for path in site.rglob("index.html")
+    ]
     return sorted({*SOME_CODES, *(one for one in found if not one.startswith("codes/"))})
 
 
@@ -117,7 +130,9 @@ def search(tab: Browser, query: str) -> list[str]:
         ("storage", "guide/storage/"),
     ],
 )
-def test_search_finds_the_right_page_first(served: str, tab: Browser, query: str, address: str) -> None:
+def test_search_finds_the_right_page_first(
+    served: str, tab: Browser, query: str, address: str
+) -> None:
     visit(tab, served, 1280)
     found = [re.sub(r"\?h=[^#]*", "", link).removeprefix(served) for link in search(tab, query)]
     page, _, anchor = address.partition("#")

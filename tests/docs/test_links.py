@@ -17,7 +17,9 @@ LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)")
 
 def links(path: Path) -> list[str]:
     """Return the relative links of a page, without those in blocks of code."""
-    prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(
+        r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     return LINK.findall(re.sub(r"`[^`\n]*`", "", prose))
 
 

@@ -22,7 +22,9 @@ def site() -> tuple[dict[str, Any], str]:
     def page(path: str) -> str:
         return made[path] if path in made else (ROOT / "docs" / path).read_text(encoding="utf-8")
 
-    return config, llms.text(config["site_name"], config["site_description"], config["site_url"], config["nav"], page)
+    return config, llms.text(
+        config["site_name"], config["site_description"], config["site_url"], config["nav"], page
+    )
 
 
 def test_every_page_of_the_navigation_is_listed_once_with_a_sentence() -> None:
@@ -43,7 +45,9 @@ def test_the_skill_has_the_head_that_assistants_read() -> None:
     assert set(data) == {"name", "description"}
     assert data["name"] == SKILL.parent.name
     assert 0 < len(data["description"]) <= 1024
-    assert {"## Write a spec", "## Read a finding", "## Move PyTorchJob v1 to TrainJob v2"} <= set(body.splitlines())
+    assert {"## Write a spec", "## Read a finding", "## Move PyTorchJob v1 to TrainJob v2"} <= set(
+        body.splitlines()
+    )
 
 
 def test_the_page_lists_every_tool() -> None:

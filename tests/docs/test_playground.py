@@ -31,8 +31,14 @@ in_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 
 def run(command: str, text: str) -> str:
     """Return what the playground shows, from a process of its own: the limits stay lowered."""
-    words = [sys.executable, "-c", "import sys; from website.console import run; print(run(*sys.argv[1:]))"]
-    done = subprocess.run([*words, command, text], cwd=ROOT, capture_output=True, text=True, check=True)
+    words = [
+        sys.executable,
+        "-c",
+        "import sys; from website.console import run; print(run(*sys.argv[1:]))",
+    ]
+    done = subprocess.run(
+        [*words, command, text], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
     return done.stdout
 
@@ -53,7 +59,9 @@ def test_there_are_ten_examples_and_some_have_findings() -> None:
     ],
 )
 def test_each_command_answers(command: str, output: str) -> None:
-    assert output in run(command, (ROOT / "golden" / "llm-4x8-efa" / "spec.yaml").read_text(encoding="utf-8"))
+    assert output in run(
+        command, (ROOT / "golden" / "llm-4x8-efa" / "spec.yaml").read_text(encoding="utf-8")
+    )
 
 
 def test_the_limits_for_untrusted_input_apply() -> None:
@@ -125,7 +133,9 @@ def choose(tab: Browser, path: str) -> Any:  # noqa: F811
 
 
 @in_chromium
-def test_examples_run_in_the_browser_and_nothing_is_asked_of_another_host(playground: str, tab: Browser) -> None:  # noqa: F811
+def test_examples_run_in_the_browser_and_nothing_is_asked_of_another_host(
+    playground: str, tab: Browser
+) -> None:  # noqa: F811
     tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
     path = "golden/bad-resources/spec.yaml"
     text = (ROOT / path).read_text(encoding="utf-8")

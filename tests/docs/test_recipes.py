@@ -26,7 +26,11 @@ FLUX = '#!/bin/sh\ncase "$1" in build) cat manifests/*.yaml ;; push) echo "pushe
 
 def recipes() -> list[Any]:
     page = (ROOT / "docs" / "guide" / "ci.md").read_text(encoding="utf-8")
-    return [YAML(typ="safe").load(block.text) for block in blocks(page) if block.language == "yaml" and not block.title]
+    return [
+        YAML(typ="safe").load(block.text)
+        for block in blocks(page)
+        if block.language == "yaml" and not block.title
+    ]
 
 
 def steps(job: str) -> list[str]:
@@ -95,13 +99,20 @@ def test_gitlab_writes_both_reports_and_fails_at_the_end(repository: Path) -> No
     ran = shell(script, repository)
     assert ran.returncode == 1
     (issue,) = json.loads((repository / "quality.json").read_text())
-    assert (issue["check_name"], issue["location"]["path"]) == ("PTC501 unknown-field", "manifests/job.yaml")
+    assert (issue["check_name"], issue["location"]["path"]) == (
+        "PTC501 unknown-field",
+        "manifests/job.yaml",
+    )
     assert ET.parse(repository / "lint.xml").getroot().get("failures") == "1"  # noqa: S314 - our own text
     assert "manifests/job.yaml" in ran.stdout.partition("+++")[2], "the other check ran too"
 
 
 def test_argo_cd_gets_manifests_or_an_error(repository: Path) -> None:
-    (plugin,) = [one for one in recipes() if isinstance(one, dict) and one.get("kind") == "ConfigManagementPlugin"]
+    (plugin,) = [
+        one
+        for one in recipes()
+        if isinstance(one, dict) and one.get("kind") == "ConfigManagementPlugin"
+    ]
     command = plugin["spec"]["generate"]
     assert command["command"] == ["sh", "-c"]
     (script,) = command["args"]

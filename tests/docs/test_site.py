@@ -53,7 +53,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if os.environ.get("SITE"):
         return Path(os.environ["SITE"]).resolve()
     folder = tmp_path_factory.mktemp("site")
-    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    words = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(folder),
+    ]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
@@ -62,7 +71,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Page]:
     """Return every page by its address within the site."""
-    return {_address(site, path): Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    return {
+        _address(site, path): Page(path.read_text(encoding="utf-8"))
+        for path in site.rglob("*.html")
+    }
 
 
 def _address(site: Path, path: Path) -> str:
@@ -120,7 +132,9 @@ def test_every_link_resolves(site: Path, pages: dict[str, Page]) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) -> None:
-    loaded = {urljoin(SITE + address, one) for address, page in pages.items() for one in page.loaded}
+    loaded = {
+        urljoin(SITE + address, one) for address, page in pages.items() for one in page.loaded
+    }
     assert [one for one in sorted(loaded) if not one.startswith((SITE, "data:"))] == []
     sheets = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
     assert sheets
@@ -134,14 +148,18 @@ def test_angle_brackets_are_text(site: Path) -> None:
         path.read_text(encoding="utf-8")
         for path in (*site.rglob("codes/**/*.html"), *site.rglob("reference/**/*.html"))
     ]
-    assert not any(re.search(r"\\<(?!/span>)", page) for page in pages), "an example may end in a backslash"
+    assert not any(re.search(r"\\<(?!/span>)", page) for page in pages), (
+        "an example may end in a backslash"
+    )
 
 
 def test_codes_in_prose_lead_to_their_pages(pages: dict[str, Page]) -> None:
     assert "../../codes/PTC198/" in pages["guide/machines/"].links
     assert "../codes/PTC302/" not in pages["codes/"].links
     text = "# PTC302\n\nPTC302, `PTC302`, [PTC302](x.md) and PTC000\n\n```\nPTC302\n```\n<!-- PTC302 -->\n"
-    assert link_codes(text, "guide/x.md") == text.replace("\nPTC302,", "\n[PTC302](../codes/PTC302.md),")
+    assert link_codes(text, "guide/x.md") == text.replace(
+        "\nPTC302,", "\n[PTC302](../codes/PTC302.md),"
+    )
     assert link_codes(text, "codes/PTC302.md") == text
 
 
@@ -160,7 +178,12 @@ def _searched(site: Path) -> Iterator[str]:
 
 def test_search_knows_guides_fields_and_codes(site: Path) -> None:
     places = set(_searched(site))
-    assert {"guide/first-job/", "codes/PTC302/", "reference/spec/#jobspec", "reference/cli/#ptcompile-lint"} <= places
+    assert {
+        "guide/first-job/",
+        "codes/PTC302/",
+        "reference/spec/#jobspec",
+        "reference/cli/#ptcompile-lint",
+    } <= places
 
 
 def test_the_reference_is_complete(site: Path) -> None:
@@ -180,7 +203,11 @@ def test_the_reference_is_complete(site: Path) -> None:
     python = text("python")
     names = [name for name in ptcompile.__all__ if not name.startswith("_")]
     assert [
-        name for name in names if f'id="ptcompile.{name}"' not in python and f"<code>{name}</code>" not in python
+        name
+        for name in names
+        if f'id="ptcompile.{name}"' not in python and f"<code>{name}</code>" not in python
     ] == []
-    assert [one for one in ("report", "world", "diff", "handle") if f'id="{one}"' not in text("json")] == []
+    assert [
+        one for one in ("report", "world", "diff", "handle") if f'id="{one}"' not in text("json")
+    ] == []
     assert [probe.name for probe in PROBES if probe.name not in text("targets")] == []

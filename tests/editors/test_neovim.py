@@ -19,17 +19,27 @@ pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="no nvim he
 def test_neovim(tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.yaml", tmp_path / "found.json"
     spec.write_text(
-        SPEC.replace("  nodes:", "  noodes:").replace("  elastic: {nprocPerNode: 8}\n", ""), encoding="utf-8"
+        SPEC.replace("  nodes:", "  noodes:").replace("  elastic: {nprocPerNode: 8}\n", ""),
+        encoding="utf-8",
     )
     script = Path(__file__).with_name("neovim.lua")
     env = {**os.environ, "PTCOMPILE": sys.executable, "SPEC": str(spec), "OUT": str(out)}
-    home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+    home = {
+        name: str(tmp_path / "home")
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+    }
     command = ["nvim", "--headless", "--clean", "-u", str(script)]
-    subprocess.run(command, cwd=tmp_path, env={**env, **home}, check=True, timeout=300, capture_output=True)
+    subprocess.run(
+        command, cwd=tmp_path, env={**env, **home}, check=True, timeout=300, capture_output=True
+    )
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found.get("failure") is None, found
     (diagnostic,) = found["diagnostics"]
-    assert (diagnostic["code"], diagnostic["lnum"], diagnostic["source"]) == ("PTC021", 6, "ptcompile")
+    assert (diagnostic["code"], diagnostic["lnum"], diagnostic["source"]) == (
+        "PTC021",
+        6,
+        "ptcompile",
+    )
     assert found["actions"][0].startswith("PTC021: ")
     assert not [title for title in found["actions"] if "ignore" in title], "it does not compile"
     assert "\n  nodes: 4\n" in found["text"]

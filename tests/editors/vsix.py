@@ -32,9 +32,18 @@ def wrong(path: Path) -> list[str]:
         identity = ElementTree.fromstring(archive.read("extension.vsixmanifest")).find(_IDENTITY)  # noqa: S314 - built by this project
         code = archive.read("extension/dist/extension.js").decode()
     found = [f"files: {sorted(names ^ _FILES)}"] if names != _FILES else []
-    if identity is None or (identity.get("Id"), identity.get("Version")) != ("ptcompile", __version__):
-        found.append(f"identity: {identity.attrib if identity is not None else None}, and this is {__version__}")
-    found += [f"{main}: not in the file" for main in [manifest["main"]] if f"extension/{main[2:]}" not in names]
+    if identity is None or (identity.get("Id"), identity.get("Version")) != (
+        "ptcompile",
+        __version__,
+    ):
+        found.append(
+            f"identity: {identity.attrib if identity is not None else None}, and this is {__version__}"
+        )
+    found += [
+        f"{main}: not in the file"
+        for main in [manifest["main"]]
+        if f"extension/{main[2:]}" not in names
+    ]
     return found + list(_undone(manifest, code))
 
 
@@ -44,7 +53,9 @@ def _undone(manifest: dict[str, Any], code: str) -> list[str]:
     commands = [one["command"] for one in contributed["commands"]]
     settings = [name.partition(".")[2] for name in contributed["configuration"]["properties"]]
     asked = [*commands, *(name for name in settings if name != "trace.server")]
-    missing = [f"{name}: declared, and not in the code" for name in asked if f'"{name}"' not in code]
+    missing = [
+        f"{name}: declared, and not in the code" for name in asked if f'"{name}"' not in code
+    ]
     patterns = {f"${one['name']}" for one in contributed["problemPatterns"]}
     matchers = {one["pattern"] for one in contributed["problemMatchers"]}
     return missing + [f"{one}: no such pattern" for one in matchers - patterns]

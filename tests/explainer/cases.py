@@ -39,7 +39,11 @@ def explained(case: Case, target: str) -> Explained:
     cluster, _ = load_profile(case.cluster)
     assert cluster is not None
     explanation = ptcompile.explain(
-        case.spec, target=target, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
+        case.spec,
+        target=target,
+        cluster=case.cluster,
+        filename="spec.yaml",
+        cluster_filename="cluster.yaml",
     )
     return Explained(yaml.safe_load(case.spec), cluster, explanation)
 

@@ -25,9 +25,17 @@ Json = dict[str, Any]
 def every_leaf(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
     """Return all scalars and empty containers with their paths."""
     inner = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+        list(value.items())
+        if isinstance(value, dict)
+        else list(enumerate(value))
+        if isinstance(value, list)
+        else []
     )
-    return [leaf for key, one in inner for leaf in every_leaf(one, (*path, key))] if inner else [(path, value)]
+    return (
+        [leaf for key, one in inner for leaf in every_leaf(one, (*path, key))]
+        if inner
+        else [(path, value)]
+    )
 
 
 def without(data: Json, path: Path) -> Json:
@@ -54,7 +62,9 @@ def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> l
 
 def told(manifests: Sequence[Json]) -> Counter[tuple[str, str]]:
     """Count each value per place, where list items are identified by name or not at all."""
-    return Counter((place(path, manifests), repr(value)) for path, value in every_leaf(list(manifests)))
+    return Counter(
+        (place(path, manifests), repr(value)) for path, value in every_leaf(list(manifests))
+    )
 
 
 def place(path: Path, manifests: Any) -> str:
@@ -68,4 +78,6 @@ def place(path: Path, manifests: Any) -> str:
 
 def _called(item: Any) -> str:
     keys = ("mountPath", "name", "key", "kind")
-    return next((str(item[key]) for key in keys if key in item), "") if isinstance(item, dict) else ""
+    return (
+        next((str(item[key]) for key in keys if key in item), "") if isinstance(item, dict) else ""
+    )

@@ -31,7 +31,9 @@ def _same(data: Json, cluster: ClusterProfile, target: str) -> None:
 
 @settings(max_examples=settings().max_examples // 6)  # one compilation per line
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
-def test_defaults_removed_together_have_the_same_causes_as_one_by_one(spec: Json, given: Json, target: str) -> None:
+def test_defaults_removed_together_have_the_same_causes_as_one_by_one(
+    spec: Json, given: Json, target: str
+) -> None:
     cluster = ClusterProfile.model_validate(given)
     assume(ptcompile.compile(spec, target=target, cluster=cluster, lint=False).ok)
     _same(spec, cluster, target)
@@ -42,7 +44,9 @@ def _small(more: str = "") -> Json:
     return dict(document.data)
 
 
-def test_an_emitter_that_checks_for_set_defaults_has_each_line_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_emitter_that_checks_for_set_defaults_has_each_line_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     job = target_named("job")
 
     def asking(lowered: Job, cluster: ClusterProfile) -> list[Json]:
@@ -78,7 +82,9 @@ def test_a_profile_of_defaults_needs_few_compilations() -> None:
 
 def test_a_line_set_by_the_user_is_not_a_default() -> None:
     filled = DEFAULT_CLUSTER.document()
-    named = sensitivity.replace_at(filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING})
+    named = sensitivity.replace_at(
+        filled, {("spec", "cloud"): "aws", ("spec", "gpu", "claim"): MISSING}
+    )
     lines = sensitivity.cluster_variations(named)
     assert ("spec", "cloud") not in sensitivity.default_paths(named, lines)
     assert ("spec", "gpu", "resourceName") in sensitivity.default_paths(named, lines)

@@ -64,7 +64,11 @@ def _without_empty(data: Any) -> Any:
 
 
 def test_the_same_change_in_two_roles_is_reported_once() -> None:
-    steps = ptcompile.explain(smallest("master: {}\nworker: {env: {A: a}}"), target="pytorchjob").jobs[0].steps
+    steps = (
+        ptcompile.explain(smallest("master: {}\nworker: {env: {A: a}}"), target="pytorchjob")
+        .jobs[0]
+        .steps
+    )
     shm = next(step for step in steps if step.name == "shm")
     assert [(one.roles, one.kind, one.shown) for one in shm.changes] == [
         (("master", "worker"), "added", "spec.containers[pytorch].volumeMounts"),
@@ -78,7 +82,9 @@ def test_only_the_changed_part_of_a_value_is_reported() -> None:
     body = f"{affinity}\naccelerator: a\nresources: {{gpu: 1}}"
     steps = ptcompile.explain(smallest(body), target="pod", cluster=cluster).jobs[0].steps
     placement = next(step for step in steps if step.name == "placement")
-    assert [(one.kind, one.path[-1]) for one in placement.changes] == [("added", "matchExpressions")]
+    assert [(one.kind, one.path[-1]) for one in placement.changes] == [
+        ("added", "matchExpressions")
+    ]
     assert not next(step for step in steps if step.name == "metadata").changes
 
 
@@ -86,7 +92,9 @@ def test_secrets_are_masked() -> None:
     cluster = profile({"defaults": {"env": {"HF_TOKEN": "hunter2", "X": "y"}}})
     explanation = ptcompile.explain(smallest(""), target="pod", cluster=cluster)
     assert "hunter2" in repr(explanation.manifests)
-    assert "hunter2" not in explanation.text() + repr(explanation.to_dict()) + repr(explanation.causes)
+    assert "hunter2" not in explanation.text() + repr(explanation.to_dict()) + repr(
+        explanation.causes
+    )
     assert "HF_TOKEN" in explanation.text()
 
 
@@ -107,12 +115,18 @@ def test_recorded_explanations_of_a_job() -> None:
     ],
 )
 def test_the_closest_path_to_a_typed_one(query: str, expected: str | None) -> None:
-    job = [cause for cause in ptcompile.explain(smallest("nodes: 2"), target="job").causes if cause.manifest == 1]
+    job = [
+        cause
+        for cause in ptcompile.explain(smallest("nodes: 2"), target="job").causes
+        if cause.manifest == 1
+    ]
     assert closest_path(query, job) == expected
 
 
 def test_a_stream_without_a_document() -> None:
     for text in ("", "# nothing\n"):
         explanation = ptcompile.explain(text)
-        assert [(d.name, d.severity) for d in explanation.diagnostics] == [("no-documents", "error")]
+        assert [(d.name, d.severity) for d in explanation.diagnostics] == [
+            ("no-documents", "error")
+        ]
         assert explanation.causes == ()

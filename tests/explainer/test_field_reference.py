@@ -11,15 +11,45 @@ from ptcompile.spec.training_job import json_schema
 
 FIELDS = [
     # address, kind, type, the beginning of the description
-    ("spec.elastic.maxRestarts", "ptcompile/v1 TrainingJob", "integer", "How often torchrun restarts"),
+    (
+        "spec.elastic.maxRestarts",
+        "ptcompile/v1 TrainingJob",
+        "integer",
+        "How often torchrun restarts",
+    ),
     ("trainingjob.spec.nodes", "ptcompile/v1 TrainingJob", "integer", "Number of identical nodes"),
-    ("ClusterProfile.spec.cloud", "ptcompile/v1 ClusterProfile", '"gke" or "eks" or "aks" or "oke"', "Cloud"),
-    ("PyTorchJob.spec.runPolicy.backoffLimit", "kubeflow.org/v1 PyTorchJob", "integer", "Optional number of retries"),
-    ("JobSet.spec.replicatedJobs.replicas", "jobset.x-k8s.io/v1alpha2 JobSet", "integer", "replicas is the number of"),
+    (
+        "ClusterProfile.spec.cloud",
+        "ptcompile/v1 ClusterProfile",
+        '"gke" or "eks" or "aks" or "oke"',
+        "Cloud",
+    ),
+    (
+        "PyTorchJob.spec.runPolicy.backoffLimit",
+        "kubeflow.org/v1 PyTorchJob",
+        "integer",
+        "Optional number of retries",
+    ),
+    (
+        "JobSet.spec.replicatedJobs.replicas",
+        "jobset.x-k8s.io/v1alpha2 JobSet",
+        "integer",
+        "replicas is the number of",
+    ),
     ("pod.spec.containers.image", "v1 Pod", "string", "Container image name."),
-    ("batch/v1/Job.spec.backoffLimit", "batch/v1 Job", "integer", "Specifies the number of retries"),
+    (
+        "batch/v1/Job.spec.backoffLimit",
+        "batch/v1 Job",
+        "integer",
+        "Specifies the number of retries",
+    ),
     ("Deployment.spec.replicas", "apps/v1 Deployment", "integer", "Number of desired pods."),
-    ("spec.volumes.emptyDir", "ptcompile/v1 TrainingJob", "mapping", "emptyDir represents a temporary directory"),
+    (
+        "spec.volumes.emptyDir",
+        "ptcompile/v1 TrainingJob",
+        "mapping",
+        "emptyDir represents a temporary directory",
+    ),
 ]
 
 
@@ -34,10 +64,19 @@ def test_a_field(address: str, kind: str, type_name: str, description: str) -> N
 UNKNOWN = [
     ("spec.elastc", "TrainingJob.spec has no field 'elastc'; did you mean spec.elastic?"),
     ("spec.gpus", "TrainingJob.spec has no field 'gpus'; did you mean spec.resources.gpu?"),
-    ("JobSet.spec.sucessPolicy", "JobSet.spec has no field 'sucessPolicy'; did you mean spec.successPolicy?"),
+    (
+        "JobSet.spec.sucessPolicy",
+        "JobSet.spec has no field 'sucessPolicy'; did you mean spec.successPolicy?",
+    ),
     ("Podd.spec", "no kind 'Podd'; did you mean Pod?"),
-    ("apps/v1/Job.spec", "no kind 'Job' in apps/v1; it is in batch/v1 and batch.volcano.sh/v1alpha1"),
-    ("Topology.zzz", "Topology has no field 'zzz'; its fields are apiVersion, kind, metadata, spec"),
+    (
+        "apps/v1/Job.spec",
+        "no kind 'Job' in apps/v1; it is in batch/v1 and batch.volcano.sh/v1alpha1",
+    ),
+    (
+        "Topology.zzz",
+        "Topology has no field 'zzz'; its fields are apiVersion, kind, metadata, spec",
+    ),
 ]
 
 
@@ -60,9 +99,18 @@ def test_effects_of_an_example_on_each_target() -> None:
 
 def _addresses() -> list[str]:
     definitions = json_schema()["$defs"]
-    models = {"metadata": "Metadata", "spec": "JobSpec", "spec.elastic": "Elastic", "spec.runPolicy": "RunPolicy"}
+    models = {
+        "metadata": "Metadata",
+        "spec": "JobSpec",
+        "spec.elastic": "Elastic",
+        "spec.runPolicy": "RunPolicy",
+    }
     models |= {"spec.resources": "Resources", "spec.names": "Names", "spec.topology": "Topology"}
-    return [f"{path}.{name}" for path, model in models.items() for name in definitions[model]["properties"]]
+    return [
+        f"{path}.{name}"
+        for path, model in models.items()
+        for name in definitions[model]["properties"]
+    ]
 
 
 OLDER = {"spec.volcano"}
@@ -84,12 +132,15 @@ def test_every_example_compiles_and_changes_something(address: str) -> None:
 
 def test_every_example_belongs_to_a_field() -> None:
     definitions, examples = json_schema()["$defs"], load_table("spec/examples.json")["models"]
-    assert {model: set(fields) - set(definitions[model]["properties"]) for model, fields in examples.items()} == {
-        model: set() for model in examples
-    }
+    assert {
+        model: set(fields) - set(definitions[model]["properties"])
+        for model, fields in examples.items()
+    } == {model: set() for model in examples}
 
 
-@pytest.mark.parametrize("word", ["spec", "spec.x", "metadata.name", "podd.spec", "pod.spec", "batch/v1/Job", "a.b"])
+@pytest.mark.parametrize(
+    "word", ["spec", "spec.x", "metadata.name", "podd.spec", "pod.spec", "batch/v1/Job", "a.b"]
+)
 def test_is_address(word: str) -> None:
     assert is_address(word) == (word not in {"podd.spec", "a.b"})
 

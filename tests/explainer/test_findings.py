@@ -18,12 +18,18 @@ ONE_WORD = text(
     "nodes: 2\nresources: {gpu: 8, cpu: 8, memory: 64Gi}"
 )
 """A spec with one error from a rule (no such program) and one warning (latest)."""
-MEANT = ONE_WORD.replace("latest\n", "latest  # ptcompile: ignore[latest-image] pinned by the registry\n")
+MEANT = ONE_WORD.replace(
+    "latest\n", "latest  # ptcompile: ignore[latest-image] pinned by the registry\n"
+)
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
-def test_explain_and_compile_report_the_same_findings(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explanation, "provenance", lambda *_given, **_how: ())  # slow, and it reports no findings
+def test_explain_and_compile_report_the_same_findings(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        explanation, "provenance", lambda *_given, **_how: ()
+    )  # slow, and it reports no findings
     told = ptcompile.explain(
         case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
     ).diagnostics
@@ -44,8 +50,12 @@ def test_a_spec_with_an_error_from_a_rule_is_still_explained() -> None:
 
 def test_rules_can_be_disabled_and_selected() -> None:
     assert ptcompile.explain(ONE_WORD, lint=False).diagnostics == ()
-    assert [one.name for one in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics] == ["latest-image"]
-    assert [one.name for one in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics] == ["command-in-one-word"]
+    assert [one.name for one in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics] == [
+        "latest-image"
+    ]
+    assert [one.name for one in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics] == [
+        "command-in-one-word"
+    ]
     with pytest.raises(ValueError, match="no rule"):
         ptcompile.explain(ONE_WORD, ignore=["no-such-rule"])
 
@@ -59,7 +69,10 @@ def test_suppression_comments_apply() -> None:
 def test_a_comment_in_the_spec_does_not_affect_the_profile() -> None:
     profile = "kind: ClusterProfile\nspec: {gpus: 1}\n"
     spec = "# ptcompile: ignore-file[ALL]\n" + smallest()
-    for found in (ptcompile.compile(spec, cluster=profile), ptcompile.explain(spec, cluster=profile)):
+    for found in (
+        ptcompile.compile(spec, cluster=profile),
+        ptcompile.explain(spec, cluster=profile),
+    ):
         assert [one.name for one in found.diagnostics] == ["spec-unknown-field"]
 
 
@@ -76,7 +89,9 @@ def test_the_page_has_each_finding_once_with_its_targets() -> None:
     assert len({(one.diagnostic.name, one.line, one.targets) for one in found}) == len(found)
     (word,) = [one for one in found if one.diagnostic.name == "command-in-one-word"]
     assert word.targets == ("job", "pytorchjob", "volcano", "trainjob", "jobset")
-    assert not [one for one in gather(ONE_WORD, lint=False).findings if one.diagnostic.stage == "run"]
+    assert not [
+        one for one in gather(ONE_WORD, lint=False).findings if one.diagnostic.stage == "run"
+    ]
 
 
 def test_a_comment_needed_by_one_target_is_not_unused() -> None:
@@ -85,7 +100,9 @@ def test_a_comment_needed_by_one_target_is_not_unused() -> None:
     assert not [one for one in found if one.diagnostic.name in ("latest-image", "unused-ignore")]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(ONE_WORD)
     found = here(capsys, "explain", "spec.yaml", "command")

@@ -40,7 +40,9 @@ def test_removing_a_line_changes_its_values(case: Case, target: str) -> None:
     _law_2(explanation.causes, list(explanation.manifests), data, cluster, target)
 
 
-@settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # 300 compilations per example
+@settings(
+    max_examples=settings().max_examples // (4 if PROFILE == "long" else 7)
+)  # 300 compilations per example
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_both_laws_hold_for_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given_profile)
@@ -60,11 +62,17 @@ def _law_1(causes: tuple[Cause, ...], manifests: tuple[Json, ...]) -> None:
         assert one.value in (value, "***")
         assert one.by in WRITERS
         assert one.rule.endswith(".")
-        assert one.by != "spec" or any(line.file == "spec" and line.given for line in one.inputs), one
+        assert one.by != "spec" or any(line.file == "spec" and line.given for line in one.inputs), (
+            one
+        )
 
 
 def _law_2(
-    causes: tuple[Cause, ...], manifests: list[Json], data: Json, cluster: ClusterProfile, target: str | None
+    causes: tuple[Cause, ...],
+    manifests: list[Json],
+    data: Json,
+    cluster: ClusterProfile,
+    target: str | None,
 ) -> None:
     """Assert that removing a line removes the values it caused.
 
@@ -79,7 +87,9 @@ def _law_2(
                 lines.setdefault((line.file, line.path), []).append(one)
     for (file, path), affected in lines.items():
         if file == "spec":
-            now = emitted(without(data, path), cluster, None if path == ("spec", "target") else target)
+            now = emitted(
+                without(data, path), cluster, None if path == ("spec", "target") else target
+            )
         else:
             now = emitted(data, without(given_profile, path), target)
         left = told(now)
@@ -105,7 +115,9 @@ def _value(cause: Cause, manifests: Any) -> Any:
 # ---- individual cases
 
 
-def _cause(body: str, query: str, target: str = "job", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Cause:
+def _cause(
+    body: str, query: str, target: str = "job", cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> Cause:
     found = ptcompile.explain(smallest(body), target=target, cluster=cluster).at(query)
     assert len(found) == 1, [one.shown for one in found]
     return found[0]
@@ -150,13 +162,19 @@ def test_writer_and_input_lines(
     body: str, target: str, query: str, by: str, reaching: list[str], there: list[str]
 ) -> None:
     one = _cause(body, query, target)
-    assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (by, reaching, there)
+    assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (
+        by,
+        reaching,
+        there,
+    )
 
 
 def test_a_value_that_two_lines_give_has_the_line_that_wrote_it() -> None:
     """A role repeats a volume of its job: either line is enough, and the role's wins."""
     volume = "volumes: [{name: data, emptyDir: {}}]"
-    explanation = ptcompile.explain(smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod")
+    explanation = ptcompile.explain(
+        smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod"
+    )
     (one,) = explanation.at("volumes[data].name")
     assert [(line.path, line.left_out, line.other_value) for line in one.inputs] == [
         (("spec", "master", "volumes", 0, "name"), False, False),
@@ -165,7 +183,9 @@ def test_a_value_that_two_lines_give_has_the_line_that_wrote_it() -> None:
 
 
 def test_lines_of_the_profile() -> None:
-    cluster = profile({"defaults": {"env": {"REGION": "eu"}}, "gpu": {"resourceName": "amd.com/gpu"}})
+    cluster = profile(
+        {"defaults": {"env": {"REGION": "eu"}}, "gpu": {"resourceName": "amd.com/gpu"}}
+    )
     one = _cause("", "env.REGION.value", "pod", cluster)
     assert [(line.file, line.path, line.given) for line in one.inputs] == [
         ("cluster", ("spec", "defaults", "env", "REGION"), True)
@@ -183,7 +203,9 @@ def test_the_target_line_of_the_spec_is_an_input_of_the_target_values() -> None:
     kinds = {one.shown: [line.path for line in one.inputs] for one in explanation.causes}
     assert kinds["kind"] == [("spec", "target")] or ("spec", "target") in kinds["apiVersion"]
     assert ("spec", "target") in kinds["spec.minAvailable"]
-    assert ("spec", "target") not in kinds["spec.tasks[master].template.spec.containers[pytorch].image"]
+    assert ("spec", "target") not in kinds[
+        "spec.tasks[master].template.spec.containers[pytorch].image"
+    ]
     asked = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"), target="volcano")
     assert not any(("spec", "target") in [line.path for line in one.inputs] for one in asked.causes)
 
@@ -191,7 +213,9 @@ def test_the_target_line_of_the_spec_is_an_input_of_the_target_values() -> None:
 def test_a_target_is_the_writer_of_what_it_adds_because_of_a_pass() -> None:
     """A TrainJob cannot change the scheduler of the built-in runtime, so the target emits its own runtime."""
     cluster = profile({"defaults": {"schedulerName": "bins"}})
-    explanation = ptcompile.explain(smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster)
+    explanation = ptcompile.explain(
+        smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster
+    )
     assert [one["kind"] for one in explanation.manifests] == ["TrainingRuntime", "TrainJob"]
     by = {one.shown.rpartition(".")[2]: one.by for one in explanation.causes if one.manifest == 0}
     assert (by["apiVersion"], by["kind"], by["completionMode"]) == ("target", "target", "target")
@@ -199,7 +223,9 @@ def test_a_target_is_the_writer_of_what_it_adds_because_of_a_pass() -> None:
 
 
 def test_a_process_count_equal_to_the_devices_is_written_by_processes() -> None:
-    cluster = profile({"accelerators": {"v5e": {"resourceName": "google.com/tpu", "nodeLabels": {"tpu": "v5e"}}}})
+    cluster = profile(
+        {"accelerators": {"v5e": {"resourceName": "google.com/tpu", "nodeLabels": {"tpu": "v5e"}}}}
+    )
     body = "nodes: 2\naccelerator: v5e\nresources: {gpu: 4}\nelastic: {nprocPerNode: auto}"
     for target, query in (("pytorchjob", "nprocPerNode"), ("trainjob", "numProcPerNode")):
         one = _cause(body, query, target, cluster)
@@ -218,7 +244,9 @@ def test_lines_that_give_the_value_come_first() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2"), target="job")
     one = explanation.at("command[--master-addr]")[0]
     assert one.inputs[0].path == ("metadata", "name")
-    assert [line.other_value for line in one.inputs] == sorted((x.other_value for x in one.inputs), reverse=True)
+    assert [line.other_value for line in one.inputs] == sorted(
+        (x.other_value for x in one.inputs), reverse=True
+    )
 
 
 def test_a_spec_that_does_not_compile_is_not_explained() -> None:

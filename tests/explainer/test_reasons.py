@@ -21,15 +21,31 @@ TABLES = {
 
 MORE: list[tuple[str, str, dict[str, object]]] = [
     # cases missing from the goldens: body, target, profile
-    ("", "pod", {"defaults": {"nodeSelector": {"a": "b"}, "podTemplate": {"spec": {"priority": 1}}}}),
+    (
+        "",
+        "pod",
+        {"defaults": {"nodeSelector": {"a": "b"}, "podTemplate": {"spec": {"priority": 1}}}},
+    ),
     ("nodes: 2", "volcano", {"defaults": {"queue": "q"}}),
     ("nodes: 2", "job", {"defaults": {"queue": "q"}}),
     ("nodes: 2", "trainjob", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
     ("nodes: 2\nelastic: {startMethod: fork}", "job", {}),
     ("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}", "volcano", {}),
-    ("nodes: 2\nrestartPolicy: OnFailure\npodLabels: {a: b}", "trainjob", {"versions": {"trainer": "2.1"}}),
-    ("nodes: 2\nrestartPolicy: OnFailure\nserviceAccountName: s", "trainjob", {"versions": {"trainer": "2.0"}}),
-    ("nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}", "trainjob", {"versions": {"trainer": "2.1"}}),
+    (
+        "nodes: 2\nrestartPolicy: OnFailure\npodLabels: {a: b}",
+        "trainjob",
+        {"versions": {"trainer": "2.1"}},
+    ),
+    (
+        "nodes: 2\nrestartPolicy: OnFailure\nserviceAccountName: s",
+        "trainjob",
+        {"versions": {"trainer": "2.0"}},
+    ),
+    (
+        "nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}",
+        "trainjob",
+        {"versions": {"trainer": "2.1"}},
+    ),
     ("nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}", "jobset", {}),
     ("master: {}\nworker: {replicas: 2}\nelastic: {}", "jobset", {}),
     ("nodes: 2\nrunPolicy: {successPolicy: AllNodes}", "volcano", {}),

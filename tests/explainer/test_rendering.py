@@ -27,7 +27,11 @@ spec:
 
 def _explain(body: str, target: str | None = None, cluster: str | None = None) -> Explanation:
     return ptcompile.explain(
-        smallest(body), target=target, cluster=cluster, filename="job.yaml", cluster_filename="prod.yaml"
+        smallest(body),
+        target=target,
+        cluster=cluster,
+        filename="job.yaml",
+        cluster_filename="prod.yaml",
     )
 
 
@@ -58,7 +62,9 @@ def test_profile_lines_count_from_the_start_of_the_file() -> None:
 def test_the_built_in_profile_has_values_and_no_lines() -> None:
     text = _explain("resources: {gpu: 2}", "pod").text("tolerations[0].key")
     assert "value from  the built-in profile  spec.gpu.resourceName: nvidia.com/gpu" in text
-    other = _explain("resources: {gpu: 2}", "pod", "kind: ClusterProfile\nspec: {queueSystem: kueue}\n")
+    other = _explain(
+        "resources: {gpu: 2}", "pod", "kind: ClusterProfile\nspec: {queueSystem: kueue}\n"
+    )
     shown = other.text("tolerations[0].key")
     assert "value from  the profile's default  spec.gpu.resourceName: nvidia.com/gpu" in shown
 
@@ -86,7 +92,11 @@ def test_many_lines_are_counted() -> None:
 
 
 def test_decoded_input_has_paths_and_values_instead_of_lines() -> None:
-    spec = {"kind": "TrainingJob", "metadata": {"name": "a"}, "spec": {"image": "i:1", "script": "t.py"}}
+    spec = {
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": {"image": "i:1", "script": "t.py"},
+    }
     assert "value from  the spec  spec.image: i:1\n" in ptcompile.explain(spec).text("image")
 
 
@@ -94,10 +104,16 @@ def test_trace() -> None:
     lines = _explain("nodes: 2\nresources: {cpu: 1}", "job").text().splitlines()
     assert lines[0] == "TrainingJob/train -> Service/train, Job/train  (target job: requested)"
     assert "resources:" in lines
-    assert '  + spec.containers[pytorch].resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}' in lines
+    assert (
+        '  + spec.containers[pytorch].resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}'
+        in lines
+    )
     assert "placement: nothing to do" in lines
     assert "  + spec.volumes: [{name: shm, emptyDir: {medium: Memory}}]" in lines
-    assert lines[lines.index("target job:") + 1 :][:2] == ["  + Service: apiVersion: v1", "  + Service: kind: Service"]
+    assert lines[lines.index("target job:") + 1 :][:2] == [
+        "  + Service: apiVersion: v1",
+        "  + Service: kind: Service",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +129,10 @@ def test_who_chose_the_target(body: str, target: str | None, why: str) -> None:
 
 
 SECRETS = [
-    ('env: {HF_TOKEN: hunter2, NEXT: "1", A_KEY: hunter2}', 'env: {HF_TOKEN: ***, NEXT: "1", A_KEY: ***}'),
+    (
+        'env: {HF_TOKEN: hunter2, NEXT: "1", A_KEY: hunter2}',
+        'env: {HF_TOKEN: ***, NEXT: "1", A_KEY: ***}',
+    ),
     ("env:\n  HF_TOKEN: |\n    hunter2\n    hunter2\n  NEXT: '1'", "NEXT: '1'"),
     ("env:\n  HF_TOKEN: \"hunter2\n    hunter2\"\n  NEXT: '1'", "NEXT: '1'"),
     ('env: {HF_TOKEN: "hunter2\n    hunter2", NEXT: "1"}', '***, NEXT: "1"}'),
@@ -125,7 +144,12 @@ def test_no_text_contains_a_secret(body: str, line: str) -> None:
     explanation = _explain(body, "pod")
     assert explanation.ok, explanation.diagnostics
     assert line in explanation.text("env.NEXT")
-    told = explanation.text("env") + explanation.text() + json.dumps(explanation.to_dict()) + repr(explanation.texts)
+    told = (
+        explanation.text("env")
+        + explanation.text()
+        + json.dumps(explanation.to_dict())
+        + repr(explanation.texts)
+    )
     assert "hunter2" not in told
     assert "***" in explanation.text("env.HF_TOKEN")
 

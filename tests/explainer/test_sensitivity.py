@@ -47,7 +47,9 @@ ONE_EACH = [
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(ONE_EACH, 4), ids=str)
-def test_golden_lines_tried_together_have_the_same_causes_as_one_by_one(case: Case, target: str) -> None:
+def test_golden_lines_tried_together_have_the_same_causes_as_one_by_one(
+    case: Case, target: str
+) -> None:
     from ptcompile.compiler.reader import load_profile
     from ptcompile.source import streams
 
@@ -90,9 +92,15 @@ LISTS = {
 
 @pytest.mark.parametrize(
     ("name", "target"),
-    [(name, target) for at, name in enumerate(LISTS) for target in thinned(["job", "volcano", "jobset"], 3, start=at)],
+    [
+        (name, target)
+        for at, name in enumerate(LISTS)
+        for target in thinned(["job", "volcano", "jobset"], 3, start=at)
+    ],
 )
-def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(name: str, target: str) -> None:
+def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(
+    name: str, target: str
+) -> None:
     from ptcompile.source import streams
 
     (document,) = streams.read(smallest("nodes: 2\n" + LISTS[name]), None).documents
@@ -101,7 +109,9 @@ def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(name: str,
 
 def _changes(count: int, *, left_out: bool = False) -> tuple[Json, list[Variation]]:
     data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
-    return data, [one for one in spec_variations(data) if one.left_out <= left_out and not one.inner]
+    return data, [
+        one for one in spec_variations(data) if one.left_out <= left_out and not one.inner
+    ]
 
 
 def _counted(
@@ -125,8 +135,14 @@ def _counted(
 def _own(document: Any, count: int = 100) -> Changed:
     """Each variable as a value of its own, with its name next to it."""
     env = document["spec"].get("env", {})
-    now = {(f"A{i}", key): env.get(f"A{i}", MISSING) for i in range(count) for key in ("name", "value")}
-    return {(name, key): v for (name, key), v in now.items() if v is MISSING or (key == "value" and v[1:] != name[1:])}
+    now = {
+        (f"A{i}", key): env.get(f"A{i}", MISSING) for i in range(count) for key in ("name", "value")
+    }
+    return {
+        (name, key): v
+        for (name, key), v in now.items()
+        if v is MISSING or (key == "value" and v[1:] != name[1:])
+    }
 
 
 def _touched(own: Changed) -> set[str]:
@@ -143,7 +159,9 @@ TEXTS = {"image": "b", "script": "c", "queue": "d", "restartPolicy": "Never"}
 COPIED: Json = {"metadata": {"name": "a"}, "spec": TEXTS}
 
 
-def _copied(outcome: Callable[[Json], Changed | None]) -> tuple[dict[Any, frozenset[Any]], list[int]]:
+def _copied(
+    outcome: Callable[[Json], Changed | None],
+) -> tuple[dict[Any, frozenset[Any]], list[int]]:
     """Return the outcomes of other texts on the lines of `COPIED`, and how many lines each document changes."""
     variations = [variation for variation in spec_variations(COPIED) if not variation.left_out]
     sizes: list[int] = []
@@ -163,8 +181,14 @@ def _written(spec: Json) -> Changed:
 @pytest.mark.usefixtures("tried_together")
 def test_copied_texts_of_any_fields_need_one_document() -> None:
     found, sizes = _copied(_written)
-    assert {path: set(paths) for path, paths in found.items() if paths} == {("spec", key): {(key,)} for key in TEXTS}
-    assert sizes == [3, 1, 1]  # a name is part of other values, and of `Never` another text is rarely valid
+    assert {path: set(paths) for path, paths in found.items() if paths} == {
+        ("spec", key): {(key,)} for key in TEXTS
+    }
+    assert sizes == [
+        3,
+        1,
+        1,
+    ]  # a name is part of other values, and of `Never` another text is rarely valid
 
 
 @pytest.mark.usefixtures("tried_together")
@@ -187,14 +211,20 @@ def tried_together(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_hundred_lines_that_are_left_out_need_two_more() -> None:
     found, asked = _counted(_own, 100, left_out=True)
     assert asked == 3
-    assert found == {("spec", "env", f"A{i}"): {(f"A{i}", "name"), (f"A{i}", "value")} for i in range(100)}
+    assert found == {
+        ("spec", "env", f"A{i}"): {(f"A{i}", "name"), (f"A{i}", "value")} for i in range(100)
+    }
 
 
 def test_lines_that_change_nothing_are_tried_without_the_others() -> None:
     def hiding(document: Any) -> Changed:
         """Return the first two lines' own values, the second only while the first is as it was."""
         own = {path: value for path, value in _own(document).items() if path[0] in ("A1", "A2")}
-        return own if "A1" not in _touched(own) else {path: value for path, value in own.items() if path[0] == "A1"}
+        return (
+            own
+            if "A1" not in _touched(own)
+            else {path: value for path, value in own.items() if path[0] == "A1"}
+        )
 
     found, asked = _counted(hiding, 100)
     assert asked == 1 + 1 + 99
@@ -223,11 +253,15 @@ def test_a_value_that_only_two_lines_together_change_has_no_line() -> None:
 
 
 def test_an_invalid_variation_does_not_affect_other_lines() -> None:
-    found, _ = _counted(lambda document: None if ("A5", "value") in _own(document) else _own(document), 100)
+    found, _ = _counted(
+        lambda document: None if ("A5", "value") in _own(document) else _own(document), 100
+    )
     assert len(found) == 99
     assert all(now == {(path[-1], "value")} for path, now in found.items())
 
 
 def test_other_values_at_several_places() -> None:
     data = {"a": [1, {"b": 2, "c": 3}, 4], "d": 5}
-    assert replace_at(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {"a": [{"b": 7, "c": 3}, 4]}
+    assert replace_at(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {
+        "a": [{"b": 7, "c": 3}, 4]
+    }

@@ -65,7 +65,9 @@ ROWS: list[tuple[str, Any, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("base", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@pytest.mark.parametrize(
+    ("base", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
 def test_changed(base: Any, new: Any, expected: list[str]) -> None:
     assert [".".join(map(str, path)) for path in changed_paths(base, new)] == expected
 
@@ -73,7 +75,8 @@ def test_changed(base: Any, new: Any, expected: list[str]) -> None:
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", "--x=1"]),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "env", "a"]), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "env", "a"]), inner, max_size=3)
     ),
     max_leaves=12,
 )
@@ -122,13 +125,26 @@ def test_differences_at_their_highest_place() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "name"),
-    [("--a=1", "--a"), ("--a", "--a"), ("-a", None), ("a", None), ("", None), (3, None), (None, None), (["--a"], None)],
+    [
+        ("--a=1", "--a"),
+        ("--a", "--a"),
+        ("-a", None),
+        ("a", None),
+        ("", None),
+        (3, None),
+        (None, None),
+        (["--a"], None),
+    ],
 )
 def test_names_of_options(argument: Any, name: str | None) -> None:
     assert option_name(argument) == name
 
 
-NESTED = {"spec": {"containers": [{"name": "main", "env": [{"name": "A", "value": "1"}]}, {"name": "other"}]}}
+NESTED = {
+    "spec": {
+        "containers": [{"name": "main", "env": [{"name": "A", "value": "1"}]}, {"name": "other"}]
+    }
+}
 VALUE = ("spec", "containers", 0, "env", 0, "value")
 
 
@@ -161,7 +177,9 @@ def test_a_typed_path_is_the_beginning_of_a_path_or_anywhere_in_it(
 @given(st.dictionaries(st.sampled_from(["name", "env", "a/b"]), DATA, max_size=3))
 def test_shown_leaves_have_the_paths_of_leaves(data: Any) -> None:
     described = list(shown_leaves(data))
-    assert [(leaf.path, leaf.value) for leaf in described] == [pair for pair in leaves(data) if pair[0]]
+    assert [(leaf.path, leaf.value) for leaf in described] == [
+        pair for pair in leaves(data) if pair[0]
+    ]
     assert [leaf.shown for leaf in described] == [shown_path(leaf.path, data) for leaf in described]
 
 
@@ -182,7 +200,9 @@ def test_the_keys_of_a_leaf() -> None:
         (("a/b", "c"), "[a/b].c"),
     ],
 )
-def test_the_shown_path_of_an_item_has_its_name_if_it_is_unique(path: tuple[str | int, ...], shown: str) -> None:
+def test_the_shown_path_of_an_item_has_its_name_if_it_is_unique(
+    path: tuple[str | int, ...], shown: str
+) -> None:
     env = [A, B, B, {"name": "7"}, {"value": "x"}]
     data = {"env": env, "ports": [{"containerPort": 80}], "a/b": {"c": 1}}
     assert shown_path(path, data) == shown

@@ -33,14 +33,20 @@ def _fails(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> 
     raise ValueError("broken\n  in two lines")
 
 
-def _rule(check: Any = _check, code: str = "ACME001", name: str = "needs-team", **fields: Any) -> Rule:
+def _rule(
+    check: Any = _check, code: str = "ACME001", name: str = "needs-team", **fields: Any
+) -> Rule:
     return Rule(code, name, check, **fields)
 
 
 def test_a_finding_of_a_rule() -> None:
     (problem,) = rule_problems(Extensions(rules=(_rule(),)), POD, [POD, POD])
     assert (problem.name, problem.code, problem.path) == ("needs-team", "ACME001", ("metadata",))
-    assert (problem.message, problem.help, problem.owner) == ("no team; 2 others", "add one", "custom rule")
+    assert (problem.message, problem.help, problem.owner) == (
+        "no team; 2 others",
+        "add one",
+        "custom rule",
+    )
     assert problem.severity == _rule().severity
 
 
@@ -85,9 +91,15 @@ def test_the_page_of_a_rule() -> None:
 
 def test_rules_by_code_and_name() -> None:
     extensions = Extensions(rules=(_rule(), _rule(code="ACME002", name="other")))
-    found = [find_rule(extensions, query) for query in ("ACME002", "other", "needs-team", "ACME", "")]
+    found = [
+        find_rule(extensions, query) for query in ("ACME002", "other", "needs-team", "ACME", "")
+    ]
     assert [rule and rule.name for rule in found] == ["other", "other", "needs-team", None, None]
     assert pages(extensions, ["other", "unknown"]) == {"other": title_and_page(extensions.rules[1])}
     first, second = as_dicts(extensions)
-    assert (first["code"], first["title"], second["name"]) == ("ACME001", "Every object has a team.", "other")
+    assert (first["code"], first["title"], second["name"]) == (
+        "ACME001",
+        "Every object has a team.",
+        "other",
+    )
     assert first["page"].startswith("Every object has a team.\n\nWhy")

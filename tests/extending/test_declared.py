@@ -65,7 +65,10 @@ def found(text: str, *rules: dict[str, Any]) -> list[tuple[str, tuple[str | int,
 
 def test_a_missing_label_is_found_where_labels_would_be() -> None:
     assert found(JOB, COST) == [("ACME101", ("metadata", "labels"), "warning")]
-    assert found(JOB.replace("name: train\n", "name: train\n  labels: {cost-center: x}\n", 1), COST) == []
+    assert (
+        found(JOB.replace("name: train\n", "name: train\n  labels: {cost-center: x}\n", 1), COST)
+        == []
+    )
     assert found(JOB.replace("name: train\n", "name: train\n  labels: {team: x}\n", 1), COST) != []
     assert found(JOB, {**COST, "kind": "Pod"}) == []
     assert found(JOB, {**COST, "kind": "batch/v1/Job"}) == found(JOB, COST)
@@ -74,7 +77,12 @@ def test_a_missing_label_is_found_where_labels_would_be() -> None:
 def test_every_container_is_checked_at_its_line() -> None:
     report = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[IMAGE]))
     (one,) = report.diagnostics
-    assert (one.code, one.name, one.severity, one.stage) == ("ACME102", "own-registry", "error", "style")
+    assert (one.code, one.name, one.severity, one.stage) == (
+        "ACME102",
+        "own-registry",
+        "error",
+        "style",
+    )
     assert one.path == ("spec", "template", "spec", "initContainers", 0, "image")
     assert one.message.endswith("initContainers[0].image: images come from registry.acme.example")
     assert one.span is not None
@@ -94,7 +102,9 @@ def test_a_container_rule_runs_on_every_kind(target: str) -> None:
 
 def test_a_finding_in_a_spec_is_reported_once() -> None:
     report = ptcompile.lint(SPEC, extensions=ptcompile.extensions(rules=[COST]))
-    assert [(one.code, one.path) for one in report.diagnostics] == [("ACME101", ("metadata", "labels"))]
+    assert [(one.code, one.path) for one in report.diagnostics] == [
+        ("ACME101", ("metadata", "labels"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -102,21 +112,38 @@ def test_a_finding_in_a_spec_is_reported_once() -> None:
     [
         ("metadata.labels.team", "self != null", [("metadata", "labels", "team")]),
         ("metadata", "self.name == 'train'", []),
-        ("metadata", "self.name == object.spec.name", [("metadata",)]),  # nothing at the path: false
+        (
+            "metadata",
+            "self.name == object.spec.name",
+            [("metadata",)],
+        ),  # nothing at the path: false
         ("spec.template.spec.containers[main].image", "self == 'x'", ["containers", 0, "image"]),
-        ("spec.template.spec.containers[*].command[*]", "self != 'train.py'", ["containers", 0, "command", 1]),
+        (
+            "spec.template.spec.containers[*].command[*]",
+            "self != 'train.py'",
+            ["containers", 0, "command", 1],
+        ),
         ("spec.template.spec.volumes[*].name", "false", []),
         ("metadata[*]", "self == ''", [("metadata", "name")]),
         ("kind", "self == 'Job' && size(object.spec.template.spec.containers) == 1", []),
     ],
 )
 def test_places(path: str, expression: str, paths: list[Any]) -> None:
-    wanted = [("spec", "template", "spec", *paths)] if paths and isinstance(paths[0], str) else paths
-    assert [at for _, at, _ in found(JOB, {**COST, "kind": [], "path": path, "expression": expression})] == wanted
+    wanted = (
+        [("spec", "template", "spec", *paths)] if paths and isinstance(paths[0], str) else paths
+    )
+    assert [
+        at for _, at, _ in found(JOB, {**COST, "kind": [], "path": path, "expression": expression})
+    ] == wanted
 
 
 def test_pods() -> None:
-    rule = {**COST, "each": "pod", "path": "spec.serviceAccountName", "expression": "self == 'train'"}
+    rule = {
+        **COST,
+        "each": "pod",
+        "path": "spec.serviceAccountName",
+        "expression": "self == 'train'",
+    }
     assert found(JOB, rule)[0][1] == ("spec", "template", "spec", "serviceAccountName")
 
 
@@ -126,7 +153,10 @@ def test_jobs_inside_other_objects_are_checked_at_their_path() -> None:
         "apiVersion": "batch/v1",
         "kind": "CronJob",
         "metadata": {"name": "c"},
-        "spec": {"schedule": "@daily", "jobTemplate": {key: inner[key] for key in ("metadata", "spec")}},
+        "spec": {
+            "schedule": "@daily",
+            "jobTemplate": {key: inner[key] for key in ("metadata", "spec")},
+        },
     }
     report = ptcompile.lint(cron, extensions=ptcompile.extensions(rules=[COST]))
     own = [one.path for one in report.diagnostics if one.code == "ACME101"]
@@ -137,7 +167,9 @@ def test_an_expression_that_fails_on_its_values_is_false() -> None:
     rule = {**COST, "path": "metadata.name", "expression": "int(self) > 0"}
     (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
     assert (one.code, one.severity) == ("ACME101", "warning")
-    assert one.message.endswith("has the label cost-center (type conversion error from 'string' to 'int')")
+    assert one.message.endswith(
+        "has the label cost-center (type conversion error from 'string' to 'int')"
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +192,12 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
     labels = "".join(f"    a{n}: x\n" for n in range(2000))
     text = JOB.replace("name: train\n", f"name: train\n  labels:\n{labels}", 1)
     rules = [
-        {**COST, "code": f"ACME{n}", "name": f"rule-n{n}", "expression": "self.all(k, self[k] == 'x')"}
+        {
+            **COST,
+            "code": f"ACME{n}",
+            "name": f"rule-n{n}",
+            "expression": "self.all(k, self[k] == 'x')",
+        }
         for n in range(100, 400)
     ]
     started = time.process_time()
@@ -193,9 +230,13 @@ def test_a_wrong_table_is_explained(changed: dict[str, Any], said: str) -> None:
 
 
 def test_equal_codes_and_missing_keys() -> None:
-    with pytest.raises(ValueError, match=r"rule\[1\] \(ACME101\): ACME101 is already used by rule\[0\]"):
+    with pytest.raises(
+        ValueError, match=r"rule\[1\] \(ACME101\): ACME101 is already used by rule\[0\]"
+    ):
         ptcompile.extensions(rules=[COST, COST])
-    with pytest.raises(ValueError, match=r"rule\[0\]: missing code, name, path, expression, message"):
+    with pytest.raises(
+        ValueError, match=r"rule\[0\]: missing code, name, path, expression, message"
+    ):
         ptcompile.extensions(rules=[{}])
 
 
@@ -227,12 +268,17 @@ def test_the_configuration_declares_rules(tmp_path: Path) -> None:
     (tmp_path / "ptcompile.toml").write_text(TOML, encoding="utf-8")
     (tmp_path / "job.yaml").write_text(JOB, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml", "--output-format", "json")
-    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME102"])
+    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (
+        1,
+        ["ACME102"],
+    )
     assert "owner" not in json.loads(done.stdout)["diagnostics"][0]
     assert "  = rule of ptcompile.toml\n" in ran(None, tmp_path, "lint", "job.yaml").stdout
     done = ran(None, tmp_path, "lint", "job.yaml", "--ignore", "own-registry")
     assert (done.returncode, done.stdout) == (0, "")
-    commented = JOB.replace("command: [fetch]}", "command: [fetch]}  # ptcompile: ignore[ACME102] a mirror")
+    commented = JOB.replace(
+        "command: [fetch]}", "command: [fetch]}  # ptcompile: ignore[ACME102] a mirror"
+    )
     (tmp_path / "job.yaml").write_text(commented, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml")
     assert (done.returncode, ", 2 ignored" in done.stderr) == (0, True), done.stderr
@@ -258,14 +304,21 @@ def test_a_key_in_quotes(key: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "meant"),
-    [("PytorchJob", "PyTorchJob"), ("Jobb", "Job"), ("batch/v1/job", "batch/v1/Job"), ("Trainingjob", "TrainingJob")],
+    [
+        ("PytorchJob", "PyTorchJob"),
+        ("Jobb", "Job"),
+        ("batch/v1/job", "batch/v1/Job"),
+        ("Trainingjob", "TrainingJob"),
+    ],
 )
 def test_a_kind_that_no_object_has(kind: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"no object is a '{kind}'; did you mean {meant}\\?"):
         ptcompile.extensions(rules=[{**COST, "kind": [kind]}])
 
 
-@pytest.mark.parametrize("kind", ["TFJob", "JAXJob", "kubeflow.org/v1/TFJob", "acme.io/v1/PytorchJob", "Widget"])
+@pytest.mark.parametrize(
+    "kind", ["TFJob", "JAXJob", "kubeflow.org/v1/TFJob", "acme.io/v1/PytorchJob", "Widget"]
+)
 def test_kinds_of_others_are_taken(kind: str) -> None:
     assert found(JOB, {**COST, "kind": [kind]}) == []
 
@@ -289,7 +342,11 @@ def test_reports_link_to_the_own_page_or_to_none(
     (tmp_path / "ptcompile.toml").write_text(f"[[rule]]\n{lines}")
     (tmp_path / "job.yaml").write_text(JOB)
     for output_format in ("full", "json", "sarif", "markdown"):
-        options = ("--select=ACME", f"--config={tmp_path / 'ptcompile.toml'}", f"--output-format={output_format}")
+        options = (
+            "--select=ACME",
+            f"--config={tmp_path / 'ptcompile.toml'}",
+            f"--output-format={output_format}",
+        )
         done = here(capsys, "lint", tmp_path / "job.yaml", *options)
         assert "codes/ACME101" not in done.out + done.err
         assert (url is None) or url in done.out + done.err

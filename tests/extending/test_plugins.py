@@ -17,7 +17,9 @@ from ptcompile.extending.plugins import GROUPS
 from tests.extending.installing import install, install_example, ran
 
 RULES, PASSES, TARGETS = GROUPS
-_with_example = pytest.mark.skipif(find_spec("acme_ptcompile") is None, reason="the example plugin is not installed")
+_with_example = pytest.mark.skipif(
+    find_spec("acme_ptcompile") is None, reason="the example plugin is not installed"
+)
 SPEC = """\
 apiVersion: ptcompile/v1
 kind: TrainingJob
@@ -42,7 +44,9 @@ def place(tmp_path: Path) -> Path:
 
 
 def _named(place: Path, *names: str) -> None:
-    (place / "repo" / "ptcompile.toml").write_text(f"plugins = {json.dumps(names)}\n", encoding="utf-8")
+    (place / "repo" / "ptcompile.toml").write_text(
+        f"plugins = {json.dumps(names)}\n", encoding="utf-8"
+    )
 
 
 @pytest.fixture
@@ -54,35 +58,67 @@ def example(place: Path) -> Path:
 
 def _one(place: Path, body: str, rules: str = RULE.format(code="ACME001", name="acme-one")) -> Path:
     module = MODULE.format(body=body, rules=rules)
-    install(place / "packages", "acme", {RULES: {"ACME": "acme_rules:RULES"}}, {"acme_rules.py": module}, "2.0")
+    install(
+        place / "packages",
+        "acme",
+        {RULES: {"ACME": "acme_rules:RULES"}},
+        {"acme_rules.py": module},
+        "2.0",
+    )
     _named(place, "acme")
     return place
 
 
 def test_the_list(example: Path) -> None:
     done = ran(example / "packages", example / "repo", "plugins")
-    assert done.stdout == "acme-ptcompile 1.0.0\n  rules    ACME\n  passes   cost_center\n  targets  appwrapper\n"
+    assert (
+        done.stdout
+        == "acme-ptcompile 1.0.0\n  rules    ACME\n  passes   cost_center\n  targets  appwrapper\n"
+    )
     (example / "repo" / "ptcompile.toml").unlink()
     done = ran(example / "packages", example / "repo", "plugins")
     assert "not named in the configuration" in done.stdout
-    (one,) = json.loads(ran(example / "packages", example / "repo", "plugins", "--format", "json").stdout)
-    assert (one["name"], one["version"], one["rules"], one["used"]) == ("acme-ptcompile", "1.0.0", ["ACME"], False)
+    (one,) = json.loads(
+        ran(example / "packages", example / "repo", "plugins", "--format", "json").stdout
+    )
+    assert (one["name"], one["version"], one["rules"], one["used"]) == (
+        "acme-ptcompile",
+        "1.0.0",
+        ["ACME"],
+        False,
+    )
 
 
 def test_a_plugin_that_is_not_named_does_nothing(example: Path) -> None:
     (example / "repo" / "ptcompile.toml").unlink()
-    plain, beside = ran(None, example / "repo", "spec.yaml"), ran(example / "packages", example / "repo", "spec.yaml")
+    plain, beside = (
+        ran(None, example / "repo", "spec.yaml"),
+        ran(example / "packages", example / "repo", "spec.yaml"),
+    )
     assert beside.stdout == plain.stdout
-    assert ran(example / "packages", example / "repo", "spec.yaml", "--target", "appwrapper").returncode == 2
+    assert (
+        ran(
+            example / "packages", example / "repo", "spec.yaml", "--target", "appwrapper"
+        ).returncode
+        == 2
+    )
 
 
 def test_its_pass(example: Path) -> None:
-    for words in (("spec.yaml",), ("spec.yaml", "--no-lint"), ("simulate", "spec.yaml", "--format", "json")):
+    for words in (
+        ("spec.yaml",),
+        ("spec.yaml", "--no-lint"),
+        ("simulate", "spec.yaml", "--format", "json"),
+    ):
         done = ran(example / "packages", example / "repo", *words)
         assert done.returncode == 0, done.stderr
     assert "acme.example/team: a" in ran(example / "packages", example / "repo", "spec.yaml").stdout
-    (example / "repo" / "spec.yaml").write_text(LABELLED.replace("team: b", "team: null"), encoding="utf-8")
-    assert "acme.example/team" not in ran(example / "packages", example / "repo", "spec.yaml").stdout
+    (example / "repo" / "spec.yaml").write_text(
+        LABELLED.replace("team: b", "team: null"), encoding="utf-8"
+    )
+    assert (
+        "acme.example/team" not in ran(example / "packages", example / "repo", "spec.yaml").stdout
+    )
 
 
 def test_explain_names_its_pass(example: Path) -> None:
@@ -98,8 +134,19 @@ def test_its_target(example: Path) -> None:
     assert "kind: AppWrapper" in done.stdout
     assert "kind: JobSet" in done.stdout
     done = ran(example / "packages", example / "repo", "spec.yaml", "--target", "appwraper")
-    assert (done.returncode, done.stderr) == (2, "ptcompile: no target 'appwraper'; did you mean appwrapper?\n")
-    done = ran(example / "packages", example / "repo", "diff", "spec.yaml", "spec.yaml", "--target", "appwrapper")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ptcompile: no target 'appwraper'; did you mean appwrapper?\n",
+    )
+    done = ran(
+        example / "packages",
+        example / "repo",
+        "diff",
+        "spec.yaml",
+        "spec.yaml",
+        "--target",
+        "appwrapper",
+    )
     assert done.returncode == 0, done.stderr
     text = SPEC.replace("  nodes: 2\n", "  nodes: 2\n  target: appwrapper\n")
     (example / "repo" / "spec.yaml").write_text(text, encoding="utf-8")
@@ -116,18 +163,28 @@ def test_its_rule(example: Path) -> None:
     assert len(done.stdout.splitlines()) == 1
     full = ran(packages, repo, "lint", "spec.yaml").stdout
     assert "  = fails at run time (rule of plugin acme-ptcompile)\n" in full
-    for words in (("--ignore", "ACME"), ("--ignore", "team-namespace"), ("--select", "PTC3"), ("--isolated",)):
+    for words in (
+        ("--ignore", "ACME"),
+        ("--ignore", "team-namespace"),
+        ("--select", "PTC3"),
+        ("--isolated",),
+    ):
         assert ran(packages, repo, "lint", "spec.yaml", *words).returncode == 0, words
     assert ran(packages, repo, "lint", "spec.yaml", "--select", "ACME0").returncode == 1
-    sarif = json.loads(ran(packages, repo, "lint", "spec.yaml", "--output-format", "sarif").stdout)["runs"][0]
+    sarif = json.loads(ran(packages, repo, "lint", "spec.yaml", "--output-format", "sarif").stdout)[
+        "runs"
+    ][0]
     assert [one["id"] for one in sarif["tool"]["driver"]["rules"]] == ["ACME001"]
     assert "Fix: give the label" in sarif["tool"]["driver"]["rules"][0]["help"]["markdown"]
     done = ran(packages, repo, "explain", "ACME001")
-    assert done.stdout.startswith("ACME001 team-namespace  (error, stage run, ptcompile)\n\nA job's team label")
-    assert "did you mean ACME001?" in ran(packages, repo, "explain", "ACME011").stderr
-    assert [one["code"] for one in json.loads(ran(packages, repo, "rules", "--output-format", "json").stdout)][-1] == (
-        "ACME001"
+    assert done.stdout.startswith(
+        "ACME001 team-namespace  (error, stage run, ptcompile)\n\nA job's team label"
     )
+    assert "did you mean ACME001?" in ran(packages, repo, "explain", "ACME011").stderr
+    assert [
+        one["code"]
+        for one in json.loads(ran(packages, repo, "rules", "--output-format", "json").stdout)
+    ][-1] == ("ACME001")
     assert ran(packages, repo, "lint", "spec.yaml", "--fix", "--unsafe-fixes").returncode == 0
     assert "acme.example/team: a" in path.read_text(encoding="utf-8")
 
@@ -137,24 +194,42 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
     _one(place, "return []")
     repo = place / "repo"
     evil = "raise SystemExit('code of the repository ran')\n"
-    install(repo, "evil", {RULES: {"EVIL": "evil_rules:RULES"}}, {"evil_rules.py": evil, "acme_rules.py": evil}, "1.0")
+    install(
+        repo,
+        "evil",
+        {RULES: {"EVIL": "evil_rules:RULES"}},
+        {"evil_rules.py": evil, "acme_rules.py": evil},
+        "1.0",
+    )
     for name in ("json.py", "tomllib.py", "cel.py", "pathspec.py"):
         (repo / name).write_text(evil, encoding="utf-8")
     for module in (True, False):
-        done = ran(place / "packages", repo, "lint", "spec.yaml", module=module, env={"PYTHONSAFEPATH": ""})
+        done = ran(
+            place / "packages", repo, "lint", "spec.yaml", module=module, env={"PYTHONSAFEPATH": ""}
+        )
         assert (done.returncode, "the repository" in done.stderr) == (0, False), done.stderr
         _named(place, "evil")
-        done = ran(place / "packages", repo, "lint", "spec.yaml", module=module, env={"PYTHONSAFEPATH": ""})
-        assert (done.returncode, "plugin 'evil' is not installed" in done.stderr) == (2, True), done.stderr
+        done = ran(
+            place / "packages", repo, "lint", "spec.yaml", module=module, env={"PYTHONSAFEPATH": ""}
+        )
+        assert (done.returncode, "plugin 'evil' is not installed" in done.stderr) == (2, True), (
+            done.stderr
+        )
         _named(place, "acme")
 
 
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        (RULE.format(code="OTHER001", name="a-b"), "must begin with ACME, the name of the entry point"),
+        (
+            RULE.format(code="OTHER001", name="a-b"),
+            "must begin with ACME, the name of the entry point",
+        ),
         (RULE.format(code="ACME1", name="a-b"), "2 to 8 capital letters"),
-        (RULE.format(code="ACME001", name="missing-shm"), "missing-shm is already used by ptcompile"),
+        (
+            RULE.format(code="ACME001", name="missing-shm"),
+            "missing-shm is already used by ptcompile",
+        ),
         ("1", "rules must be a tuple of ptcompile.extending.Rule"),
         ("1/0", "ZeroDivisionError: division by zero"),
         ("exit(3)", "SystemExit: 3"),
@@ -177,8 +252,13 @@ def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
 def test_a_broken_plugin_stops_every_command_that_needs_it(place: Path, rules: str) -> None:
     _one(place, "return []", rules)
     for words in (("spec.yaml",), ("plugins",), ("explain", "ACME001"), ("rules",)):
-        _assert_broken(ran(place / "packages", place / "repo", *words), "ZeroDivisionError" if "/" in rules else "Exit")
-    assert ran(place / "packages", place / "repo", "lint", "spec.yaml", "--isolated").returncode == 0
+        _assert_broken(
+            ran(place / "packages", place / "repo", *words),
+            "ZeroDivisionError" if "/" in rules else "Exit",
+        )
+    assert (
+        ran(place / "packages", place / "repo", "lint", "spec.yaml", "--isolated").returncode == 0
+    )
 
 
 def test_missing_and_invalid_plugins(place: Path) -> None:
@@ -193,7 +273,11 @@ def test_missing_and_invalid_plugins(place: Path) -> None:
 
 def test_two_plugins_cannot_share_a_name(example: Path) -> None:
     install(
-        example / "packages", "zeta", {PASSES: {"cost_center": "zeta:run"}}, {"zeta.py": "def run(j, c): return j"}, "3"
+        example / "packages",
+        "zeta",
+        {PASSES: {"cost_center": "zeta:run"}},
+        {"zeta.py": "def run(j, c): return j"},
+        "3",
     )
     _named(example, "acme-ptcompile", "zeta")
     done = ran(example / "packages", example / "repo", "spec.yaml")
@@ -211,7 +295,9 @@ def test_two_plugins_cannot_share_a_name(example: Path) -> None:
 )
 def test_a_rule_that_fails_is_a_finding_and_status_2(place: Path, body: str, said: str) -> None:
     _one(place, body)
-    done = ran(place / "packages", place / "repo", "lint", "spec.yaml", "--output-format", "concise")
+    done = ran(
+        place / "packages", place / "repo", "lint", "spec.yaml", "--output-format", "concise"
+    )
     assert done.returncode == 2
     assert "PTC903" in done.stdout
     assert said in done.stdout
@@ -220,7 +306,13 @@ def test_a_rule_that_fails_is_a_finding_and_status_2(place: Path, body: str, sai
 @pytest.mark.parametrize("body", ["raise KeyError('x')", "return None"])
 def test_a_pass_that_fails_writes_nothing(place: Path, body: str) -> None:
     module = f"def run(job, context):\n    {body}\n"
-    install(place / "packages", "acme", {PASSES: {"mine": "acme_pass:run"}}, {"acme_pass.py": module}, "1")
+    install(
+        place / "packages",
+        "acme",
+        {PASSES: {"mine": "acme_pass:run"}},
+        {"acme_pass.py": module},
+        "1",
+    )
     _named(place, "acme")
     done = ran(place / "packages", place / "repo", "spec.yaml")
     assert (done.returncode, done.stdout) == (2, "")
@@ -232,7 +324,13 @@ def test_a_target_that_fails_writes_nothing(place: Path) -> None:
         "from ptcompile.extending import target_named\n"
         "T = target_named('job')._replace(name='mine', emit=lambda job, cluster: 1 / 0)\n"
     )
-    install(place / "packages", "acme", {TARGETS: {"mine": "acme_target:T"}}, {"acme_target.py": module}, "1")
+    install(
+        place / "packages",
+        "acme",
+        {TARGETS: {"mine": "acme_target:T"}},
+        {"acme_target.py": module},
+        "1",
+    )
     _named(place, "acme")
     done = ran(place / "packages", place / "repo", "spec.yaml", "--target", "mine")
     assert (done.returncode, done.stdout) == (2, "")
@@ -247,7 +345,10 @@ def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
     (tmp_path / "ptcompile.toml").write_text('plugins = ["acme-ptcompile"]\n', encoding="utf-8")
     (tmp_path / "spec.yaml").write_text(LABELLED, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "spec.yaml", "--output-format", "json")
-    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME001"])
+    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (
+        1,
+        ["ACME001"],
+    )
 
 
 @_with_example
@@ -255,7 +356,9 @@ def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
 def test_in_python(name: str) -> None:
     extensions = ptcompile.extensions(plugins=[name])
     assert extensions.plugins == (("acme-ptcompile", "1.0.0"),)
-    assert [one.code for one in ptcompile.lint(LABELLED, extensions=extensions).diagnostics] == ["ACME001"]
+    assert [one.code for one in ptcompile.lint(LABELLED, extensions=extensions).diagnostics] == [
+        "ACME001"
+    ]
     made = ptcompile.compile(SPEC, target="appwrapper", extensions=extensions)
     assert [one["kind"] for one in made.manifests] == ["AppWrapper"]
     assert ptcompile.rules(extensions=extensions)[-1]["code"] == "ACME001"

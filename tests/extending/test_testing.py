@@ -25,7 +25,9 @@ def overwrites(job: Job, context: Context) -> Job:
 
 
 def overwrites_a_variable(job: Job, context: Context) -> Job:
-    return job._replace(roles=tuple(role._replace(template=_with_variable(role.template)) for role in job.roles))
+    return job._replace(
+        roles=tuple(role._replace(template=_with_variable(role.template)) for role in job.roles)
+    )
 
 
 def _with_variable(template: Any) -> Any:
@@ -70,7 +72,10 @@ def test_a_spec_that_does_not_compile() -> None:
     with pytest.raises(ValueError, match="the spec does not compile"):
         check_pass(fills, [broken])
     with pytest.raises(ValueError, match="nodse"):
-        check_pass(fills, cluster={"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"nodse": 1}})
+        check_pass(
+            fills,
+            cluster={"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"nodse": 1}},
+        )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,9 @@ def test_a_spec_that_does_not_compile() -> None:
         ({"targets": ("job",)}, "the targets of Extensions must be a mapping"),
     ],
 )
-def test_extensions_say_what_is_wrong_with_their_arguments(arguments: dict[str, Any], said: str) -> None:
+def test_extensions_say_what_is_wrong_with_their_arguments(
+    arguments: dict[str, Any], said: str
+) -> None:
     with pytest.raises(TypeError, match=said):
         ptcompile.compile(dict(SPECS[0]), extensions=Extensions(**arguments))
     good = Extensions(passes=(("fills", fills),))

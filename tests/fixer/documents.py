@@ -30,7 +30,8 @@ def flow(draw: st.DrawFn, depth: int = 0) -> str:
     keys = draw(st.lists(st.sampled_from(KEYS), max_size=3, unique=True))
     form = draw(PLAIN_KEYS)
     parts = [
-        f"{form.format(key)}:{draw(st.sampled_from((' ', ' ', '  ')))}{draw(flow(depth=depth + 1))}" for key in keys
+        f"{form.format(key)}:{draw(st.sampled_from((' ', ' ', '  ')))}{draw(flow(depth=depth + 1))}"
+        for key in keys
     ]
     return f"{{{pad}{comma.join(parts)}{end if parts else ''}{pad}}}"
 
@@ -61,7 +62,9 @@ def value(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[
         return [f" *{draw(st.sampled_from(anchors))}{comment}"]
     if kind == "anchor":
         anchors.append(f"x{len(anchors)}")
-        return [f" &{anchors[-1]} {draw(st.sampled_from([s for s in SCALARS if s[0] != '!']))}{comment}"]
+        return [
+            f" &{anchors[-1]} {draw(st.sampled_from([s for s in SCALARS if s[0] != '!']))}{comment}"
+        ]
     if kind == "flow":
         return [f" {draw(flow())}{comment}"]
     if kind == "pretty":
@@ -85,7 +88,13 @@ def value(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[
     if kind == "list":
         return [
             comment,
-            *draw(sequence(indent=indent + draw(st.sampled_from((0, 2, 4))), depth=depth + 1, anchors=anchors)),
+            *draw(
+                sequence(
+                    indent=indent + draw(st.sampled_from((0, 2, 4))),
+                    depth=depth + 1,
+                    anchors=anchors,
+                )
+            ),
         ]
     return [f"{draw(st.sampled_from((' ', ' ', '   ')))}{draw(st.sampled_from(SCALARS))}{comment}"]
 
@@ -93,7 +102,9 @@ def value(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> list[
 @st.composite
 def between(draw: st.DrawFn, indent: int) -> list[str]:
     """Draw lines without content: comments at any column and empty lines."""
-    lines = st.sampled_from(("", " " * indent + "# own line", "# at the margin", " " * (indent + 6) + "#- far: right"))
+    lines = st.sampled_from(
+        ("", " " * indent + "# own line", "# at the margin", " " * (indent + 6) + "#- far: right")
+    )
     return draw(st.lists(lines, max_size=1))
 
 
@@ -122,7 +133,11 @@ def sequence(draw: st.DrawFn, indent: int, depth: int, anchors: list[str]) -> li
             out += [f"{' ' * indent}-{first}", *rest]
             continue
         inner = indent + 1 + gap
-        lines = draw((mapping if kind == "compact" else sequence)(indent=inner, depth=depth + 1, anchors=anchors))
+        lines = draw(
+            (mapping if kind == "compact" else sequence)(
+                indent=inner, depth=depth + 1, anchors=anchors
+            )
+        )
         while not lines[0].strip() or lines[0].strip()[0] == "#":
             lines.pop(0)
         out += [f"{' ' * indent}-{' ' * gap}{lines[0][inner:]}", *lines[1:]]

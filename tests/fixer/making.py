@@ -7,7 +7,11 @@ from ptcompile.diagnostics.terms import Stage
 
 
 def finding(
-    *edits: Edit, safe: bool = True, document: int = 0, name: str = "missing-shm", stage: Stage = "run"
+    *edits: Edit,
+    safe: bool = True,
+    document: int = 0,
+    name: str = "missing-shm",
+    stage: Stage = "run",
 ) -> Diagnostic:
     """Return a finding whose fix has these edits."""
     return Diagnostic(

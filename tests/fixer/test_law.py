@@ -30,7 +30,9 @@ REASONS = (
 
 def allowed(skipped: Skipped, content: bytes) -> bool:
     """Return whether a fix may be skipped. Empty lines after a removed part would join a preceding `|+` block."""
-    return skipped.why in REASONS or (skipped.why == "the edited text would not match the fix" and b"|+" in content)
+    return skipped.why in REASONS or (
+        skipped.why == "the edited text would not match the fix" and b"|+" in content
+    )
 
 
 def value_at(data: Any, path: Path) -> Any:
@@ -52,7 +54,11 @@ def done(data: Any, edit: Edit) -> Any:
     elif edit.op == "remove":
         del box[last]
     elif edit.op == "append":
-        box[last] = [*(box.get(last) or ()), edit.value] if isinstance(box, dict) else [*(box[last] or ()), edit.value]
+        box[last] = (
+            [*(box.get(last) or ()), edit.value]
+            if isinstance(box, dict)
+            else [*(box[last] or ()), edit.value]
+        )
     elif edit.op == "rename":
         items = [(edit.value if key == last else key, value) for key, value in box.items()]
         box.clear()
@@ -71,10 +77,18 @@ def edits(draw: st.DrawFn, data: Any) -> Edit:
     ops += ["rename"] if isinstance(box, dict) else []
     op = draw(st.sampled_from(ops))
     if op == "rename":
-        return Edit("rename", path, draw(st.sampled_from([key for key in (*KEYS, "fresh") if key not in box])))
+        return Edit(
+            "rename",
+            path,
+            draw(st.sampled_from([key for key in (*KEYS, "fresh") if key not in box])),
+        )
     if op == "add":
         taken = value or {}
-        return Edit("set", (*path, draw(st.sampled_from([k for k in (*KEYS, "fresh") if k not in taken]))), draw(NEW))
+        return Edit(
+            "set",
+            (*path, draw(st.sampled_from([k for k in (*KEYS, "fresh") if k not in taken]))),
+            draw(NEW),
+        )
     if op == "remove":
         return Edit("remove", path)
     return Edit("append" if op == "append" else "set", path, draw(NEW))
@@ -118,7 +132,9 @@ def plain(line: str) -> str:
     deadline=None,
 )
 @given(stream(), st.data())
-def test_a_fix_makes_its_edit_and_preserves_other_lines(content: bytes, data: st.DataObject) -> None:
+def test_a_fix_makes_its_edit_and_preserves_other_lines(
+    content: bytes, data: st.DataObject
+) -> None:
     source = read(content)
     assume(source.documents and not source.problems)
     document = data.draw(st.sampled_from(source.documents))
@@ -135,7 +151,10 @@ def test_a_fix_makes_its_edit_and_preserves_other_lines(content: bytes, data: st
     assert [canonical(one.data) for one in after.documents] == [canonical(one) for one in wanted]
     assert fixed.content.startswith(b"\xef\xbb\xbf") == content.startswith(b"\xef\xbb\xbf")
     first, last = touched(document, edit)
-    old, new = content.decode("utf-8-sig").split("\n"), fixed.content.decode("utf-8-sig").split("\n")
+    old, new = (
+        content.decode("utf-8-sig").split("\n"),
+        fixed.content.decode("utf-8-sig").split("\n"),
+    )
     stay = [
         line
         for line in old[: first - 1] + old[last:]
@@ -153,7 +172,9 @@ def test_a_fix_makes_its_edit_and_preserves_other_lines(content: bytes, data: st
     deadline=None,
 )
 @given(stream(), st.data(), st.booleans())
-def test_two_edits_apply_together_or_not_at_all(content: bytes, data: st.DataObject, as_one: bool) -> None:
+def test_two_edits_apply_together_or_not_at_all(
+    content: bytes, data: st.DataObject, as_one: bool
+) -> None:
     """In one fix, each edit applies to the result of the previous one; in two fixes, each applies to the original
     file.
     """
@@ -166,7 +187,10 @@ def test_two_edits_apply_together_or_not_at_all(content: bytes, data: st.DataObj
     second = data.draw(edits(second_in))
     fixes = [finding(first, second)] if as_one else [finding(first), finding(second)]
     fixed = apply(content, fixes, unsafe=False)
-    assert not any(skipped.fault and not allowed(skipped, content) for skipped in fixed.skipped), (first, second)
+    assert not any(skipped.fault and not allowed(skipped, content) for skipped in fixed.skipped), (
+        first,
+        second,
+    )
     after = read(fixed.content)
     assert not after.problems
     if as_one:
@@ -174,5 +198,7 @@ def test_two_edits_apply_together_or_not_at_all(content: bytes, data: st.DataObj
         wanted = document.data if fixed.skipped else done(second_in, second)
         assert canonical(after.documents[0].data) == canonical(wanted)
     elif len(fixed.applied) == 1:
-        wanted = done(document.data, fixed.applied[0].fix.edits[0] if fixed.applied[0].fix else first)
+        wanted = done(
+            document.data, fixed.applied[0].fix.edits[0] if fixed.applied[0].fix else first
+        )
         assert canonical(after.documents[0].data) == canonical(wanted)

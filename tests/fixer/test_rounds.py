@@ -87,7 +87,11 @@ def test_fixes_that_all_fail_take_a_limited_number_of_attempts() -> None:
 
 def test_a_fix_that_another_one_obstructs_is_tried_again() -> None:
     def rejection(data: dict[str, object]) -> list[Diagnostic]:
-        return [] if (data["a"], data["b"]) == (2, 2) else [finding(Edit("set", ("a",), 2), stage="apply")]
+        return (
+            []
+            if (data["a"], data["b"]) == (2, 2)
+            else [finding(Edit("set", ("a",), 2), stage="apply")]
+        )
 
     def advice(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("set", ("b",), 2), name="idle-gpus")] if data["b"] == 1 else []
@@ -100,7 +104,9 @@ def test_a_value_that_would_still_be_rejected_is_not_changed() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
     mended = fix_in_rounds(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     assert mended.content == text
-    assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be rejected", False)]
+    assert [(s.why, s.fault) for s in mended.skipped] == [
+        ("the value would still be rejected", False)
+    ]
 
 
 def test_a_finding_that_an_error_hid_does_not_undo_the_fix() -> None:
@@ -110,13 +116,20 @@ def test_a_finding_that_an_error_hid_does_not_undo_the_fix() -> None:
     def hidden(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("set", ("a",), 2), name="idle-gpus")] if data.get("a") == 1 else []
 
-    assert fix_in_rounds(b"A: 1\nb: 1\n", judged(refusal, hidden), unsafe=False).content == b"a: 2\nb: 1\n"
+    assert (
+        fix_in_rounds(b"A: 1\nb: 1\n", judged(refusal, hidden), unsafe=False).content
+        == b"a: 2\nb: 1\n"
+    )
 
 
 def test_rounds_end_if_two_rules_contradict_each_other() -> None:
     def up(data: dict[str, object]) -> list[Diagnostic]:
         wrong = finding(Edit("set", ("a",), 2), name="idle-gpus", stage="apply")
-        return [wrong] if data["a"] == 1 else [finding(Edit("set", ("a",), 1), name="reserved-env", stage="apply")]
+        return (
+            [wrong]
+            if data["a"] == 1
+            else [finding(Edit("set", ("a",), 1), name="reserved-env", stage="apply")]
+        )
 
     assert len(fix_in_rounds(b"a: 1\n", judged(up), unsafe=False).applied) <= 10
 
@@ -155,20 +168,32 @@ def test_a_skipped_fix_is_retried_after_its_finding_moves() -> None:
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
         b"x0: &x0 [a]\nx1: &x1 [*x0]\nx2: &x2 [*x1]\n",
     )
-    mended = fix_in_rounds(head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    mended = fix_in_rounds(
+        head + pair * 5, lambda content: ptcompile.lint(content).diagnostics, unsafe=True
+    )
     assert mended.content == head + pair
     assert mended.skipped == ()
 
 
 def test_a_key_too_long_for_yaml() -> None:
-    pod = {"apiVersion": "v1", "kind": "Pod", "k" * 1025: 1, "metadata": {"name": "p"}, "spec": {"contaners": []}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "k" * 1025: 1,
+        "metadata": {"name": "p"},
+        "spec": {"contaners": []},
+    }
     text = json.dumps(pod)
-    mended = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    mended = fix_in_rounds(
+        text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True
+    )
     assert mended.content == text.encode()
     assert {one.why for one in mended.skipped} == {"a key has more than 1,024 characters"}
 
 
-def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Removing an entry removes those inside it, so both together would overlap and be tried in halves."""
     attempts: list[int] = []
     write = rounds._Round.write
@@ -187,4 +212,6 @@ def test_repeated_keys_inside_repeated_entries_take_one_attempt_a_round(monkeypa
 
 def test_fixes_of_an_unreadable_document_are_skipped_without_fault() -> None:
     fixed = rounds.fix_in_rounds(b"\xff", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
-    assert [(skipped.why, skipped.fault) for skipped in fixed.skipped] == [("the document cannot be read", False)]
+    assert [(skipped.why, skipped.fault) for skipped in fixed.skipped] == [
+        ("the document cannot be read", False)
+    ]

@@ -101,7 +101,11 @@ JSON = '{\n\t"a": 1,\n\t"b": {"c": "x\\u0041"}\n}\n{"a": 2}\n'
     ("document", "edit", "after"),
     [
         (0, one("quote", "a"), '{\n\t"a": "1",\n\t"b": {"c": "x\\u0041"}\n}\n{"a": 2}\n'),
-        (0, one("set", "d", to=[True]), '{\n\t"a": 1,\n\t"b": {"c": "x\\u0041"},\n\t"d": [true]\n}\n{"a": 2}\n'),
+        (
+            0,
+            one("set", "d", to=[True]),
+            '{\n\t"a": 1,\n\t"b": {"c": "x\\u0041"},\n\t"d": [true]\n}\n{"a": 2}\n',
+        ),
         (0, one("set", "b", "c", to="é"), '{\n\t"a": 1,\n\t"b": {"c": "é"}\n}\n{"a": 2}\n'),
         (0, one("remove", "a"), '{\n\t"b": {"c": "x\\u0041"}\n}\n{"a": 2}\n'),
         (0, one("remove", "b"), '{\n\t"a": 1\n}\n{"a": 2}\n'),
@@ -109,7 +113,10 @@ JSON = '{\n\t"a": 1,\n\t"b": {"c": "x\\u0041"}\n}\n{"a": 2}\n'
     ],
 )
 def test_json(document: int, edit: Edit, after: str) -> None:
-    assert apply(JSON.encode(), [finding(edit, document=document)], unsafe=False).content.decode() == after
+    assert (
+        apply(JSON.encode(), [finding(edit, document=document)], unsafe=False).content.decode()
+        == after
+    )
 
 
 LEFT_ALONE: list[tuple[str, Edit, str]] = [
@@ -121,7 +128,11 @@ LEFT_ALONE: list[tuple[str, Edit, str]] = [
         one("set", "z", "a", to=2),
         "the value is an alias of a value elsewhere",
     ),
-    ("x: &x {a: 1}\nz: {<<: *x}\n", one("set", "z", "a", to=2), "the key a comes from a merge (<<)"),
+    (
+        "x: &x {a: 1}\nz: {<<: *x}\n",
+        one("set", "z", "a", to=2),
+        "the key a comes from a merge (<<)",
+    ),
     ("? a\n: 1\n", one("set", "a", to=2), "its key is written with '?'"),
     ("? a\n: 1\n", one("rename", "a", to="b"), "its key is written with '?', an anchor or a tag"),
     ("a: 1\n", one("remove", "a"), "nothing would be left"),
@@ -152,11 +163,20 @@ def test_an_alias_itself_may_be_replaced() -> None:
 
 def test_other_encodings_and_files_that_cannot_be_read() -> None:
     utf16 = "a: 1\n".encode("utf-16")
-    assert apply(utf16, [finding(one("set", "a", to=2))], unsafe=False).skipped[0].why == "the file is not UTF-8"
+    assert (
+        apply(utf16, [finding(one("set", "a", to=2))], unsafe=False).skipped[0].why
+        == "the file is not UTF-8"
+    )
     broken = b"a: [\n"
-    assert apply(broken, [finding(one("set", "a", to=2))], unsafe=False).skipped[0].why == "the document cannot be read"
+    assert (
+        apply(broken, [finding(one("set", "a", to=2))], unsafe=False).skipped[0].why
+        == "the document cannot be read"
+    )
     marked = b"\xef\xbb\xbfa: 1\n"
-    assert apply(marked, [finding(one("set", "a", to=2))], unsafe=False).content == b"\xef\xbb\xbfa: 2\n"
+    assert (
+        apply(marked, [finding(one("set", "a", to=2))], unsafe=False).content
+        == b"\xef\xbb\xbfa: 2\n"
+    )
 
 
 def test_safe_and_unsafe() -> None:
@@ -179,26 +199,40 @@ def test_overlapping_fixes_wait_for_each_other() -> None:
 
 
 def test_all_fixes_of_a_round_use_paths_of_the_original_file() -> None:
-    fixes = [finding(one("remove", "l", 0)), finding(one("set", "l", 2, to="z")), finding(one("remove", "l", 1))]
+    fixes = [
+        finding(one("remove", "l", 0)),
+        finding(one("set", "l", 2, to="z")),
+        finding(one("remove", "l", 1)),
+    ]
     assert apply(b"l:\n- a\n- b\n- c\n", fixes, unsafe=False).content == b"l:\n- z\n"
 
 
 def test_documents_of_a_stream_are_fixed_separately() -> None:
     text = b"# one\na: 1\n--- # two\n\na: 1\n---\n---\na: 1 # three"
     fixes = [finding(one("set", "a", to=n + 2), document=n) for n in range(3)]
-    assert apply(text, fixes, unsafe=False).content == b"# one\na: 2\n--- # two\n\na: 3\n---\n---\na: 4 # three"
+    assert (
+        apply(text, fixes, unsafe=False).content
+        == b"# one\na: 2\n--- # two\n\na: 3\n---\n---\na: 4 # three"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "line", "column", "after"),
     [
-        ("a: 1\nb:\n  # c\n  x: 1 # one\n  y: 1\n  x: 2\n", 6, 3, "a: 1\nb:\n  # c\n  y: 1\n  x: 2\n"),
+        (
+            "a: 1\nb:\n  # c\n  x: 1 # one\n  y: 1\n  x: 2\n",
+            6,
+            3,
+            "a: 1\nb:\n  # c\n  y: 1\n  x: 2\n",
+        ),
         ("---\nb: 1\n---\nl:\n- x: 1\n  x: 2\n", 6, 3, "---\nb: 1\n---\nl:\n- x: 2\n"),
         ("a: {x: 1, x: 2}\n", 1, 11, "a: {x: 2}\n"),
         ('{"x": 1, "x": 2}\n', 1, 10, '{"x": 2}\n'),
     ],
 )
-def test_the_first_of_two_equal_keys_is_removed(text: str, line: int, column: int, after: str) -> None:
+def test_the_first_of_two_equal_keys_is_removed(
+    text: str, line: int, column: int, after: str
+) -> None:
     twin = finding(Edit("deduplicate", ()))._replace(span=Span(line, column, line, column + 1))
     assert apply(text.encode(), [twin], unsafe=False).content.decode() == after
 

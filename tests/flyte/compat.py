@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ptcompile import flyte
-from tests.flyte.making import OURS as F, convert, document, env, main, manifest, messages, pod, resources, roles
+from tests.flyte.making import (
+    OURS as F,
+    convert,
+    document,
+    env,
+    main,
+    manifest,
+    messages,
+    pod,
+    resources,
+    roles,
+)
 
 GPU = "nvidia.com/gpu"
 
@@ -49,7 +60,10 @@ ROWS: tuple[Row, ...] = (
         "one Master in addition to the workers",
         "the same",
         "same",
-        lambda: {key: role["replicas"] for key, role in roles(manifest(two())).items()} == {"Master": 1, "Worker": 2},
+        lambda: (
+            {key: role["replicas"] for key, role in roles(manifest(two())).items()}
+            == {"Master": 1, "Worker": 2}
+        ),
     ),
     Row(
         "no workers",
@@ -78,7 +92,8 @@ ROWS: tuple[Row, ...] = (
         "Never; OnFailure with retries or a backoff limit, which have no effect with Never",
         "kept",
         lambda: (
-            restarts(manifest(two())) == ["Never"] * 2 and restarts(manifest(two(), retries=2)) == ["OnFailure"] * 2
+            restarts(manifest(two())) == ["Never"] * 2
+            and restarts(manifest(two(), retries=2)) == ["OnFailure"] * 2
         ),
     ),
     Row(
@@ -107,14 +122,20 @@ ROWS: tuple[Row, ...] = (
         "cleanPodPolicy: None is written",
         "the same, with a note on what that holds",
         "same",
-        lambda: policy(backoff_limit=1, clean_pod_policy=None) == {"backoffLimit": 1, "cleanPodPolicy": "None"},
+        lambda: (
+            policy(backoff_limit=1, clean_pod_policy=None)
+            == {"backoffLimit": 1, "cleanPodPolicy": "None"}
+        ),
     ),
     Row(
         "run policy on one node",
         "dropped",
         "kept: a Pod if it can express it, else a Job",
         "kept",
-        lambda: manifest(F.Elastic(run_policy=F.RunPolicy(ttl_seconds_after_finished=5)))["kind"] == "Job",
+        lambda: (
+            manifest(F.Elastic(run_policy=F.RunPolicy(ttl_seconds_after_finished=5)))["kind"]
+            == "Job"
+        ),
     ),
     Row(
         "nnodes 1",
@@ -128,7 +149,11 @@ ROWS: tuple[Row, ...] = (
         "a PyTorchJob of one worker",
         "a Pod, as for 1",
         "kept",
-        lambda: manifest(F.Elastic(nnodes="1")) == manifest(F.Elastic(nnodes="1:1")) == manifest(F.Elastic()),
+        lambda: (
+            manifest(F.Elastic(nnodes="1"))
+            == manifest(F.Elastic(nnodes="1:1"))
+            == manifest(F.Elastic())
+        ),
     ),
     Row(
         'nnodes "2:4"',
@@ -211,7 +236,10 @@ ROWS: tuple[Row, ...] = (
         "not supported",
         "task(..., master=, worker=) for a fixed number of nodes",
         "kept",
-        lambda: roles(manifest(F.Elastic(nnodes=3), worker=F.Worker(image="w:1")))["Worker"]["replicas"] == 2,
+        lambda: (
+            roles(manifest(F.Elastic(nnodes=3), worker=F.Worker(image="w:1")))["Worker"]["replicas"]
+            == 2
+        ),
     ),
     Row(
         "processes in a PyTorch pod",
@@ -251,7 +279,10 @@ ROWS: tuple[Row, ...] = (
         "kept",
         lambda: (
             resources(
-                manifest(F.PyTorch(worker=F.Worker(replicas=1, limits=F.Resources(gpu=1))), requests=F.Resources(cpu=8))
+                manifest(
+                    F.PyTorch(worker=F.Worker(replicas=1, limits=F.Resources(gpu=1))),
+                    requests=F.Resources(cpu=8),
+                )
             )["cpu"]
             == ("8", "8")
         ),
@@ -265,7 +296,9 @@ ROWS: tuple[Row, ...] = (
             [*resources(made, "Master"), *resources(made)] == ["cpu", "cpu", GPU]
             if (
                 made := manifest(
-                    F.PyTorch(master=F.Master(limits=F.Resources(gpu=0)), worker=F.Worker(replicas=1)),
+                    F.PyTorch(
+                        master=F.Master(limits=F.Resources(gpu=0)), worker=F.Worker(replicas=1)
+                    ),
                     limits=F.Resources(gpu=1, cpu=1),
                 )
             )
@@ -306,14 +339,19 @@ ROWS: tuple[Row, ...] = (
         "the engine starts the job again",
         "backoffLimit, unless the run policy has one",
         "ours",
-        lambda: document(two(), retries=2)["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 2},
+        lambda: (
+            document(two(), retries=2)["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 2}
+        ),
     ),
     Row(
         "timeout",
         "the engine ends the job",
         "activeDeadlineSeconds, if it is the shorter one",
         "ours",
-        lambda: document(two(), timeout=60)["runPolicy"] == {"cleanPodPolicy": "None", "activeDeadlineSeconds": 60},
+        lambda: (
+            document(two(), timeout=60)["runPolicy"]
+            == {"cleanPodPolicy": "None", "activeDeadlineSeconds": 60}
+        ),
     ),
     Row(
         "cache, deprecated and other settings of the engine",
@@ -343,7 +381,10 @@ ROWS: tuple[Row, ...] = (
         "13 variables, an owner and a finalizer",
         "none: no engine waits for them",
         "ours",
-        lambda: env(manifest(F.Elastic())) == {} and "finalizers" not in manifest(F.Elastic())["metadata"],
+        lambda: (
+            env(manifest(F.Elastic())) == {}
+            and "finalizers" not in manifest(F.Elastic())["metadata"]
+        ),
     ),
     Row(
         "flyte/gpu=dedicated:NoSchedule",
@@ -351,8 +392,14 @@ ROWS: tuple[Row, ...] = (
         "in the job if no platform is given; a Flyte platform follows its configuration",
         "ours",
         lambda: (
-            pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0]["key"] == "flyte/gpu"
-            and "tolerations" not in pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), platform=flyte.platform({})))
+            pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0][
+                "key"
+            ]
+            == "flyte/gpu"
+            and "tolerations"
+            not in pod(
+                manifest(F.Elastic(), limits=F.Resources(gpu=1), platform=flyte.platform({}))
+            )
         ),
     ),
     Row(
@@ -360,7 +407,10 @@ ROWS: tuple[Row, ...] = (
         "differs from run to run",
         "always the same",
         "kept",
-        lambda: manifest(two(), environment={"B": "1", "A": "2"}) == manifest(two(), environment={"B": "1", "A": "2"}),
+        lambda: (
+            manifest(two(), environment={"B": "1", "A": "2"})
+            == manifest(two(), environment={"B": "1", "A": "2"})
+        ),
     ),
     Row(
         "shared memory",
@@ -382,7 +432,9 @@ ROWS: tuple[Row, ...] = (
             main(
                 manifest(
                     F.Elastic(),
-                    pod_template=F.PodTemplate({"containers": [{"name": "log", "image": "l"}, {"name": "primary"}]}),
+                    pod_template=F.PodTemplate(
+                        {"containers": [{"name": "log", "image": "l"}, {"name": "primary"}]}
+                    ),
                 )
             )["volumeMounts"][0]["name"]
             == "shm"
@@ -395,7 +447,8 @@ ROWS: tuple[Row, ...] = (
         "kept",
         lambda: (
             (template := F.PodTemplate({"containers": []}))
-            and document(F.Elastic(), pod_template=template) == document(F.Elastic(), pod_template=template)
+            and document(F.Elastic(), pod_template=template)
+            == document(F.Elastic(), pod_template=template)
         ),
     ),
     Row(
@@ -409,7 +462,14 @@ ROWS: tuple[Row, ...] = (
                     F.Elastic(),
                     limits=F.Resources(cpu=2),
                     pod_template=F.PodTemplate(
-                        {"containers": [{"name": "primary", "resources": {"limits": {"cpu": "1", "rdma/hca": "1"}}}]}
+                        {
+                            "containers": [
+                                {
+                                    "name": "primary",
+                                    "resources": {"limits": {"cpu": "1", "rdma/hca": "1"}},
+                                }
+                            ]
+                        }
                     ),
                 )
             )
@@ -422,7 +482,11 @@ ROWS: tuple[Row, ...] = (
         "written out, under the same names and paths",
         "same",
         lambda: (
-            env(manifest(F.Elastic(), secret_requests=[F.Secret("g", "k", mount_requirement="ENV_VAR")]))
+            env(
+                manifest(
+                    F.Elastic(), secret_requests=[F.Secret("g", "k", mount_requirement="ENV_VAR")]
+                )
+            )
             == {"_FSEC_G_K": {"secretKeyRef": {"name": "g", "key": "k"}}}
         ),
     ),
@@ -433,9 +497,9 @@ ROWS: tuple[Row, ...] = (
         "kept",
         lambda: (
             len({*F.RestartPolicy}) == 3
-            and document(F.PyTorch(worker=F.Worker(replicas=1, restart_policy=F.RestartPolicy.FAILURE)))["worker"][
-                "restartPolicy"
-            ]
+            and document(
+                F.PyTorch(worker=F.Worker(replicas=1, restart_policy=F.RestartPolicy.FAILURE))
+            )["worker"]["restartPolicy"]
             == "OnFailure"
         ),
     ),
@@ -452,7 +516,10 @@ ROWS: tuple[Row, ...] = (
 def markdown() -> str:
     """Return the table as Markdown."""
     lines = ["| | Flyte 1.16 | ptcompile | |", "|---|---|---|---|"]
-    lines += [f"| {row.topic} | {row.flyte} | {row.here} | {row.verdict} |".replace("\n", " ") for row in ROWS]
+    lines += [
+        f"| {row.topic} | {row.flyte} | {row.here} | {row.verdict} |".replace("\n", " ")
+        for row in ROWS
+    ]
     return "\n".join(lines) + "\n"
 
 

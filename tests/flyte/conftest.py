@@ -14,7 +14,9 @@ def _installed() -> bool:
     return find_spec("flytekit") is not None and find_spec("flytekitplugins.kfpytorch") is not None
 
 
-REAL = pytest.mark.skipif(not _installed(), reason="flytekit and flytekitplugins-kfpytorch 1.16 are not installed")
+REAL = pytest.mark.skipif(
+    not _installed(), reason="flytekit and flytekitplugins-kfpytorch 1.16 are not installed"
+)
 
 
 @pytest.fixture(params=["ours", pytest.param("flytekit", marks=REAL)], scope="module")

@@ -30,7 +30,12 @@ def meet(**said: Any) -> None:
     dist.init_process_group("gloo")
     ranks = torch.ones(1)
     dist.all_reduce(ranks)
-    seen = {"rank": dist.get_rank(), "world": dist.get_world_size(), "counted": int(ranks.item()), **said}
+    seen = {
+        "rank": dist.get_rank(),
+        "world": dist.get_world_size(),
+        "counted": int(ranks.item()),
+        **said,
+    }
     with (Path(os.environ["SEEN"]) / f"{dist.get_rank()}.jsonl").open("a") as file:
         file.write(json.dumps(seen) + "\n")
     dist.destroy_process_group()
@@ -76,4 +81,6 @@ def pipeline(epochs: int = 4) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit("a module of tasks is imported; run, it would start a workflow in every process")
+    raise SystemExit(
+        "a module of tasks is imported; run, it would start a workflow in every process"
+    )

@@ -14,10 +14,16 @@ from typing import Any
 import ptcompile
 from ptcompile import flyte
 
-NO_GPU_TAINTS = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"gpu": {"tolerations": []}}}
+NO_GPU_TAINTS = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "spec": {"gpu": {"tolerations": []}},
+}
 IMAGE = "acme/llama:2"
 
-OURS = SimpleNamespace(**{name: getattr(flyte, name) for name in flyte.__all__}, pod_spec=lambda data: data)
+OURS = SimpleNamespace(
+    **{name: getattr(flyte, name) for name in flyte.__all__}, pod_spec=lambda data: data
+)
 
 
 def flytekit_words() -> Any:
@@ -69,7 +75,11 @@ def document(config: Any, **knobs: Any) -> dict[str, Any]:
 
 def messages(config: Any, **knobs: Any) -> list[str]:
     """Return the messages of a task's errors and warnings."""
-    return [problem.message for problem in convert(config, **knobs).problems if problem.severity != "note"]
+    return [
+        problem.message
+        for problem in convert(config, **knobs).problems
+        if problem.severity != "note"
+    ]
 
 
 def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict[str, Any]:
@@ -77,7 +87,9 @@ def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict
     platform = knobs.get("platform")
     converted = convert(config, **knobs)
     assert converted.ok, converted.problems
-    result = ptcompile.compile(converted.document, cluster=platform.profile if platform else cluster, lint=False)
+    result = ptcompile.compile(
+        converted.document, cluster=platform.profile if platform else cluster, lint=False
+    )
     return dict(result.unwrap()[0])
 
 
@@ -101,7 +113,9 @@ def main(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
     return found
 
 
-def resources(made: dict[str, Any], role: str = "Worker") -> dict[str, tuple[str | None, str | None]]:
+def resources(
+    made: dict[str, Any], role: str = "Worker"
+) -> dict[str, tuple[str | None, str | None]]:
     """Return the request and limit of each resource."""
     found = main(made, role).get("resources", {})
     requests, limits = found.get("requests", {}), found.get("limits", {})
@@ -110,13 +124,18 @@ def resources(made: dict[str, Any], role: str = "Worker") -> dict[str, tuple[str
 
 def env(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
     """Return the training container's variables."""
-    return {one["name"]: one.get("value", one.get("valueFrom")) for one in main(made, role).get("env", [])}
+    return {
+        one["name"]: one.get("value", one.get("valueFrom"))
+        for one in main(made, role).get("env", [])
+    }
 
 
 def expressions(made: dict[str, Any], role: str = "Worker") -> list[list[dict[str, Any]]]:
     """Return the match expressions of each term of the required node affinity."""
     node = pod(made, role).get("affinity", {}).get("nodeAffinity", {})
-    terms = node.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", [])
+    terms = node.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get(
+        "nodeSelectorTerms", []
+    )
     return [term["matchExpressions"] for term in terms]
 
 

@@ -52,7 +52,10 @@ def test_01_master_and_workers_are_equal() -> None:
             per_replica_storage_request="1Gi",
         )
     made = dict(ptcompile.compile(spec).unwrap()[0])
-    assert [(key, role["replicas"]) for key, role in roles(made).items()] == [("Master", 1), ("Worker", 100)]
+    assert [(key, role["replicas"]) for key, role in roles(made).items()] == [
+        ("Master", 1),
+        ("Worker", 100),
+    ]
     assert "elasticPolicy" not in made["spec"]
     assert main(made)["name"] == main(made, "Master")["name"] == "pytorch"
     expected = {
@@ -77,7 +80,9 @@ def test_02_elastic_has_workers_only(words: Any) -> None:
 
 
 def test_02b_elastic_starts_one_process_as_in_flyte(words: Any) -> None:
-    made = manifest(words.Elastic(nnodes=2), requests=words.Resources(gpu="8"), limits=words.Resources(gpu="8"))
+    made = manifest(
+        words.Elastic(nnodes=2), requests=words.Resources(gpu="8"), limits=words.Resources(gpu="8")
+    )
     assert resources(made)[GPU] == ("8", "8")
     assert made["spec"]["nprocPerNode"] == "1"
 
@@ -101,7 +106,9 @@ def test_03_different_roles(words: Any) -> None:
     assert resources(made) == {"cpu": ("1024m", "2048m"), "memory": ("1Gi", "2Gi")}
     assert [role["restartPolicy"] for role in roles(made).values()] == ["Always", "Never"]
     assert (main(made, "Master")["image"], main(made)["image"]) == ("m:1", "acme/llama:2")
-    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "None"}  # the operator's default, written explicitly
+    assert made["spec"]["runPolicy"] == {
+        "cleanPodPolicy": "None"
+    }  # the operator's default, written explicitly
     # differs: a replica inherits missing keys from the task, GPUs too; zero means none
     inherits = manifest(config, requests=words.Resources(gpu=1))
     assert resources(inherits, "Master")[GPU] == ("1", "1")
@@ -109,9 +116,16 @@ def test_03_different_roles(words: Any) -> None:
 
 def test_04_the_master_inherits_from_the_task(words: Any) -> None:
     config = words.PyTorch(worker=words.Worker(replicas=2, requests=words.Resources(cpu="1024m")))
-    task = words.Resources(cpu="100m", mem="512Mi"), words.Resources(cpu="1000m", mem="1Gi", gpu="1")
+    task = (
+        words.Resources(cpu="100m", mem="512Mi"),
+        words.Resources(cpu="1000m", mem="1Gi", gpu="1"),
+    )
     made = manifest(config, requests=task[0], limits=task[1])
-    assert resources(made, "Master") == {"cpu": ("100m", "1000m"), "memory": ("512Mi", "1Gi"), GPU: ("1", "1")}
+    assert resources(made, "Master") == {
+        "cpu": ("100m", "1000m"),
+        "memory": ("512Mi", "1Gi"),
+        GPU: ("1", "1"),
+    }
     assert {role["restartPolicy"] for role in roles(made).values()} == {"Never"}
 
 
@@ -144,14 +158,24 @@ def test_07_only_the_role_with_gpus_tolerates(words: Any) -> None:
 
 
 def test_08_accelerator_affinity_and_tolerations(words: Any) -> None:
-    where = platform(gpu_device_node_label="gpu-node-label", add_tolerations_for_extended_resources=[GPU])
+    where = platform(
+        gpu_device_node_label="gpu-node-label", add_tolerations_for_extended_resources=[GPU]
+    )
     made = manifest(
-        words.Elastic(nnodes=2), limits=words.Resources(gpu="1"), accelerator="nvidia-tesla-t4", platform=where
+        words.Elastic(nnodes=2),
+        limits=words.Resources(gpu="1"),
+        accelerator="nvidia-tesla-t4",
+        platform=where,
     )
     device = {"key": "gpu-node-label", "operator": "In", "values": ["nvidia-tesla-t4"]}
     assert expressions(made, "Master") == [[device]]
     assert pod(made)["tolerations"] == [
-        {"key": "gpu-node-label", "operator": "Equal", "value": "nvidia-tesla-t4", "effect": "NoSchedule"},
+        {
+            "key": "gpu-node-label",
+            "operator": "Equal",
+            "value": "nvidia-tesla-t4",
+            "effect": "NoSchedule",
+        },
         {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
     ]
 
@@ -162,17 +186,25 @@ def test_09_accelerator_partition(words: Any) -> None:
         gpu_partition_size_node_label="gpu-partition-size",
         add_tolerations_for_extended_resources=[GPU],
     )
-    made = manifest(words.Elastic(), limits=words.Resources(gpu="1"), accelerator="a100/1g.5gb", platform=where)
+    made = manifest(
+        words.Elastic(), limits=words.Resources(gpu="1"), accelerator="a100/1g.5gb", platform=where
+    )
     assert [[one["key"], one["values"]] for one in expressions(made)[0]] == [
         ["gpu-node-label", ["nvidia-tesla-a100"]],
         ["gpu-partition-size", ["1g.5gb"]],
     ]
-    assert [one["key"] for one in pod(made)["tolerations"]] == ["gpu-node-label", "gpu-partition-size", GPU]
+    assert [one["key"] for one in pod(made)["tolerations"]] == [
+        "gpu-node-label",
+        "gpu-partition-size",
+        GPU,
+    ]
 
 
 def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
     template = words.PodTemplate(labels={"team": "nlp"}, annotations={"note": "x"})
-    made = manifest(words.PyTorch(worker=words.Worker(replicas=1)), pod_template=template, labels={"own": "1"})
+    made = manifest(
+        words.PyTorch(worker=words.Worker(replicas=1)), pod_template=template, labels={"own": "1"}
+    )
     both = {"labels": {"team": "nlp", "own": "1"}, "annotations": {"note": "x"}}
     assert {key: made["metadata"][key] for key in both} == both
     assert [role["template"]["metadata"] for role in roles(made).values()] == [both, both]
@@ -247,12 +279,18 @@ OWN = {
         (True, None, ["shm"]),
         (False, None, []),
         (True, {"containers": []}, ["shm"]),
-        (True, TWO, ["shm"]),  # Flyte rejects this as ambiguous, although the template names the container
+        (
+            True,
+            TWO,
+            ["shm"],
+        ),  # Flyte rejects this as ambiguous, although the template names the container
         (True, OWN, ["mine"]),  # Flyte rejects this; ptcompile keeps the user's mount
         (False, OWN, ["mine"]),
     ],
 )
-def test_15_shared_memory(words: Any, kept: bool, spec: dict[str, Any] | None, mounts: list[str]) -> None:
+def test_15_shared_memory(
+    words: Any, kept: bool, spec: dict[str, Any] | None, mounts: list[str]
+) -> None:
     template = words.PodTemplate(words.pod_spec(spec)) if spec is not None else None
     made = manifest(words.Elastic(increase_shared_mem=kept), pod_template=template)
     assert [one["name"] for one in main(made).get("volumeMounts", [])] == mounts
@@ -261,14 +299,18 @@ def test_15_shared_memory(words: Any, kept: bool, spec: dict[str, Any] | None, m
 
 def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
     config = words.Elastic(increase_shared_mem=False)
-    assert pod(manifest(config, shared_memory=True))["volumes"][0]["emptyDir"] == {"medium": "Memory"}
+    assert pod(manifest(config, shared_memory=True))["volumes"][0]["emptyDir"] == {
+        "medium": "Memory"
+    }
     # no pod template remains to be patched
     assert "podTemplate" not in document(words.Elastic(), shared_memory=True)
 
 
 def test_16_policies_as_strings_in_any_case(words: Any) -> None:
     # as Flyte 2's SDK writes them
-    made = manifest(words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all")))
+    made = manifest(
+        words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all"))
+    )
     assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All"}
     assert "--max-restarts=3" in main(made, "Master")["command"]
     assert "--rdzv-backend=c10d" in main(made, "Master")["command"]
@@ -288,7 +330,9 @@ def test_16_policies_as_strings_in_any_case(words: Any) -> None:
         ("40", "50", ("40", "50")),  # Flyte: 20 and 20
     ],
 )
-def test_17_default_of_a_missing_request_or_limit(words: Any, request_: str, limit: str, here: Any) -> None:
+def test_17_default_of_a_missing_request_or_limit(
+    words: Any, request_: str, limit: str, here: Any
+) -> None:
     check_half(words, request_, limit, here, platform(default_cpus="10"))
 
 
@@ -309,7 +353,13 @@ def test_18_nothing_is_clamped_silently(words: Any, request_: str, limit: str, h
 def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Platform) -> None:
     halves = {"requests": words.Resources(cpu=request_), "limits": words.Resources(cpu=limit)}
     if isinstance(here, str):
-        task = flyte.task(test_06_no_workers, task_config=words.Elastic(), script="t.py", image="i", platform=where)
+        task = flyte.task(
+            test_06_no_workers,
+            task_config=words.Elastic(),
+            script="t.py",
+            image="i",
+            platform=where,
+        )
         assert [one.name for one in task.compile("job", **halves).diagnostics] == [here]
     else:
         assert resources(manifest(words.Elastic(), platform=where, **halves))["cpu"] == here
@@ -318,21 +368,27 @@ def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Pl
 def test_19_scratch_disk(words: Any) -> None:
     made = manifest(words.Elastic(), requests=words.Resources(ephemeral_storage="1"))
     assert resources(made) == {"ephemeral-storage": ("1", "1")}
-    assert resources(manifest(words.Elastic(), requests=words.Resources(cpu=1))) == {"cpu": ("1", "1")}
+    assert resources(manifest(words.Elastic(), requests=words.Resources(cpu=1))) == {
+        "cpu": ("1", "1")
+    }
 
 
 def test_20_gpu_with_default_resources(words: Any) -> None:
     where = platform(default_cpus="1", default_memory="1Gi")
     made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where)
     assert resources(made) == {"cpu": ("1", "1"), "memory": ("1Gi", "1Gi"), GPU: ("1", "1")}
-    tpu = manifest(words.Elastic(), limits=words.Resources(gpu=1), accelerator="v5p", platform=where)
+    tpu = manifest(
+        words.Elastic(), limits=words.Resources(gpu=1), accelerator="v5p", platform=where
+    )
     assert resources(tpu)["google.com/tpu"] == ("1", "1")
 
 
 def test_21_replica_resources_override_the_task(words: Any) -> None:
     config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu=4)))
     made = manifest(
-        config, requests=words.Resources(cpu=2, mem="4Gi", gpu=1), limits=words.Resources(cpu=4, mem="8Gi", gpu=1)
+        config,
+        requests=words.Resources(cpu=2, mem="4Gi", gpu=1),
+        limits=words.Resources(cpu=4, mem="8Gi", gpu=1),
     )
     assert resources(made) == {"cpu": ("2", "4"), "memory": ("4Gi", "8Gi"), GPU: ("4", "4")}
 
@@ -346,12 +402,20 @@ def test_22_invalid_quantities(words: Any, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "count"),
-    [({"ephemeral_storage": "1Gi"}, 1), ({"ephemeral_storage": "1Gi", "gpu": "1"}, 2), ({"cpu": "1"}, 0)],
+    [
+        ({"ephemeral_storage": "1Gi"}, 1),
+        ({"ephemeral_storage": "1Gi", "gpu": "1"}, 2),
+        ({"cpu": "1"}, 0),
+    ],
 )
 def test_23_tolerations_by_resource(words: Any, given: dict[str, str], count: int) -> None:
     disk = {"key": "storage", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
     taints = {"ephemeral-storage": [disk], GPU: [TAINT]}
-    made = manifest(words.Elastic(), limits=words.Resources(**given), platform=platform(resource_tolerations=taints))
+    made = manifest(
+        words.Elastic(),
+        limits=words.Resources(**given),
+        platform=platform(resource_tolerations=taints),
+    )
     assert len(pod(made).get("tolerations", [])) == count
     only = manifest(words.Elastic(), platform=platform(default_tolerations=[disk]))
     assert pod(only)["tolerations"] == [disk]
@@ -361,7 +425,9 @@ SPOT = {"key": "x/interruptible", "operator": "In", "values": ["true"]}
 OLD = {"key": "zone", "operator": "In", "values": ["a"]}
 AFFINITY = {
     "nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [OLD]}]}
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [OLD]}]
+        }
     }
 }
 
@@ -374,35 +440,54 @@ def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
     assert manifest(words.Elastic(), interruptible=True, platform=where) == made
     own = words.PodTemplate(words.pod_spec({"containers": [], "affinity": AFFINITY}))
     alone = platform(interruptible_node_selector_requirement=SPOT)
-    assert expressions(manifest(words.Elastic(), interruptible=True, platform=alone, pod_template=own)) == [[OLD, SPOT]]
-    never = platform(non_interruptible_node_selector_requirement={"key": "x", "operator": "DoesNotExist"})
-    assert expressions(manifest(words.Elastic(), platform=never)) == [[{"key": "x", "operator": "DoesNotExist"}]]
+    assert expressions(
+        manifest(words.Elastic(), interruptible=True, platform=alone, pod_template=own)
+    ) == [[OLD, SPOT]]
+    never = platform(
+        non_interruptible_node_selector_requirement={"key": "x", "operator": "DoesNotExist"}
+    )
+    assert expressions(manifest(words.Elastic(), platform=never)) == [
+        [{"key": "x", "operator": "DoesNotExist"}]
+    ]
 
 
 def test_25_accelerator_without_a_gpu(words: Any) -> None:
     assert "accelerator" not in document(words.Elastic(), accelerator="h100")
-    assert messages(words.Elastic(), accelerator="h100") == ["accelerator: no pod requests a GPU, so it has no effect"]
+    assert messages(words.Elastic(), accelerator="h100") == [
+        "accelerator: no pod requests a GPU, so it has no effect"
+    ]
 
 
 def test_26_whole_device(words: Any) -> None:
     limits = words.Resources(gpu=1)
     labels = {"gpu_device_node_label": "device", "gpu_partition_size_node_label": "size"}
-    made = manifest(words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=platform(**labels))
+    made = manifest(
+        words.Elastic(),
+        limits=limits,
+        accelerator="a100/unpartitioned",
+        platform=platform(**labels),
+    )
     keys = {one["key"]: one["operator"] for one in expressions(made)[0]}
     assert keys == {"device": "In", "size": "DoesNotExist"}
     assert [one["key"] for one in pod(made)["tolerations"]] == ["device"]
     whole = {"key": "size", "operator": "In", "values": ["whole"]}
     accepted = {"key": "size", "operator": "Equal", "value": "whole", "effect": "NoSchedule"}
     custom = platform(
-        **labels, gpu_unpartitioned_node_selector_requirement=whole, gpu_unpartitioned_toleration=accepted
+        **labels,
+        gpu_unpartitioned_node_selector_requirement=whole,
+        gpu_unpartitioned_toleration=accepted,
     )
-    made = manifest(words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=custom)
+    made = manifest(
+        words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=custom
+    )
     assert whole in expressions(made)[0]
     assert accepted in pod(made)["tolerations"]
 
 
 def test_27_tpu(words: Any) -> None:
-    made = manifest(words.Elastic(), limits=words.Resources(gpu=4), accelerator="V5P/2x2x2", platform=platform())
+    made = manifest(
+        words.Elastic(), limits=words.Resources(gpu=4), accelerator="V5P/2x2x2", platform=platform()
+    )
     labels = {one["key"]: one["values"] for one in expressions(made)[0]}
     expected = {
         "cloud.google.com/gke-tpu-accelerator": ["tpu-v5p-slice"],
@@ -425,8 +510,13 @@ def test_28_device_names() -> None:
 
 
 def test_29_node_selectors(words: Any) -> None:
-    where = platform(default_node_selector={"user": "default"}, interruptible_node_selector={"x/interruptible": "true"})
-    own = words.PodTemplate(words.pod_spec({"containers": [], "nodeSelector": {"user": "also-configured"}}))
+    where = platform(
+        default_node_selector={"user": "default"},
+        interruptible_node_selector={"x/interruptible": "true"},
+    )
+    own = words.PodTemplate(
+        words.pod_spec({"containers": [], "nodeSelector": {"user": "also-configured"}})
+    )
     made = manifest(words.Elastic(), interruptible=True, platform=where, pod_template=own)
     assert pod(made)["nodeSelector"] == {"user": "also-configured"}
     # ptcompile writes an affinity that selects the same nodes as the interruptible label
@@ -439,12 +529,16 @@ def test_30_tolerations_of_extended_resources(words: Any) -> None:
         words.pod_spec(
             {
                 "tolerations": [there],
-                "containers": [{"name": "primary", "resources": {"limits": {"foo/bar": "1", "foo/baz": "1"}}}],
+                "containers": [
+                    {"name": "primary", "resources": {"limits": {"foo/bar": "1", "foo/baz": "1"}}}
+                ],
             }
         )
     )
     where = platform(add_tolerations_for_extended_resources=[GPU, "foo/bar"])
-    made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where, pod_template=own)
+    made = manifest(
+        words.Elastic(), limits=words.Resources(gpu=1), platform=where, pod_template=own
+    )
     assert sorted(one["key"] for one in pod(made)["tolerations"]) == ["foo/bar", GPU]
 
 
@@ -459,9 +553,13 @@ def test_31_rejected_shared_memory(words: Any) -> None:
     # of Flyte's seven errors, a missing name, path or container cannot occur; a taken name is changed
     assert messages(words.Elastic(), shared_memory="much")[0].startswith("shared_memory: ")
     taken = {"containers": [], "volumes": [{"name": "shm", "emptyDir": {}}]}
-    made = manifest(words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(taken)))
+    made = manifest(
+        words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(taken))
+    )
     assert [one["name"] for one in pod(made)["volumes"]] == ["shm", "shm-2"]
-    mounted = manifest(words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(OWN)))
+    mounted = manifest(
+        words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(OWN))
+    )
     assert [one["name"] for one in pod(mounted)["volumes"]] == ["mine"]
 
 
@@ -479,7 +577,9 @@ def test_33_only_the_user_s_environment(words: Any) -> None:
 
 def test_34_four_nodes_without_an_operator(words: Any) -> None:
     # Flyte 2 makes a JobSet of a clustered environment; the target job writes its Indexed Job
-    job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job", labels={"flyte.org/execution": "f"})["Job"]
+    job = every(
+        words.Elastic(nnodes=4, nproc_per_node=8), target="job", labels={"flyte.org/execution": "f"}
+    )["Job"]
     spec = job["spec"]
     assert (spec["parallelism"], spec["completions"], spec["completionMode"]) == (4, 4, "Indexed")
     assert spec["backoffLimit"] == 0
@@ -489,7 +589,10 @@ def test_34_four_nodes_without_an_operator(words: Any) -> None:
 
 def every(config: Any, **knobs: Any) -> dict[str, dict[str, Any]]:
     """Return all objects of a task by kind."""
-    return {one["kind"]: dict(one) for one in ptcompile.compile(convert(config, **knobs).document).unwrap()}
+    return {
+        one["kind"]: dict(one)
+        for one in ptcompile.compile(convert(config, **knobs).document).unwrap()
+    }
 
 
 def test_35_options_of_torchrun(words: Any) -> None:
@@ -503,7 +606,9 @@ def test_35_options_of_torchrun(words: Any) -> None:
 def test_36_limits_of_names_and_restarts(words: Any) -> None:
     # both reject -1; ptcompile rejects a long name instead of hashing it, because people search for it
     assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
-    long = flyte.task(test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i")
+    long = flyte.task(
+        test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i"
+    )
     found = long.compile("x" * 140).diagnostics
     assert {one.path for one in found if one.severity == "error"} == {("name",)}
 
@@ -528,10 +633,14 @@ def test_37_the_launcher_s_command(words: Any) -> None:
         (2, 8, 8, None),
     ],
 )
-def test_38_impossible_numbers(words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None) -> None:
+def test_38_impossible_numbers(
+    words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None
+) -> None:
     limits = words.Resources(gpu=gpu) if gpu else None
     config = words.Elastic(nnodes=nnodes, nproc_per_node=nproc)
-    task = flyte.task(test_06_no_workers, task_config=config, script="t.py", image="i", limits=limits)
+    task = flyte.task(
+        test_06_no_workers, task_config=config, script="t.py", image="i", limits=limits
+    )
     found = [one.message for one in task.compile("job").diagnostics if one.severity == "error"]
     assert [one[: len(at or "")] for one in found] == ([at] if at else [])
 
@@ -546,7 +655,9 @@ def test_38_accelerator_object_of_flytekit() -> None:
         "nvidia-tesla-a100/unpartitioned": real.A100.unpartitioned,
     }
     found = [
-        document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator=one, platform=where)["accelerator"]
+        document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator=one, platform=where)[
+            "accelerator"
+        ]
         for one in names.values()
     ]
     assert found == [*names]

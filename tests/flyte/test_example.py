@@ -22,7 +22,9 @@ def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[s
     out, err = capsys.readouterr()
     result = ptcompile.compile(out, cluster=found["PLATFORM"].profile)
     assert [one["kind"] for one in result.unwrap()] == ["PyTorchJob"]
-    assert [one.name for one in result.diagnostics] == ["node-0-fails-all"], "an interruptible task of several nodes"
+    assert [one.name for one in result.diagnostics] == ["node-0-fails-all"], (
+        "an interruptible task of several nodes"
+    )
     assert err.startswith("warning: cache: ")
 
 
@@ -49,7 +51,11 @@ def test_the_image_contains_what_the_job_starts() -> None:
     assert (made["ARG"], env["FLYTE_INTERNAL_IMAGE"]) == (["tag"], "$tag")
     needed = {"flytekit", "flytekitplugins-kfpytorch", "ptcompile"}
     assert {re.split("[^a-z-]", line)[0] for line in requirements()} == needed
-    assert {path.name for path in FLYTE.iterdir()} - {"__pycache__"} == {"Dockerfile", "requirements.txt", "train.py"}
+    assert {path.name for path in FLYTE.iterdir()} - {"__pycache__"} == {
+        "Dockerfile",
+        "requirements.txt",
+        "train.py",
+    }
 
 
 def requirements() -> list[str]:

@@ -60,12 +60,18 @@ def test_builtin_functions_have_no_location() -> None:
     assert call_span(len, TEXT, ("inputs", "x")) is None
 
 
-SPOT = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {"nodeLabels": {"spot": "true"}}}}
+SPOT = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "spec": {"spot": {"nodeLabels": {"spot": "true"}}},
+}
 
 
 def compiled(config: Any, **knobs: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the PyTorchJob and its notes by path."""
-    task = flyte.task(compiled, task_config=config, container_image="acme/t:1", script="t.py", **knobs)
+    task = flyte.task(
+        compiled, task_config=config, container_image="acme/t:1", script="t.py", **knobs
+    )
     result = task.compile("job", cluster=SPOT)
     notes = [one for one in result.diagnostics if one.name == "unlike-flyte"]
     assert {one.severity for one in notes} <= {"note"}
@@ -86,7 +92,12 @@ FAILURE = F.RestartPolicy.FAILURE
             {LIMIT, RESTARTS},
             "interruptible pods are lost and restarted",
         ),
-        (F.PyTorch(worker=F.Worker(replicas=1)), {"retries": 2}, {RESTARTS}, "retries and backoff_limit count only"),
+        (
+            F.PyTorch(worker=F.Worker(replicas=1)),
+            {"retries": 2},
+            {RESTARTS},
+            "retries and backoff_limit count only",
+        ),
         (
             F.PyTorch(worker=F.Worker(replicas=1), run_policy=F.RunPolicy(backoff_limit=1)),
             {},
@@ -100,7 +111,10 @@ FAILURE = F.RestartPolicy.FAILURE
             "a restart policy other than Never restarts pods",
         ),
         (
-            F.PyTorch(master=F.Master(restart_policy=FAILURE), worker=F.Worker(replicas=1, restart_policy=FAILURE)),
+            F.PyTorch(
+                master=F.Master(restart_policy=FAILURE),
+                worker=F.Worker(replicas=1, restart_policy=FAILURE),
+            ),
             {"retries": 1},
             set(),
             "",
@@ -144,7 +158,11 @@ def test_fixed_nodes_have_another_shape_than_flyte_s() -> None:
 )
 def test_nodes_without_a_platform_are_selected_by_nvidia_s_label(device: str, end: str) -> None:
     task = flyte.task(bare, container_image="i:1", accelerator=device, requests=F.Resources(gpu=1))
-    notes = [item for item in task.compile("train", inputs={"n": 1}).diagnostics if item.path == ("accelerator",)]
+    notes = [
+        item
+        for item in task.compile("train", inputs={"n": 1}).diagnostics
+        if item.path == ("accelerator",)
+    ]
     assert [item.name for item in notes] == ["unlike-flyte"]
     assert notes[0].message.endswith(end)
 
@@ -160,7 +178,10 @@ def test_helps_name_flyte_s_parameters() -> None:
     assert in_flyte_terms(text, ((("spec", "runPolicy", "backoffLimit"), ("retries",)),)) == (
         "set task_config.max_restarts, or retries, requests.mem or shared_memory; spec.x"
     )
-    assert in_flyte_terms("write nprocPerNode: 4 (maxRestarts 0)") == "write nproc_per_node=4 (max_restarts 0)"
+    assert (
+        in_flyte_terms("write nprocPerNode: 4 (maxRestarts 0)")
+        == "write nproc_per_node=4 (max_restarts 0)"
+    )
 
 
 flyte_module: Any = None
@@ -196,7 +217,9 @@ def test_a_use_of_flyte_s_checkpoint_is_a_warning_at_its_line() -> None:
 
 def test_interruptible_without_a_platform_is_a_warning() -> None:
     """Without configuration, Flyte runs such a task on any node."""
-    task = flyte.task(bare, task_config=F.Elastic(nnodes=1), container_image="i:1", interruptible=True)
+    task = flyte.task(
+        bare, task_config=F.Elastic(nnodes=1), container_image="i:1", interruptible=True
+    )
     result = task.compile("train", inputs={"n": 1})
     assert result.ok
     (warning,) = [item for item in result.diagnostics if item.path == ("interruptible",)]

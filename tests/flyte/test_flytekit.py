@@ -22,7 +22,9 @@ plugin = pytest.importorskip("flytekitplugins.kfpytorch")
 def test_our_classes_have_the_fields_and_defaults_of_flytekit(name: str) -> None:
     ours, theirs = getattr(flyte, name)(), getattr(plugin, name)()
     assert _plain(ours) == _plain(theirs)
-    assert [one.name for one in dataclasses.fields(ours)] == [one.name for one in dataclasses.fields(theirs)]
+    assert [one.name for one in dataclasses.fields(ours)] == [
+        one.name for one in dataclasses.fields(theirs)
+    ]
 
 
 @pytest.mark.parametrize("name", ["RestartPolicy", "CleanPodPolicy"])
@@ -35,7 +37,9 @@ def test_our_enums_have_the_members_of_flytekit(name: str) -> None:
 
 
 def test_resources_have_the_fields_of_flytekit() -> None:
-    assert _plain(flyte.Resources()) == {one.name: None for one in dataclasses.fields(flytekit.Resources)}
+    assert _plain(flyte.Resources()) == {
+        one.name: None for one in dataclasses.fields(flytekit.Resources)
+    }
 
 
 def test_settings_that_flytekit_loses() -> None:
@@ -52,7 +56,9 @@ def test_secrets_have_the_names_that_flytekit_looks_up() -> None:
     secret = flytekit.Secret
     looked_up = flytekit.current_context().secrets.get_secrets_env_var("g", "k", "v1")
     one = secret(group="g", key="k", group_version="v1", mount_requirement=secret.MountType.ENV_VAR)
-    spec = flyte.task(name="job", image="i", task_config=plugin.Elastic(), script="t.py", secret_requests=[one])
+    spec = flyte.task(
+        name="job", image="i", task_config=plugin.Elastic(), script="t.py", secret_requests=[one]
+    )
     assert [*spec.spec.env] == [looked_up]
 
 
@@ -63,7 +69,9 @@ def _custom(config: Any) -> Any:
         made = flytekit.task(task_config=config)(_function)
     image = config_of.Image(name="i", fqn="i", tag="1")
     images = config_of.ImageConfig(image, [image])
-    settings = config_of.SerializationSettings(image_config=images, project="p", domain="d", version="1")
+    settings = config_of.SerializationSettings(
+        image_config=images, project="p", domain="d", version="1"
+    )
     return made.get_custom(settings)
 
 
@@ -101,7 +109,11 @@ def test_an_unchanged_flytekit_task() -> None:
     assert lost == {("cache",), ("cache_version",)}
     spec = converted.document["spec"]
     assert spec["resources"] == {"cpu": 1, "gpu": 1}
-    assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 3, "activeDeadlineSeconds": 60}
+    assert spec["runPolicy"] == {
+        "cleanPodPolicy": "None",
+        "backoffLimit": 3,
+        "activeDeadlineSeconds": 60,
+    }
     assert (spec["image"], spec["spot"], spec["podLabels"]) == ("a/b:1", True, {"x": "y"})
     assert spec["volumeMounts"][0]["mountPath"] == "/etc/flyte/secrets/g"
     anywhere = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
@@ -124,7 +136,9 @@ def test_times_are_those_of_pyflyte_run() -> None:
         "5 hr, 10 mins",
         "-1:10",
     ):
-        assert run.value_of(text, timedelta) == click_types.DurationParamType().convert(text, None, None)
+        assert run.value_of(text, timedelta) == click_types.DurationParamType().convert(
+            text, None, None
+        )
     for text in ("2026-05-01", "2026-05-01T12:00:00", "2026-05-01 12:00:00", "2026-05-04 - 3 days"):
         read = click_types.DateTimeType().convert(text, None, None)
         assert run.value_of(text, datetime) == read.replace(tzinfo=UTC)

@@ -32,7 +32,11 @@ def test_the_golden_spec_equals_the_front_end_s_output() -> None:
 def test_only_the_roles_with_gpus_tolerate_flyte_s_taint() -> None:
     """Source: docs/facts/flyte.md#gpu-tolerations."""
     config = flyte.PyTorch(worker=flyte.Worker(replicas=1, limits=flyte.Resources(gpu="1")))
-    document = flyte.task(GOLDEN.exists, task_config=config, image="i", script="t.py").convert("job").document["spec"]
+    document = (
+        flyte.task(GOLDEN.exists, task_config=config, image="i", script="t.py")
+        .convert("job")
+        .document["spec"]
+    )
     assert ("tolerations" in document, document["worker"]["tolerations"]) == (False, [GPU_TAINT])
     plain = flyte.task(GOLDEN.exists, image="i", script="t.py").convert("job").document["spec"]
     assert "tolerations" not in plain

@@ -39,26 +39,39 @@ def test_the_snippet_as_printed(tmp_path: Path) -> None:
     (tmp_path / "document_000.py").write_text(PRINTED, encoding="utf-8")
     task = run.load_task(f"{tmp_path / 'document_000.py'}:my_pytorch_job")
     missing = task.compile(image="acme/mnist:1").diagnostics
-    assert [one.message for one in missing if one.severity == "error"] == ["inputs.int_list: is missing, a list[int]"]
+    assert [one.message for one in missing if one.severity == "error"] == [
+        "inputs.int_list: is missing, a list[int]"
+    ]
     made = task.compile(image="acme/mnist:1", inputs={"int_list": [1, 2]}).unwrap()[0]
     roles = made["spec"]["pytorchReplicaSpecs"]
     assert {key: role["replicas"] for key, role in roles.items()} == {"Master": 1, "Worker": 2}
     container = roles["Worker"]["template"]["spec"]["containers"][0]
     assert container["args"] == ["document_000:my_pytorch_job", "--input", "int_list=[1, 2]"]
     assert container["resources"]["limits"]["memory"] == "8Gi"
-    assert run.main([f"{tmp_path / 'document_000.py'}:my_pytorch_job", "--input", "int_list=[1]"]) == 0
+    assert (
+        run.main([f"{tmp_path / 'document_000.py'}:my_pytorch_job", "--input", "int_list=[1]"]) == 0
+    )
 
 
-@inputs(numbers=[Types.Integer], scale=Types.Float, names=Types.List(Types.String), extra=Types.Generic)
+@inputs(
+    numbers=[Types.Integer], scale=Types.Float, names=Types.List(Types.String), extra=Types.Generic
+)
 @outputs(total=Types.Float, first=Types.String)
 @pytorch_task(image="acme/mnist:1")
-def adds(wf_params: Any, numbers: Any, scale: Any, names: Any, extra: Any, total: Any, first: Any) -> None:
+def adds(
+    wf_params: Any, numbers: Any, scale: Any, names: Any, extra: Any, total: Any, first: Any
+) -> None:
     wf_params.logging.info("adding")
     total.set(sum(numbers) * scale)
     first.set(names[0] + extra["suffix"])
 
 
-GIVEN: dict[str, Any] = {"numbers": [1, 2], "scale": 2, "names": ["a", "b"], "extra": {"suffix": "!"}}
+GIVEN: dict[str, Any] = {
+    "numbers": [1, 2],
+    "scale": 2,
+    "names": ["a", "b"],
+    "extra": {"suffix": "!"},
+}
 
 
 def test_a_call_passes_context_inputs_and_outputs() -> None:
@@ -86,7 +99,10 @@ def test_undeclared_parameters_are_errors() -> None:
     @pytorch_task(image="acme/mnist:1")
     def job(wf_params: Any, a: Any, d: Any) -> None: ...
 
-    found = {".".join(map(str, one.path)): one.message for one in job.convert(inputs={"a": 1, "b": 2}).problems}
+    found = {
+        ".".join(map(str, one.path)): one.message
+        for one in job.convert(inputs={"a": 1, "b": 2}).problems
+    }
     assert found["inputs.d"] == "inputs.d: neither @inputs nor @outputs declares it"
     assert found["inputs.b"] == "inputs.b: the function has no such parameter"
     assert found["outputs.c"] == "outputs.c: the function has no such parameter"
@@ -94,7 +110,9 @@ def test_undeclared_parameters_are_errors() -> None:
 
 def test_flyte_storage_types_are_rejected_as_inputs() -> None:
     for kind in (Types.Blob, Types.CSV, Types.MultiPartBlob, Types.MultiPartCSV, Types.Schema):
-        with pytest.raises(run.TaskCallError, match=f"is a {kind.__name__}, which only Flyte can pass"):
+        with pytest.raises(
+            run.TaskCallError, match=f"is a {kind.__name__}, which only Flyte can pass"
+        ):
             run.value_of("s3://b/x", kind)
 
 

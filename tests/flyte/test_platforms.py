@@ -48,7 +48,9 @@ def test_a_whole_configuration_reaches_the_pod() -> None:
     found = pod(made)
     container = found["containers"][0]
     assert made["metadata"]["labels"] == {"team": "nlp"}
-    assert made["metadata"]["annotations"] == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    assert made["metadata"]["annotations"] == {
+        "cluster-autoscaler.kubernetes.io/safe-to-evict": "false"
+    }
     assert found["nodeSelector"] == {"pool": "ml"}
     assert [one["key"] for one in found["tolerations"]] == ["gpu", "team"]
     assert found["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
@@ -57,7 +59,10 @@ def test_a_whole_configuration_reaches_the_pod() -> None:
     assert found["schedulerName"] == "flyte"
     assert container["securityContext"] == {"allowPrivilegeEscalation": False}
     assert container["imagePullPolicy"] == "Always"
-    assert container["env"] == [{"name": "AWS_REGION", "value": "eu"}, {"name": "Retries", "value": "3"}]
+    assert container["env"] == [
+        {"name": "AWS_REGION", "value": "eu"},
+        {"name": "Retries", "value": "3"},
+    ]
     assert container["envFrom"] == [
         {"configMapRef": {"name": "settings", "optional": True}},
         {"secretRef": {"name": "tokens", "optional": True}},
@@ -68,16 +73,24 @@ def test_a_whole_configuration_reaches_the_pod() -> None:
 
 def test_the_section_is_found_where_charts_put_it() -> None:
     section = {"default-labels": {"a": "b"}}
-    made = [flyte.platform(one).document for one in (section, {"k8s": section}, {"plugins": {"k8s": section}})]
+    made = [
+        flyte.platform(one).document
+        for one in (section, {"k8s": section}, {"plugins": {"k8s": section}})
+    ]
     assert made[0] == made[1] == made[2]
     assert made[0]["spec"]["defaults"]["labels"] == {"a": "b"}
 
 
 def test_device_classes_of_flyte_2() -> None:
     classes = {"NVIDIA_GPU": {"resource-name": "nvidia.com/own", "device-node-label": "own/device"}}
-    where = flyte.platform({"accelerator-device-classes": classes, "accelerator-devices": {"big": "giant-gpu"}})
+    where = flyte.platform(
+        {"accelerator-device-classes": classes, "accelerator-devices": {"big": "giant-gpu"}}
+    )
     entry = where.document["spec"]["accelerators"]["giant-gpu"]
-    assert (entry["resourceName"], entry["nodeLabels"]) == ("nvidia.com/own", {"own/device": "giant-gpu"})
+    assert (entry["resourceName"], entry["nodeLabels"]) == (
+        "nvidia.com/own",
+        {"own/device": "giant-gpu"},
+    )
     spec = document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator="Big", platform=where)
     assert spec["accelerator"] == "giant-gpu"
 
@@ -94,7 +107,9 @@ def test_keys_without_effect_give_warnings(key: str) -> None:
 
 
 def test_a_misspelled_key() -> None:
-    assert [one.help for one in flyte.platform({"default-label": {}}).problems] == ["did you mean default-labels?"]
+    assert [one.help for one in flyte.platform({"default-label": {}}).problems] == [
+        "did you mean default-labels?"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,17 +135,26 @@ def test_no_configuration_raises(config: dict[str, Any]) -> None:
         document(OURS.Elastic(), platform=where)
 
 
-CONTAINER = st.fixed_dictionaries({}, optional=dict.fromkeys(("name", "image", "resources", "env"), ANYTHING))
+CONTAINER = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("name", "image", "resources", "env"), ANYTHING)
+)
 POD = st.fixed_dictionaries(
     {}, optional={"containers": st.lists(CONTAINER, max_size=2) | ANYTHING, "tolerations": ANYTHING}
 )
 
 
-@given(template=st.fixed_dictionaries({}, optional={"spec": POD | ANYTHING, "metadata": ANYTHING}), taints=ANYTHING)
+@given(
+    template=st.fixed_dictionaries({}, optional={"spec": POD | ANYTHING, "metadata": ANYTHING}),
+    taints=ANYTHING,
+)
 def test_no_pod_template_raises(template: dict[str, Any], taints: Any) -> None:
     where = flyte.platform({"resource-tolerations": {"cpu": taints}})
-    task = flyte.task(pod, task_config=OURS.Elastic(), pod_template=template, limits=OURS.Resources(gpu=1, cpu=1))
-    converted = task.convert("job", platform=where, interruptible=True, accelerator="a100/unpartitioned")
+    task = flyte.task(
+        pod, task_config=OURS.Elastic(), pod_template=template, limits=OURS.Resources(gpu=1, cpu=1)
+    )
+    converted = task.convert(
+        "job", platform=where, interruptible=True, accelerator="a100/unpartitioned"
+    )
     if converted.ok:
         converted.yaml()
 
@@ -144,19 +168,35 @@ def test_a_label_in_the_profile_is_not_repeated_in_the_spec() -> None:
 
 @pytest.mark.parametrize("interruptible", [True, False])
 @pytest.mark.parametrize("accelerator", [None, "a100/unpartitioned", "a100/1g.5gb", "v5p"])
-def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None, interruptible: bool) -> None:
+def test_the_profile_as_a_file_gives_the_same_manifests(
+    accelerator: str | None, interruptible: bool
+) -> None:
     """Only the profile has the platform's settings; the job's document has none of them."""
     more = {
-        "interruptible-node-selector-requirement": {"key": "x", "operator": "In", "values": ["a", "b"]},
+        "interruptible-node-selector-requirement": {
+            "key": "x",
+            "operator": "In",
+            "values": ["a", "b"],
+        },
         "non-interruptible-node-selector-requirement": {"key": "x", "operator": "DoesNotExist"},
-        "default-affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        "default-affinity": {
+            "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}
+        },
         "add-tolerations-for-extended-resources": ["google.com/tpu"],
     }
     where = flyte.platform({**yaml.safe_load(CONFIG)["plugins"]["k8s"], **more})
     assert where.problems == ()
-    job = flyte.task(pod, task_config=OURS.Elastic(nnodes=2), script="t.py", image="i", limits=OURS.Resources(gpu=1))
+    job = flyte.task(
+        pod,
+        task_config=OURS.Elastic(nnodes=2),
+        script="t.py",
+        image="i",
+        limits=OURS.Resources(gpu=1),
+    )
     made = job.convert("job", platform=where, accelerator=accelerator, interruptible=interruptible)
-    direct = job.compile("job", platform=where, accelerator=accelerator, interruptible=interruptible)
+    direct = job.compile(
+        "job", platform=where, accelerator=accelerator, interruptible=interruptible
+    )
     assert compile(made.yaml(), cluster=emit(where.document)).unwrap() == direct.unwrap()
     alone = job.convert("job", accelerator=accelerator, interruptible=interruptible)
     assert alone.document["spec"].pop("tolerations") == [GPU_TAINT], "it replaces a platform's"
@@ -165,7 +205,9 @@ def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None,
     assert found["hostNetwork"] is True
     assert found["dnsPolicy"] == "ClusterFirstWithHostNet"
     assert ("tpu" in str(found["tolerations"])) == (accelerator == "v5p")
-    terms = found["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    terms = found["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
     assert (
         more[f"{'' if interruptible else 'non-'}interruptible-node-selector-requirement"]
         in (terms[0]["matchExpressions"])

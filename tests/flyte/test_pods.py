@@ -25,7 +25,11 @@ from tests.flyte.making import OURS, document
     ],
 )
 def test_a_template_is_filled_as_flytekit_does(text: str, image: str) -> None:
-    images = {"trainer": "ghcr.io/acme/t:1", "pinned": "localhost:5000/t@sha256:0a", "bare": "acme/t"}
+    images = {
+        "trainer": "ghcr.io/acme/t:1",
+        "pinned": "localhost:5000/t@sha256:0a",
+        "bare": "acme/t",
+    }
     config = OURS.PyTorch(master=OURS.Master(image=text), worker=OURS.Worker(replicas=1))
     spec = document(config, container_image=text, image="acme/default:1", images=images)
     assert (spec["image"], spec["master"]["image"]) == (image, image)
@@ -35,9 +39,15 @@ def test_a_template_without_a_value_is_an_error() -> None:
     text = "{{.image.trainer.fqn}}:{{.image.trainer.version}}"
     config = OURS.PyTorch(worker=OURS.Worker(replicas=1, image=text))
     made = flyte.task(
-        test_a_template_without_a_value_is_an_error, task_config=config, container_image="{{.image.default}}"
+        test_a_template_without_a_value_is_an_error,
+        task_config=config,
+        container_image="{{.image.default}}",
     )
-    found = {one.path: (one.message, one.help) for one in made.convert("job").problems if one.severity == "error"}
+    found = {
+        one.path: (one.message, one.help)
+        for one in made.convert("job").problems
+        if one.severity == "error"
+    }
     unknown = "from Flyte's configuration, which is unknown here"
     assert found == {
         ("container_image",): (
@@ -53,20 +63,30 @@ def test_a_template_without_a_value_is_an_error() -> None:
 
 def test_a_task_without_an_image_is_reported_in_flyte_terms() -> None:
     made = flyte.task(
-        test_a_task_without_an_image_is_reported_in_flyte_terms, task_config=OURS.Elastic(), script="t.py"
+        test_a_task_without_an_image_is_reported_in_flyte_terms,
+        task_config=OURS.Elastic(),
+        script="t.py",
     )
     (found,) = made.compile("job").diagnostics
     assert (found.path, found.name) == (("container_image",), "spec-missing-field")
-    assert found.message.startswith("container_image: is missing: Flyte would use the project's default image")
+    assert found.message.startswith(
+        "container_image: is missing: Flyte would use the project's default image"
+    )
     assert made.compile("job", image="acme/default:1").ok
 
 
 @pytest.mark.parametrize(
-    ("registry", "severity", "said"), [("ghcr.io/a", "note", "pyflyte build"), (None, "warning", "registry")]
+    ("registry", "severity", "said"),
+    [("ghcr.io/a", "note", "pyflyte build"), (None, "warning", "registry")],
 )
 def test_an_image_spec_must_be_built(registry: str | None, severity: str, said: str) -> None:
     spec: Any = SimpleNamespace(image_name=lambda: "ghcr.io/a/t:x1", registry=registry)
-    made = flyte.task(test_an_image_spec_must_be_built, task_config=OURS.Elastic(), script="t.py", container_image=spec)
+    made = flyte.task(
+        test_an_image_spec_must_be_built,
+        task_config=OURS.Elastic(),
+        script="t.py",
+        container_image=spec,
+    )
     result = made.compile("job")
     assert result.manifests[0]["spec"]["containers"][0]["image"] == "ghcr.io/a/t:x1"
     (found,) = result.diagnostics
@@ -77,7 +97,10 @@ def test_an_image_spec_must_be_built(registry: str | None, severity: str, said: 
 def test_a_union_secret_without_a_group_is_explained() -> None:
     secret = flyte.Secret(key="HF_TOKEN")
     made = flyte.task(
-        test_an_image_spec_must_be_built, task_config=OURS.Elastic(), script="t.py", secret_requests=[secret]
+        test_an_image_spec_must_be_built,
+        task_config=OURS.Elastic(),
+        script="t.py",
+        secret_requests=[secret],
     )
     (found,) = made.convert("job").problems
     assert found.path == ("secret_requests", 0, "group")

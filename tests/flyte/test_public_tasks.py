@@ -24,11 +24,22 @@ accelerators = pytest.importorskip("flytekit.extras.accelerators")
 pytestmark = pytest.mark.filterwarnings("ignore")
 warnings.simplefilter("ignore")
 
-task, Resources, Secret, PodTemplate = flytekit.task, flytekit.Resources, flytekit.Secret, flytekit.PodTemplate
+task, Resources, Secret, PodTemplate = (
+    flytekit.task,
+    flytekit.Resources,
+    flytekit.Secret,
+    flytekit.PodTemplate,
+)
 PyTorch, Elastic, Worker, Master = plugin.PyTorch, plugin.Elastic, plugin.Worker, plugin.Master
-RunPolicy, CleanPodPolicy, RestartPolicy = plugin.RunPolicy, plugin.CleanPodPolicy, plugin.RestartPolicy
+RunPolicy, CleanPodPolicy, RestartPolicy = (
+    plugin.RunPolicy,
+    plugin.CleanPodPolicy,
+    plugin.RestartPolicy,
+)
 FlyteDirectory: Any = flytekit.FlyteDirectory
-SPEC = flytekit.ImageSpec(name="trainer", packages=["torch", "flytekitplugins-kfpytorch"], registry="ghcr.io/acme")
+SPEC = flytekit.ImageSpec(
+    name="trainer", packages=["torch", "flytekitplugins-kfpytorch"], registry="ghcr.io/acme"
+)
 UNION = Secret(group="any", key="wandb_api_key", env_var="WANDB_API_KEY")
 UNION.group = None  # valid if Union's package is installed
 
@@ -64,7 +75,10 @@ def mnist_sandbox(hp: Hyperparameters = Hyperparameters()) -> None: ...  # noqa:
 
 @task(
     task_config=Elastic(
-        nnodes=2, nproc_per_node=8, rdzv_configs={"timeout": 36000, "join_timeout": 36000}, max_restarts=3
+        nnodes=2,
+        nproc_per_node=8,
+        rdzv_configs={"timeout": 36000, "join_timeout": 36000},
+        max_restarts=3,
     ),
     accelerator=accelerators.T4,
     requests=Resources(mem="32Gi", cpu="48", gpu="8", ephemeral_storage="100Gi"),
@@ -85,7 +99,9 @@ def lora_fine_tuning(config: dict[str, Any], publish: bool = False) -> None: ...
 
 
 @task(
-    task_config=Elastic(rdzv_configs={"timeout": "30000"}, run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.ALL)),
+    task_config=Elastic(
+        rdzv_configs={"timeout": "30000"}, run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.ALL)
+    ),
     retries=2,
     requests=Resources(cpu="1000m", mem="2500Mi"),
     limits=Resources(mem="2500Mi"),
@@ -114,7 +130,9 @@ def migrated_two_nodes(epochs: int) -> float:
 @task(
     task_config=PyTorch(
         master=Master(requests=Resources(cpu="1", mem="2Gi"), restart_policy=RestartPolicy.NEVER),
-        worker=Worker(replicas=3, requests=Resources(cpu="2", mem="4Gi"), restart_policy=RestartPolicy.FAILURE),
+        worker=Worker(
+            replicas=3, requests=Resources(cpu="2", mem="4Gi"), restart_policy=RestartPolicy.FAILURE
+        ),
         run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.ALL, backoff_limit=3),
     ),
     container_image="ghcr.io/acme/roles:1",
@@ -162,7 +180,9 @@ def union_liger(max_steps: int = 20, learning_rates: list[float] | None = None) 
             volumes=[
                 client.V1Volume(
                     name="shared",
-                    persistent_volume_claim=client.V1PersistentVolumeClaimVolumeSource(claim_name="shared-data"),
+                    persistent_volume_claim=client.V1PersistentVolumeClaimVolumeSource(
+                        claim_name="shared-data"
+                    ),
                 )
             ],
             tolerations=[client.V1Toleration(key="jetson", operator="Exists", effect="NoSchedule")],
@@ -209,7 +229,9 @@ def end_to_end(configs: list[dict[str, float]]) -> None: ...
 
 
 @task(
-    task_config=Elastic(nnodes="1:2", nproc_per_node=4, rdzv_configs={"timeout": 1800, "join_timeout": 1200}),
+    task_config=Elastic(
+        nnodes="1:2", nproc_per_node=4, rdzv_configs={"timeout": 1800, "join_timeout": 1200}
+    ),
     requests=Resources(cpu="2", mem="4Gi"),
     limits=Resources(cpu="4", mem="8Gi"),
     shared_memory="2Gi",
@@ -248,7 +270,14 @@ ROWS = (
         mnist_cookbook,
         {"hp": Hyperparameters(lr=0.1)},
         ("PyTorchJob", 3, 3),
-        {"resources": {"gpu": 1, "cpu": 2, "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}},
+        {
+            "resources": {
+                "gpu": 1,
+                "cpu": 2,
+                "requests": {"memory": "4Gi"},
+                "limits": {"memory": "8Gi"},
+            }
+        },
         told("cache", "cache_version"),
     ),
     Row(mnist_sandbox, {}, ("PyTorchJob", 2, 2), {"resources": {"cpu": "500m", "memory": "500Mi"}}),
@@ -262,7 +291,11 @@ ROWS = (
         lora_fine_tuning,
         {"config": {"base": "acme/3b", "rank": 8}},
         ("Pod", 1, 4),
-        {"volumeMounts": [{"name": "secret-0", "mountPath": "/etc/flyte/secrets/tokens", "readOnly": True}]},
+        {
+            "volumeMounts": [
+                {"name": "secret-0", "mountPath": "/etc/flyte/secrets/tokens", "readOnly": True}
+            ]
+        },
     ),
     Row(
         migrated_one_node,
@@ -291,7 +324,11 @@ ROWS = (
         ("PyTorchJob", 4, 4),
         {
             "master": {"restartPolicy": "Never", "resources": {"cpu": 1, "memory": "2Gi"}},
-            "worker": {"restartPolicy": "OnFailure", "replicas": 3, "resources": {"cpu": 2, "memory": "4Gi"}},
+            "worker": {
+                "restartPolicy": "OnFailure",
+                "replicas": 3,
+                "resources": {"cpu": 2, "memory": "4Gi"},
+            },
         },
     ),
     Row(
@@ -325,7 +362,9 @@ ROWS = (
                         }
                     ],
                     "nodeSelector": {"kubernetes.io/arch": "arm64"},
-                    "tolerations": [{"effect": "NoSchedule", "key": "jetson", "operator": "Exists"}],
+                    "tolerations": [
+                        {"effect": "NoSchedule", "key": "jetson", "operator": "Exists"}
+                    ],
                     "volumes": [
                         {"name": "shared", "persistentVolumeClaim": {"claimName": "shared-data"}},
                         {"emptyDir": {"medium": "Memory"}, "name": "shm"},
@@ -354,12 +393,25 @@ ROWS = (
         told("interruptible"),
     ),
     Row(plugin_readme, {}, None, told=told("container_image")),
-    Row(plugin_readme, {}, ("PyTorchJob", 6, 6), {"image": "acme/default:1"}, knobs={"image": "acme/default:1"}),
+    Row(
+        plugin_readme,
+        {},
+        ("PyTorchJob", 6, 6),
+        {"image": "acme/default:1"},
+        knobs={"image": "acme/default:1"},
+    ),
     Row(
         end_to_end,
         {"configs": [{"lr": 0.1}, {}]},
         ("PyTorchJob", 4, 32),
-        {"resources": {"memory": "200Gi", "gpu": 8, "requests": {"cpu": 16}, "limits": {"cpu": 32}}},
+        {
+            "resources": {
+                "memory": "200Gi",
+                "gpu": 8,
+                "requests": {"cpu": 16},
+                "limits": {"cpu": 32},
+            }
+        },
     ),
     Row(
         elastic_range,
@@ -371,7 +423,9 @@ ROWS = (
 )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{name(row)}{'-known' * bool(row.knobs)}" for row in ROWS])
+@pytest.mark.parametrize(
+    "row", ROWS, ids=[f"{name(row)}{'-known' * bool(row.knobs)}" for row in ROWS]
+)
 def test_a_public_task(row: Row) -> None:
     made = flyte.from_task(row.task, **(row.knobs or {}))
     result = made.compile(inputs=row.inputs)

@@ -86,7 +86,11 @@ class Bundle:
         ('{"a": [1, null]}', dict, {"a": [1, None]}),
         ("[null, 1]", list[int | None], [None, 1]),
         ('{"lr": 1}', Optim, Optim(1.0)),
-        ('{"lr": 0.1, "betas": [0.9], "schedule": {"warmup": 5}}', Optim, Optim(0.1, [0.9], Schedule(5))),
+        (
+            '{"lr": 0.1, "betas": [0.9], "schedule": {"warmup": 5}}',
+            Optim,
+            Optim(0.1, [0.9], Schedule(5)),
+        ),
         ('[{"warmup": 1}]', list[Schedule], [Schedule(1)]),
         ('{"layers": 2}', Model, Model(layers=2)),
         ("fast", Mode, Mode.FAST),
@@ -121,14 +125,26 @@ def test_strings_are_parsed_by_type(text: str, hint: Any, value: object) -> None
         ('{"lr": -1}', Optim, "is not an Optim: ValueError"),
         ('{"layers": "hunter2"}', Model, "is not a Model: ValidationError"),
         ("medium", Mode, "is none of fast, 2"),
-        ("s3://b/x", FlyteFile, "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL"),
-        ("[]", list[FlyteFile], "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL"),
+        (
+            "s3://b/x",
+            FlyteFile,
+            "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL",
+        ),
+        (
+            "[]",
+            list[FlyteFile],
+            "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL",
+        ),
         (
             '{"file": "s3://b/x"}',
             Bundle,
             ".file is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL",
         ),
-        ("1", "Later", "is a Later, which is undefined at run time; import it outside TYPE_CHECKING"),
+        (
+            "1",
+            "Later",
+            "is a Later, which is undefined at run time; import it outside TYPE_CHECKING",
+        ),
     ],
 )
 def test_invalid_values_are_rejected_without_quoting_them(text: str, hint: Any, why: str) -> None:
@@ -187,7 +203,9 @@ def test_the_file_has_no_dependencies() -> None:
             else []
         )
     }
-    assert imported <= {*sys.stdlib_module_names, "flytekit"}, "flytekit reads inputs of flytekit's own types"
+    assert imported <= {*sys.stdlib_module_names, "flytekit"}, (
+        "flytekit reads inputs of flytekit's own types"
+    )
     assert "flytekit" not in {getattr(node, "module", "") for node in tree.body}
 
 
@@ -197,12 +215,16 @@ def _forget(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_is_found_by_file_by_module_and_in_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = tmp_path / "acme_pkg" / "jobs"
     package.mkdir(parents=True)
     for folder in (package, package.parent):
         (folder / "__init__.py").write_text("")
-    (package / "trains.py").write_text("class Box:\n    @staticmethod\n    def go(): ...\ndef go(): ...\n")
+    (package / "trains.py").write_text(
+        "class Box:\n    @staticmethod\n    def go(): ...\ndef go(): ...\n"
+    )
     monkeypatch.chdir(tmp_path)
     by_file = run.load_task(f"{package / 'trains.py'}:go")
     assert by_file.__module__ == "acme_pkg.jobs.trains"
@@ -220,7 +242,9 @@ def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monk
         ("json:nothing", "json has no 'nothing'"),
     ],
 )
-def test_missing_tasks_are_rejected(target: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_tasks_are_rejected(
+    target: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "json.py").write_text("def dumps(): ...\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(run.TaskCallError) as caught:
@@ -280,13 +304,17 @@ if __name__ == "__main__":
 """
 
 
-def started(folder: Path, *words: str, script: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+def started(
+    folder: Path, *words: str, script: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
     """Start the runner as a pod does, in a folder with the tasks."""
     (folder / "hello.py").write_text(TASKS)
     start = [str(script)] if script else ["-m", "ptcompile.flyte.run"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **env}
     command = [sys.executable, *start, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env=environment
+    )
 
 
 def test_the_function_is_called_with_its_inputs(tmp_path: Path) -> None:

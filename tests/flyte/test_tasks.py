@@ -59,7 +59,9 @@ def test_the_three_forms_agree() -> None:
     assert flyte.task(**knobs)(_function).spec("job") == spec
     bare = flyte.pytorch_task(_function)
     assert isinstance(bare, flyte.Task)
-    called = flyte.pytorch_task(name="job", image="i", module="ptcompile.flyte.run", args=[f"{__name__}:_function"])
+    called = flyte.pytorch_task(
+        name="job", image="i", module="ptcompile.flyte.run", args=[f"{__name__}:_function"]
+    )
     assert bare.spec("job", image="i") == called
 
 
@@ -77,7 +79,10 @@ LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
     "per_replica_storage_limit": ("1Gi", {"resources": {"ephemeralStorage": "1Gi"}}),
     "workers_count": (3, {"worker": {"replicas": 3}}),
     "retries": (2, {"runPolicy": {"cleanPodPolicy": "None", "backoffLimit": 2}}),
-    "timeout": (timedelta(hours=1), {"runPolicy": {"cleanPodPolicy": "None", "activeDeadlineSeconds": 3600}}),
+    "timeout": (
+        timedelta(hours=1),
+        {"runPolicy": {"cleanPodPolicy": "None", "activeDeadlineSeconds": 3600}},
+    ),
     "interruptible": (True, {"spot": True}),
     "environment": ({"A": "1"}, {"env": {"A": "1"}}),
 }
@@ -111,10 +116,22 @@ R = OURS.Resources
     ("config", "knobs", "start"),
     [
         (OURS.PyTorch(), {}, "task_config.worker.replicas: is missing"),
-        (OURS.PyTorch(num_workers=1, worker=OURS.Worker(replicas=1)), {}, "task_config.num_workers: worker.replicas"),
+        (
+            OURS.PyTorch(num_workers=1, worker=OURS.Worker(replicas=1)),
+            {},
+            "task_config.num_workers: worker.replicas",
+        ),
         (OURS.PyTorch(num_workers=-1), {}, "task_config.worker.replicas: "),
-        (two(run_policy=OURS.RunPolicy(clean_pod_policy="most")), {}, "task_config.run_policy.clean_pod_policy: no"),
-        (two(run_policy=OURS.RunPolicy(backoff_limit=-1)), {}, "task_config.run_policy.backoff_limit: "),
+        (
+            two(run_policy=OURS.RunPolicy(clean_pod_policy="most")),
+            {},
+            "task_config.run_policy.clean_pod_policy: no",
+        ),
+        (
+            two(run_policy=OURS.RunPolicy(backoff_limit=-1)),
+            {},
+            "task_config.run_policy.backoff_limit: ",
+        ),
         (two(), {"requests": R(cpu=("1", "2"))}, "requests.cpu: a pair is not allowed here"),
         (two(), {"requests": R(mem=1.5)}, "requests.mem: 1.5 is not a quantity"),
         (two(), {"resources": R(cpu=(1, 2, 3))}, "resources.cpu: must be a pair (request, limit)"),
@@ -124,23 +141,39 @@ R = OURS.Resources
         (two(), {"timeout": -5}, "timeout: -5 is negative"),
         (two(), {"environment": {"A": True}}, "environment.A: True is not text"),
         (two(), {"command": "python t.py", "script": None}, "command: 'python t.py' is not a list"),
-        (two(), {"command": ["python", 3], "script": None}, "command: ['python', 3] is not a list of strings"),
+        (
+            two(),
+            {"command": ["python", 3], "script": None},
+            "command: ['python', 3] is not a list of strings",
+        ),
         (two(), {"args": "--lr"}, "args: '--lr' is not a list"),
         (two(), {"args": ["--lr", 0.1]}, "args: ['--lr', 0.1] is not a list of strings"),
         (two(), {"command": ["a"], "script": "b.py"}, "script: command already sets"),
         (two(), {"script": "b.py", "inputs": {"a": 1}}, "inputs: script starts another program"),
         (two(), {"script": None, "args": ["a"]}, "args: the function takes inputs"),
-        (two(), {"script": None, "inputs": {"a": 1}}, "inputs.a: unknown input; the function has none"),
+        (
+            two(),
+            {"script": None, "inputs": {"a": 1}},
+            "inputs.a: unknown input; the function has none",
+        ),
         (two(), {"script": None, "inputs": {"a": object()}}, "inputs.a: object cannot be written"),
         (two(), {"inputs": 5}, "inputs: 5 is not a mapping"),
         (two(), {"embed": 5}, "embed: 5 is not yes or no"),
-        (OURS.Elastic(), {"command": ["a"], "script": None}, "command: an Elastic task is started by torchrun"),
+        (
+            OURS.Elastic(),
+            {"command": ["a"], "script": None},
+            "command: an Elastic task is started by torchrun",
+        ),
         (OURS.Elastic(start_method="thread"), {}, "task_config.start_method: "),
         (OURS.Elastic(rdzv_configs={"timeout": [1]}), {}, "task_config.rdzv_configs.timeout: "),
         (OURS.Elastic(nnodes="1:2"), {"master": OURS.Master()}, "master: requires a fixed number"),
         (object(), {}, "task_config: object is not a task configuration"),
         (two(), {"accelerator": 5, "limits": R(gpu=1)}, "accelerator: int is not an accelerator"),
-        (two(), {"secret_requests": [OURS.Secret(key="k")]}, "secret_requests[0].group: is missing"),
+        (
+            two(),
+            {"secret_requests": [OURS.Secret(key="k")]},
+            "secret_requests[0].group: is missing",
+        ),
         (two(), {"pod_template": {"spec": {"containers": 5}}}, "pod_template: a pod's spec has"),
         (two(), {"container_image": 5}, "container_image: int is not an image"),
         (two(), {"pod_template_name": "base"}, "pod_template_name: a PodTemplate object"),
@@ -150,14 +183,21 @@ R = OURS.Resources
         (two(), {"secret_requests": 5}, "secret_requests: 5 is not a list"),
     ],
 )
-def test_one_problem_per_cause_at_its_location(config: Any, knobs: dict[str, Any], start: str) -> None:
+def test_one_problem_per_cause_at_its_location(
+    config: Any, knobs: dict[str, Any], start: str
+) -> None:
     found = messages(config, **knobs)
     assert [one[: len(start)] for one in found] == [start]
 
 
 def test_a_direct_spec_raises_with_all_mistakes() -> None:
     with pytest.raises(flyte.FlyteError) as caught:
-        flyte.task(name="job", task_config=OURS.Elastic(nnodes=0, max_restarts=-1), requests=R(cpu="x"), script="t.py")
+        flyte.task(
+            name="job",
+            task_config=OURS.Elastic(nnodes=0, max_restarts=-1),
+            requests=R(cpu="x"),
+            script="t.py",
+        )
     assert [one.path for one in caught.value.problems] == [
         ("requests", "cpu"),
         ("task_config", "nnodes"),
@@ -172,7 +212,12 @@ def test_an_unknown_keyword_is_a_type_error() -> None:
 
 def test_resources_as_pairs() -> None:
     made = document(two(), resources=R(cpu=(1, 2), mem="4Gi", gpu=1))
-    assert made["resources"] == {"memory": "4Gi", "gpu": 1, "requests": {"cpu": 1}, "limits": {"cpu": 2}}
+    assert made["resources"] == {
+        "memory": "4Gi",
+        "gpu": 1,
+        "requests": {"cpu": 1},
+        "limits": {"cpu": 2},
+    }
 
 
 def test_functions_that_cannot_be_imported_need_a_module_or_script() -> None:
@@ -181,12 +226,21 @@ def test_functions_that_cannot_be_imported_need_a_module_or_script() -> None:
     trains.__module__ = "__main__"
     found = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
     assert [(one.path, one.help) for one in found] == [(("module",), "give module, or a script")]
-    inside = flyte.task(trains, image="i", task_config=OURS.Elastic()).convert(module="acme.train").problems
-    assert [(one.path, one.help) for one in inside] == [(("script",), "define the task at the top level of its module")]
+    inside = (
+        flyte.task(trains, image="i", task_config=OURS.Elastic())
+        .convert(module="acme.train")
+        .problems
+    )
+    assert [(one.path, one.help) for one in inside] == [
+        (("script",), "define the task at the top level of its module")
+    ]
 
 
 def test_compile_errors_about_resources_use_flyte_terms() -> None:
-    limits = {"requests": R(cpu=2, mem="4Gi", ephemeral_storage="2Gi"), "limits": R(mem="2Gi", ephemeral_storage="1Gi")}
+    limits = {
+        "requests": R(cpu=2, mem="4Gi", ephemeral_storage="2Gi"),
+        "limits": R(mem="2Gi", ephemeral_storage="1Gi"),
+    }
     made = flyte.task(_function, task_config=OURS.Elastic(), script="t.py", image="a/b:1", **limits)
     found = {one.path for one in made.compile("job").diagnostics if one.severity == "error"}
     assert found
@@ -197,7 +251,9 @@ def test_compile_errors_about_resources_use_flyte_terms() -> None:
 def test_secrets_as_files_and_variables(words: Any) -> None:
     kinds = words.Secret
     file = kinds(group="g", key="Token", env_var="TOKEN_FILE")
-    made = manifest(words.Elastic(), secret_requests=[file, kinds(group="g", key="b"), kinds(group="h")])
+    made = manifest(
+        words.Elastic(), secret_requests=[file, kinds(group="g", key="b"), kinds(group="h")]
+    )
     assert env(made)["TOKEN_FILE"] == "/etc/flyte/secrets/g/token"  # noqa: S105
     assert env(made)["FLYTE_SECRETS_DEFAULT_DIR"] == "/etc/flyte/secrets"
     volumes = [one["secret"] for one in pod(made)["volumes"] if "secret" in one]
@@ -210,7 +266,12 @@ def test_a_pod_template_keeps_its_fields(words: Any) -> None:
         "priorityClassName": "high",
         "containers": [
             {"name": "log", "image": "l:1"},
-            {"name": "train", "image": "own:1", "command": ["x"], "env": [{"name": "A", "value": "2"}]},
+            {
+                "name": "train",
+                "image": "own:1",
+                "command": ["x"],
+                "env": [{"name": "A", "value": "2"}],
+            },
         ],
     }
     template = words.PodTemplate(words.pod_spec(spec), primary_container_name="train")
@@ -225,7 +286,11 @@ def test_the_text_of_a_spec_reads_back() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         spec = flyte.task(
-            name="job", image="i", script="t.py", task_config=OURS.Elastic("2:4", 8), limits=R(cpu=8, mem="1Gi", gpu=8)
+            name="job",
+            image="i",
+            script="t.py",
+            task_config=OURS.Elastic("2:4", 8),
+            limits=R(cpu=8, mem="1Gi", gpu=8),
         )
     text = flyte.to_yaml(spec)
     assert ptcompile.compile(text).unwrap() == ptcompile.compile(spec).unwrap()
@@ -241,7 +306,9 @@ def test_an_elastic_task_of_a_platform_compiles_against_it() -> None:
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 9) | st.floats() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 OPEN = sorted({*Knobs.__annotations__} - {"platform"})
@@ -249,10 +316,15 @@ OPEN = sorted({*Knobs.__annotations__} - {"platform"})
 
 @given(
     knobs=st.dictionaries(st.sampled_from(OPEN), ANYTHING, max_size=3),
-    fields=st.dictionaries(st.sampled_from(["nnodes", "nproc_per_node", "max_restarts", "rdzv_configs"]), ANYTHING),
+    fields=st.dictionaries(
+        st.sampled_from(["nnodes", "nproc_per_node", "max_restarts", "rdzv_configs"]), ANYTHING
+    ),
 )
 def test_no_user_input_raises(knobs: dict[str, Any], fields: dict[str, Any]) -> None:
-    for config in (OURS.Elastic(**fields), OURS.PyTorch(worker=OURS.Worker(replicas=fields.get("nnodes")))):
+    for config in (
+        OURS.Elastic(**fields),
+        OURS.PyTorch(worker=OURS.Worker(replicas=fields.get("nnodes"))),
+    ):
         converted = flyte.task(_function, task_config=config, **knobs).convert("job")
         if converted.ok:
             converted.yaml()
@@ -260,8 +332,12 @@ def test_no_user_input_raises(knobs: dict[str, Any], fields: dict[str, Any]) -> 
 
 def test_the_import_is_light() -> None:
     code = "import sys, ptcompile; before = {*sys.modules}; import ptcompile.flyte; print(*{*sys.modules} - before)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
-    assert [one for one in done.stdout.split() if one.startswith("ptcompile")] == ["ptcompile.flyte"]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert [one for one in done.stdout.split() if one.startswith("ptcompile")] == [
+        "ptcompile.flyte"
+    ]
     assert not {"pydantic", "yaml", "json", "dataclasses"} & {*done.stdout.split()}
 
 
@@ -273,7 +349,9 @@ def test_one_node_has_no_rendezvous_backend() -> None:
     assert document(OURS.Elastic())["elastic"] == {"nnodes": 1, "nprocPerNode": 1}
 
 
-@pytest.mark.parametrize(("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)])
+@pytest.mark.parametrize(
+    ("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)]
+)
 def test_the_shorter_deadline_wins(timeout: int, said: int | None, seconds: int) -> None:
     config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=said))
     assert document(config, timeout=timeout)["runPolicy"]["activeDeadlineSeconds"] == seconds
@@ -289,7 +367,10 @@ def test_a_task_without_a_clean_pod_policy_gets_a_note() -> None:
         ]
         assert "hold their GPUs" in found.problems[0].message
     said = convert(two(run_policy=OURS.RunPolicy(clean_pod_policy=OURS.CleanPodPolicy.RUNNING)))
-    assert (said.problems, said.document["spec"]["runPolicy"]) == ((), {"cleanPodPolicy": "Running"})
+    assert (said.problems, said.document["spec"]["runPolicy"]) == (
+        (),
+        {"cleanPodPolicy": "Running"},
+    )
     assert "runPolicy" not in convert(OURS.Elastic()).document["spec"], "one node is a Pod"
 
 
@@ -301,7 +382,10 @@ def test_a_function_that_is_not_a_task_is_rejected() -> None:
 def test_a_task_is_read_by_its_attributes() -> None:
     metadata = SimpleNamespace(retries=2, timeout=None, interruptible=None, labels=None)
     found = SimpleNamespace(
-        task_function=_function, task_config=OURS.Elastic(), metadata=metadata, environment={"A": "1"}
+        task_function=_function,
+        task_config=OURS.Elastic(),
+        metadata=metadata,
+        environment={"A": "1"},
     )
     spec = flyte.from_task(found, image="i", environment={"B": "2"}).convert("job").document["spec"]
     assert (spec["runPolicy"], spec["env"], spec["image"]) == ({"backoffLimit": 2}, {"B": "2"}, "i")
@@ -312,7 +396,11 @@ def _notes(config: Any, **knobs: Any) -> list[str]:
 
     declared = OURS.task(train, task_config=config, container_image="a/b:1", script="t.py", **knobs)
     found = declared.compile().diagnostics
-    return [finding.message for finding in found if finding.name == "unlike-flyte" and finding.severity == "note"]
+    return [
+        finding.message
+        for finding in found
+        if finding.name == "unlike-flyte" and finding.severity == "note"
+    ]
 
 
 def test_settings_that_flyte_reads_otherwise_have_a_note() -> None:
@@ -321,16 +409,29 @@ def test_settings_that_flyte_reads_otherwise_have_a_note() -> None:
         f"not {JOIN_TIMEOUT_SECONDS}"
     )
     assert dict_alone in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"timeout": 1200}))
-    assert dict_alone not in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"join_timeout": JOIN_TIMEOUT_SECONDS}))
+    assert dict_alone not in _notes(
+        OURS.Elastic(nnodes=2, rdzv_configs={"join_timeout": JOIN_TIMEOUT_SECONDS})
+    )
     assert dict_alone not in _notes(OURS.Elastic(nnodes=2))
     assert dict_alone not in _notes(OURS.Elastic(nnodes=1, rdzv_configs={"timeout": 1200}))
     text = OURS.task(
-        name="a", task_config=OURS.Elastic(nnodes=2, rdzv_configs={}), container_image="a/b:1", script="t.py"
+        name="a",
+        task_config=OURS.Elastic(nnodes=2, rdzv_configs={}),
+        container_image="a/b:1",
+        script="t.py",
     )
     assert text.spec.elastic.rdzv_configs == {"join_timeout": 600}
-    (method,) = [note for note in _notes(OURS.Elastic(nnodes=2, start_method="forkserver")) if "start_method" in note]
+    (method,) = [
+        note
+        for note in _notes(OURS.Elastic(nnodes=2, start_method="forkserver"))
+        if "start_method" in note
+    ]
     assert "Flyte raises a ValueError for 'forkserver' when the task runs" in method
-    assert not [note for note in _notes(OURS.Elastic(nnodes=2, start_method="fork")) if "start_method" in note]
+    assert not [
+        note
+        for note in _notes(OURS.Elastic(nnodes=2, start_method="fork"))
+        if "start_method" in note
+    ]
 
 
 def test_a_primary_container_that_the_template_lacks_is_named() -> None:
@@ -339,5 +440,7 @@ def test_a_primary_container_that_the_template_lacks_is_named() -> None:
     )
     lacking = "pod_template: no container is called 'train', so the task runs in another container, beside main"
     assert lacking in _notes(two(), pod_template=template)
-    template = OURS.PodTemplate(pod_spec={"containers": [{"name": "train"}]}, primary_container_name="train")
+    template = OURS.PodTemplate(
+        pod_spec={"containers": [{"name": "train"}]}, primary_container_name="train"
+    )
     assert not [note for note in _notes(two(), pod_template=template) if "pod_template" in note]

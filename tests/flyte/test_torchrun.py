@@ -51,10 +51,16 @@ class Run:
             free.bind(("127.0.0.1", 0))
             self.port = str(free.getsockname()[1])
         pods = ptcompile.simulate(result.yaml()).pods
-        processes = [self.start([*(pod.command or ()), *(pod.args or ())], dict(pod.env)) for pod in pods]
+        processes = [
+            self.start([*(pod.command or ()), *(pod.args or ())], dict(pod.env)) for pod in pods
+        ]
         self.output = [process.communicate(timeout=300)[0] for process in processes]
         self.statuses = [process.returncode for process in processes]
-        lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
+        lines = [
+            line
+            for file in sorted(folder.glob("*.jsonl"))
+            for line in file.read_text().splitlines()
+        ]
         self.seen = [json.loads(line) for line in lines]
 
     def start(self, words: Sequence[str], env: dict[str, str]) -> subprocess.Popen[str]:
@@ -65,16 +71,24 @@ class Run:
                 here[i] = f"--rdzv-endpoint=127.0.0.1:{self.port}"
         if "MASTER_ADDR" in env:
             env |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port}
-        inherited = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+        inherited = {
+            name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")
+        }
         environment = {**inherited, **env, "SEEN": str(self.folder)}
         pipe = subprocess.PIPE
-        return subprocess.Popen(here, cwd=self.cwd, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(
+            here, cwd=self.cwd, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True
+        )
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
 def test_two_nodes_with_two_processes_form_a_world_of_four(target: str, tmp_path: Path) -> None:
     task = flyte.from_task(tasks().train, target=target)
-    given = {"epochs": 7, "optim": tasks().Optim(0.1, [0.9]), "tags": ["a b", "$HOME", "$(PATH)", "$$", "'\""]}
+    given = {
+        "epochs": 7,
+        "optim": tasks().Optim(0.1, [0.9]),
+        "tags": ["a b", "$HOME", "$(PATH)", "$$", "'\""],
+    }
     done = Run(task.compile(inputs=given), tmp_path)
     assert done.statuses == [0, 0], done.output
     said = {"epochs": 7, "optim": [0.1, [0.9]], "tags": given["tags"], "fast": False}
@@ -119,11 +133,24 @@ def test_an_input_that_only_the_pod_rejects_fails_the_job(tmp_path: Path) -> Non
 
 def test_the_example_trains(tmp_path: Path) -> None:
     folder = ROOT / "examples" / "flyte"
-    words = ["flyte", "train.py:digits", "--input", "epochs=4", "--image", "acme/digits:1", "--format", "json"]
-    made = subprocess.run(["ptcompile", *words], cwd=folder, capture_output=True, text=True, check=False)
+    words = [
+        "flyte",
+        "train.py:digits",
+        "--input",
+        "epochs=4",
+        "--image",
+        "acme/digits:1",
+        "--format",
+        "json",
+    ]
+    made = subprocess.run(
+        ["ptcompile", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert made.returncode == 0, made.stderr
     done = Run(ptcompile.Result((json.loads(made.stdout),), ()), tmp_path, folder)
     assert done.statuses == [0, 0], done.output
-    losses = [float(one) for one in re.findall(r"of 4 on 4 ranks: loss ([0-9.]+)", "".join(done.output))]
+    losses = [
+        float(one) for one in re.findall(r"of 4 on 4 ranks: loss ([0-9.]+)", "".join(done.output))
+    ]
     assert len(losses) == 4
     assert losses == sorted(losses, reverse=True)

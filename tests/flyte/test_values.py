@@ -21,7 +21,9 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def stand_in(name: str, module: str) -> type:
-    return type(name, (), {"__module__": module, "__init__": lambda self, path: setattr(self, "path", path)})
+    return type(
+        name, (), {"__module__": module, "__init__": lambda self, path: setattr(self, "path", path)}
+    )
 
 
 FlyteFile: Any = stand_in("FlyteFile", "flytekit.types.file.file")
@@ -81,7 +83,11 @@ def test_times_are_read_as_pyflyte_run_does(text: str, hint: Any, value: Any) ->
 @pytest.mark.parametrize(
     ("text", "hint", "why"),
     [
-        ("now", datetime, "is 'now', which each process would read from its own clock; write the time"),
+        (
+            "now",
+            datetime,
+            "is 'now', which each process would read from its own clock; write the time",
+        ),
         ("today - 1 day", date, "is 'today', which each process"),
         ("May 1", datetime, "is not a datetime, such as 2026-05-01 or 2026-05-01T12:00:00"),
         ("90", timedelta, "is not a timedelta, such as 90s"),
@@ -169,7 +175,11 @@ def test_a_relative_path_is_a_warning() -> None:
     ],
 )
 def test_the_process_of_rank_0_prints_the_result(
-    result: Any, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    result: Any,
+    text: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = tmp_path / "out" / "result.json"
     monkeypatch.setenv("RANK", "1")
@@ -204,10 +214,20 @@ def returning(hint: Any) -> Callable[[], Any]:
     ("hint", "file", "severity", "message"),
     [
         (float, None, "note", f"{STORED}; here the process of rank 0 prints it as JSON"),
-        (Out, "/r", "note", f"{STORED}; here the process of rank 0 prints it as JSON and writes it to /r"),
+        (
+            Out,
+            "/r",
+            "note",
+            f"{STORED}; here the process of rank 0 prints it as JSON and writes it to /r",
+        ),
         (FlyteFile, None, "warning", LOST),
         (tuple[int, FlyteFile], None, "warning", LOST),
-        (Schema, None, "warning", "the returned FlyteSchema is lost: Flyte stores it, and JSON cannot express it"),
+        (
+            Schema,
+            None,
+            "warning",
+            "the returned FlyteSchema is lost: Flyte stores it, and JSON cannot express it",
+        ),
         (None, "/r", "warning", "the function returns nothing to write"),
     ],
 )

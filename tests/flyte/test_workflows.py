@@ -18,7 +18,12 @@ accelerators = pytest.importorskip("flytekit.extras.accelerators")
 pytestmark = pytest.mark.filterwarnings("ignore")
 warnings.simplefilter("ignore")
 
-Elastic, PyTorch, Worker, Resources = plugin.Elastic, plugin.PyTorch, plugin.Worker, flytekit.Resources
+Elastic, PyTorch, Worker, Resources = (
+    plugin.Elastic,
+    plugin.PyTorch,
+    plugin.Worker,
+    flytekit.Resources,
+)
 IMAGE = "acme/train:1"
 
 
@@ -41,7 +46,13 @@ def prepare(rows: int) -> str:
     retries=2,
 )
 def train(
-    data: str, epochs: int, config: Config, tags: list[str], more: dict[str, int], lr: float = 0.1, k: int | None = None
+    data: str,
+    epochs: int,
+    config: Config,
+    tags: list[str],
+    more: dict[str, int],
+    lr: float = 0.1,
+    k: int | None = None,
 ) -> str:
     return data
 
@@ -65,7 +76,9 @@ def tuned(model: str, trials: int = 3) -> float:
 def pipeline(epochs: int, team: str = "nlp") -> float:
     data = prepare(rows=1)
     plan(rows=2)
-    model = train(data=data, epochs=epochs, config=Config(0.5, [1, 2]), tags=["a", team], more={"k": 1})
+    model = train(
+        data=data, epochs=epochs, config=Config(0.5, [1, 2]), tags=["a", team], more={"k": 1}
+    )
     return tuned(model=model)
 
 
@@ -100,7 +113,9 @@ def nothing() -> str:
 @flytekit.workflow
 def others(epochs: int = 1, models: list[str] = []) -> None:  # noqa: B006  flytekit keeps defaults as literals
     flytekit.map_task(score)(model=models)
-    flytekit.conditional("big").if_(epochs > 5).then(tune(model="a", trials=1)).else_().then(tune(model="b", trials=1))
+    flytekit.conditional("big").if_(epochs > 5).then(tune(model="a", trials=1)).else_().then(
+        tune(model="b", trials=1)
+    )
     flytekit.LaunchPlan.get_or_create(tuned, "plan-of-tuned")(model="c")
     tune(model=prepare(rows=3), trials=epochs)
 
@@ -113,7 +128,11 @@ def score(model: str) -> float:
 def args(made: dict[str, Any]) -> list[str]:
     """Return a job's inputs."""
     specs = made["spec"]["pytorchReplicaSpecs"]
-    return [one for one in specs["Master"]["template"]["spec"]["containers"][0]["args"] if one != "--input"]
+    return [
+        one
+        for one in specs["Master"]["template"]["spec"]["containers"][0]["args"]
+        if one != "--input"
+    ]
 
 
 def said(result: ptcompile.Result, severity: str) -> dict[str, str]:
@@ -144,7 +163,10 @@ def test_the_jobs_of_a_workflow_in_order() -> None:
 
 def test_other_tasks_are_named() -> None:
     found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
-    assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
+    assert (
+        found[":n0"]
+        == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
+    )
     assert found[":n1"] == "n1: plan is a dynamic task, for which no manifest is written"
 
 
@@ -152,7 +174,10 @@ def test_every_other_kind_of_node_is_named() -> None:
     result = flyte.from_workflow(others, inputs={"tune.model": "m"}).compile()
     assert [one["metadata"]["name"] for one in result.unwrap()] == ["tune"]
     rest = ", for which no manifest is written"
-    assert {message.partition(" is ")[2].removesuffix(rest) for message in said(result, "warning").values()} == {
+    assert {
+        message.partition(" is ")[2].removesuffix(rest)
+        for message in said(result, "warning").values()
+    } == {
         "a map task, one pod per item",
         "a conditional, decided when the workflow runs",
         "a launch plan, which is a workflow of its own",
@@ -178,7 +203,11 @@ def test_the_output_of_another_node_needs_a_value() -> None:
     ],
 )
 def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: str) -> None:
-    (found,) = [one for one in flyte.from_workflow(pipeline, inputs=inputs).problems if one.severity == "error"]
+    (found,) = [
+        one
+        for one in flyte.from_workflow(pipeline, inputs=inputs).problems
+        if one.severity == "error"
+    ]
     assert found.path == ("inputs", path)
     assert found.message.endswith(message)
 
@@ -187,8 +216,17 @@ def test_overrides_replace_fields_of_the_task() -> None:
     (task,) = flyte.from_workflow(overridden).tasks
     assert task.job_name == "big-train"
     spec = task.convert().document["spec"]
-    assert spec["resources"] == {"cpu": 4, "gpu": 8, "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}
-    assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 5, "activeDeadlineSeconds": 60}
+    assert spec["resources"] == {
+        "cpu": 4,
+        "gpu": 8,
+        "requests": {"memory": "4Gi"},
+        "limits": {"memory": "8Gi"},
+    }
+    assert spec["runPolicy"] == {
+        "cleanPodPolicy": "None",
+        "backoffLimit": 5,
+        "activeDeadlineSeconds": 60,
+    }
     assert (spec["image"], spec["spot"], spec["sharedMemory"]) == ("acme/other:2", True, "2Gi")
     assert spec["accelerator"] == "nvidia-tesla-a100/1g.5gb"
     assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE
@@ -201,7 +239,12 @@ def test_a_node_alone() -> None:
     assert [*found] == ["train:inputs.data", "train:inputs.epochs", "train:inputs.tags"]
     result = task.compile("other", inputs={"data": "d", "epochs": 2, "tags": []})
     assert result.unwrap()[0]["metadata"]["name"] == "other"
-    assert args(result.manifests[0])[1:5] == ["data=d", "epochs=2", 'config={"lr": 0.5, "layers": [1, 2]}', "tags=[]"]
+    assert args(result.manifests[0])[1:5] == [
+        "data=d",
+        "epochs=2",
+        'config={"lr": 0.5, "layers": [1, 2]}',
+        "tags=[]",
+    ]
 
 
 def test_a_repeated_task_gives_two_jobs_in_dependency_order() -> None:
@@ -215,7 +258,9 @@ def test_a_repeated_task_gives_two_jobs_in_dependency_order() -> None:
 def test_with_overrides_replaces_the_task_config() -> None:
     @flytekit.workflow
     def bigger() -> float:
-        return tune(model="m", trials=1).with_overrides(task_config=PyTorch(worker=Worker(replicas=7)))
+        return tune(model="m", trials=1).with_overrides(
+            task_config=PyTorch(worker=Worker(replicas=7))
+        )
 
     (made,) = flyte.from_workflow(bigger).compile().unwrap()
     assert made["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 7
@@ -224,7 +269,9 @@ def test_with_overrides_replaces_the_task_config() -> None:
 
 def test_a_custom_script_takes_no_inputs() -> None:
     result = flyte.from_workflow(twice, script="train.py").compile()
-    container = result.unwrap()[0]["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    container = result.unwrap()[0]["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"][
+        "containers"
+    ][0]
     assert container["command"] == ["python", "train.py"]
 
 

@@ -36,14 +36,21 @@ def test_most_streams_define_the_kind_of_their_objects() -> None:
     both = sum(any(one.get("kind") == "Foo" for one in some) and len(some) > 1 for some in read)
     assert crds > 100
     assert both > 150
-    assert any(re.search(rb"9\]\.\w+\(x, \[0,1,2", data) for data in streams), "nested comprehensions"
-    assert any(b'[{"rule": 1}]' in data for data in streams) or any(b"rule: 1" in data for data in streams)
+    assert any(re.search(rb"9\]\.\w+\(x, \[0,1,2", data) for data in streams), (
+        "nested comprehensions"
+    )
+    assert any(b'[{"rule": 1}]' in data for data in streams) or any(
+        b"rule: 1" in data for data in streams
+    )
 
 
 def test_the_seeds_are_valid() -> None:
     crd, _ = seeds("definitions", [])
     assert definitions_of(document.data for document in source.read(crd).documents)
-    assert [one.name for one in ptcompile.lint(crd).diagnostics] == ["invalid-value", "invalid-value"]
+    assert [one.name for one in ptcompile.lint(crd).diagnostics] == [
+        "invalid-value",
+        "invalid-value",
+    ]
 
 
 def test_a_document_that_hides_findings_of_another_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,10 +90,14 @@ def test_a_command_that_breaks_a_guarantee_fails(
         tree.tree(seeds("tree", [])[0])
 
 
-def test_no_file_is_written_outside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_written_outside_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "in").mkdir()
     monkeypatch.chdir(tmp_path / "in")
-    written = tree._written(b"-- ../a --\nx\n-- /tmp/../a --\nx\n-- b/c.yaml --\ny\n-- l -> b --\n-- l/d.yaml --\nz\n")
+    written = tree._written(
+        b"-- ../a --\nx\n-- /tmp/../a --\nx\n-- b/c.yaml --\ny\n-- l -> b --\n-- l/d.yaml --\nz\n"
+    )
     assert sorted(written) == ["b/c.yaml", "l/d.yaml"]
     assert [one.name for one in tmp_path.iterdir()] == ["in"]
 

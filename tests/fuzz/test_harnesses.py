@@ -87,13 +87,18 @@ QUEUE = 'apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: 
 
 FOUND: dict[str, tuple[str, str]] = {
     # harness, input; each once made it raise or break a guarantee
-    "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
+    "a warning about a profile's text was taken for a refusal, without a word": (
+        "compile",
+        smallest() + PROFILE,
+    ),
     "a Job whose pod condition has a list for its status": ("lint", CONDITION),
     "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
     "import: a runtime whose variable has a mapping for its name": _of_node("env: [{name: {}}]"),
     "import: a runtime with a number for a variable": _of_node("env: [1.5, {name: A, value: x}]"),
     "import: a runtime with a mapping for its variables": _of_node("env: {value: x}"),
-    "import: a runtime with a number for a mountPath": _of_node("volumeMounts: [{name: v, mountPath: 1.5}]"),
+    "import: a runtime with a number for a mountPath": _of_node(
+        "volumeMounts: [{name: v, mountPath: 1.5}]"
+    ),
     "import: a runtime with a text for its containers": _of_containers('"x"'),
     "import: a runtime with a number for the spec of its pods": _of_runtime("1.5"),
     "import: a runtime whose pods have no spec": _of_runtime("null"),
@@ -124,7 +129,9 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from jsonschema, for an unknown $schema
 @pytest.mark.parametrize("name", HARNESSES)
 def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "MAX_SECONDS", 5.0)  # garbage collection is slow late in a full test run
+    monkeypatch.setattr(
+        guard, "MAX_SECONDS", 5.0
+    )  # garbage collection is slow late in a full test run
     start = seeds(name, [])[::40]
     told: list[str] = []
     run = guard.Guard(HARNESSES[name])
@@ -134,7 +141,9 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_untrusted_input_leaves_the_process_trusted() -> None:
-    with patch.object(files, "enter_untrusted_mode", side_effect=files.enter_untrusted_mode) as asked:
+    with patch.object(
+        files, "enter_untrusted_mode", side_effect=files.enter_untrusted_mode
+    ) as asked:
         for tail in range(64):
             HARNESSES["files"](f"kind: Pod  # {tail}\n".encode())
     assert asked.called
@@ -187,7 +196,9 @@ def test_memory_is_limited(tmp_path: Path) -> None:
         "run = guard.Guard(lambda data: bytearray(1 << 31));"
         f"print(engine.blind(run, [b'x'], runs=0, seed=1, crashes=Path({str(tmp_path)!r}), tell=print))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert "MemoryError" in done.stdout
     assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"x"]
 
@@ -205,7 +216,9 @@ def test_a_crash_is_kept_once_per_location(tmp_path: Path) -> None:
         assert b":" not in data, "a colon"
 
     told: list[str] = []
-    crashes = engine.blind(guard.Guard(broken), [b"a: b"], runs=50, seed=1, crashes=tmp_path, tell=told.append)
+    crashes = engine.blind(
+        guard.Guard(broken), [b"a: b"], runs=50, seed=1, crashes=tmp_path, tell=told.append
+    )
     assert crashes == len(told) == len(list(tmp_path.iterdir())) == 1
     assert b":" in next(tmp_path.iterdir()).read_bytes()
     assert "a colon" in told[0]
@@ -221,7 +234,10 @@ def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(guard, "MAX_SECONDS", 0.05)
     told: list[str] = []
-    assert engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=told.append) == 1
+    assert (
+        engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=told.append)
+        == 1
+    )
     assert told[0].startswith("HangError")
 
 
@@ -230,7 +246,9 @@ def test_a_hang_in_native_code_is_killed_from_outside(monkeypatch: pytest.Monkey
     current = guard.shared()
     child = os.fork()
     if child == 0:
-        guard.Guard(lambda _: deque(repeat(None), 0).clear(), current)(b"hangs")  # native code delays the signal
+        guard.Guard(lambda _: deque(repeat(None), 0).clear(), current)(
+            b"hangs"
+        )  # native code delays the signal
         os._exit(0)
     assert guard.watch(child, current) is None
     assert (guard.last_of(current), guard.count_of(current)) == (b"hangs", 1)
@@ -240,7 +258,15 @@ def test_a_run_resumes_after_the_input_that_ended_its_process(tmp_path: Path) ->
     def inputs(begin: int) -> list[bytes]:
         out: list[bytes] = []
         run = guard.Guard(out.append, None, begin)
-        engine.blind(run, [b"a: 1", b"b: 2"], runs=10, seed=3, crashes=tmp_path, tell=print, make=schemas.stream)
+        engine.blind(
+            run,
+            [b"a: 1", b"b: 2"],
+            runs=10,
+            seed=3,
+            crashes=tmp_path,
+            tell=print,
+            make=schemas.stream,
+        )
         return out
 
     assert len(inputs(0)) == 12
@@ -259,7 +285,9 @@ def test_a_memory_hog_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_mutations_are_varied_small_and_reproducible() -> None:
     start = seeds("lint", [])
-    one, other = ([mutate(start[i % 40], random.Random(i), start) for i in range(300)] for _ in range(2))  # noqa: S311
+    one, other = (
+        [mutate(start[i % 40], random.Random(i), start) for i in range(300)] for _ in range(2)
+    )  # noqa: S311
     assert one == other
     assert len(set(one)) > 280
     assert max(map(len, one)) <= MAX_SIZE

@@ -35,7 +35,9 @@ def with_volumes(workers: int = 3) -> dict[str, Any]:
 
 
 def texts(world: World) -> list[str]:
-    return ["".join(node.itertext()) for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")]  # noqa: S314 - our own
+    return [
+        "".join(node.itertext()) for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")
+    ]  # noqa: S314 - our own
 
 
 def test_picture_of_a_job() -> None:
@@ -105,7 +107,9 @@ def test_names_are_escaped(what: str) -> None:
         manifest["metadata"]["name"] = EVIL
     elif what == "claim":
         for role in manifest["spec"]["pytorchReplicaSpecs"].values():
-            role["template"]["spec"]["volumes"][1]["persistentVolumeClaim"]["claimName"] = EVIL + "\x00\ud800]]>"
+            role["template"]["spec"]["volumes"][1]["persistentVolumeClaim"]["claimName"] = (
+                EVIL + "\x00\ud800]]>"
+            )
     service = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -124,7 +128,9 @@ def test_names_are_escaped(what: str) -> None:
 
 
 def test_every_label_of_mermaid_is_closed() -> None:
-    for line in render_mermaid(simulate([with_volumes(), volcano(), jobset(["torchrun", "t.py"])])).splitlines():
+    for line in render_mermaid(
+        simulate([with_volumes(), volcano(), jobset(["torchrun", "t.py"])])
+    ).splitlines():
         assert line.count('"') in (0, 2), line
         assert re.fullmatch(r"[ \w]*[\w|\[\](){}<>:\-.\"/#; ,+*=]*", line), line
 
@@ -186,7 +192,9 @@ def test_every_box_is_within_the_picture() -> None:
 
 def _many_tasks() -> dict[str, Any]:
     out = volcano()
-    out["spec"]["tasks"] = [{**out["spec"]["tasks"][0], "name": f"t{i}", "replicas": 3} for i in range(12)]
+    out["spec"]["tasks"] = [
+        {**out["spec"]["tasks"][0], "name": f"t{i}", "replicas": 3} for i in range(12)
+    ]
     return out
 
 
@@ -199,11 +207,17 @@ def test_omitted_roles_are_mentioned() -> None:
 def test_volumes_of_one_role_do_not_overlap() -> None:
     """The many volumes of one role do not overlap or leave the picture."""
     out = pod_of({"volumeMounts": [{"name": f"v{i}", "mountPath": f"/v{i}"} for i in range(9)]})
-    claims = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}} for i in range(9)]
+    claims = [
+        {"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}}
+        for i in range(9)
+    ]
     out["spec"]["volumes"] = claims
     text = render_svg(simulate([out]))
     width = float(re.search(r'width="([\d.]+)"', text)[1])  # type: ignore[index]
-    starts = sorted((float(x), float(end)) for x, end in re.findall(r'd="M([\d.]+) [^"]*?0 0 0 ([\d.]+) [^"]*"', text))
+    starts = sorted(
+        (float(x), float(end))
+        for x, end in re.findall(r'd="M([\d.]+) [^"]*?0 0 0 ([\d.]+) [^"]*"', text)
+    )
     assert len(starts) == 9
     assert starts[0][0] >= 0
     assert all(end < start for (_, end), (start, _) in itertools.pairwise(starts))
@@ -220,7 +234,11 @@ def test_only_pods_of_the_rendezvous_have_an_arrow_to_its_first_pod() -> None:
     manifest["spec"]["replicatedJobs"].append(loader)
     world = simulate([manifest])
     groups = make_picture(world.jobs[0]).groups
-    cards = [(f"j0r{i}p{n}", card) for i, group in enumerate(groups) for n, card in enumerate(group.cards)]
+    cards = [
+        (f"j0r{i}p{n}", card)
+        for i, group in enumerate(groups)
+        for n, card in enumerate(group.cards)
+    ]
     lead = next(node for node, card in cards if card.leads)
     meeting = [node for node, card in cards if card.meets and node != lead]
     arrows = re.findall(r"^  (\w+) -->\|.*\| (\w+)$", render_mermaid(world), re.MULTILINE)

@@ -24,7 +24,9 @@ from ptcompile.simulator.world import simulate
 from tests.graph.test_graph import with_volumes
 
 
-@pytest.mark.parametrize(("value", "text"), [(1, "1"), (1.0, "1"), (1.25, "1.2"), (0.96, "1"), (-2.5, "-2.5")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(1, "1"), (1.0, "1"), (1.25, "1.2"), (0.96, "1"), (-2.5, "-2.5")]
+)
 def test_coordinates(value: float, text: str) -> None:
     assert coord(value) == text
 
@@ -35,7 +37,12 @@ def test_characters_of_xml_are_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("text", "room", "fitted"),
-    [("abcdef", 60, "abcdef"), ("abcdef", 59, "ab…ef"), ("abcdefg", 60, "ab…efg"), ("abcdef", 0, "a…f")],
+    [
+        ("abcdef", 60, "abcdef"),
+        ("abcdef", 59, "ab…ef"),
+        ("abcdefg", 60, "ab…efg"),
+        ("abcdef", 0, "a…f"),
+    ],
 )
 def test_texts_are_shortened_in_the_middle(text: str, room: float, fitted: str) -> None:
     assert fit_text(text, room, 10, factor=1) == fitted
@@ -45,7 +52,10 @@ def test_texts_are_shortened_in_the_middle(text: str, room: float, fitted: str) 
 
 def test_shapes() -> None:
     assert box(1, 2, 3, 4, "k") == '<rect x="1" y="2" width="3" height="4" rx="8" class="k"/>'
-    assert box(1, 2, 3, 4, "k", radius=3) == '<rect x="1" y="2" width="3" height="4" rx="3" class="k"/>'
+    assert (
+        box(1, 2, 3, 4, "k", radius=3)
+        == '<rect x="1" y="2" width="3" height="4" rx="3" class="k"/>'
+    )
     assert curve(1, 2, 3, 8, "k") == '<path d="M1 2 C1 5 3 5 3 8" class="k"/>'
     sides, front = "M0 7 V25 A10 6 0 0 0 20 25 V7 A10 6 0 0 0 0 7", "A10 6 0 0 0 20 7"
     assert cylinder(0, 1, 20, 30, "k") == f'<path d="{sides} {front}" class="k"/>'
@@ -55,10 +65,15 @@ def test_shapes() -> None:
 
 def test_texts() -> None:
     assert text_line(1, 2, "a<", "k") == '<text x="1" y="2" class="k">a&lt;</text>'
-    assert text_line(1, 2, "a", "k", anchor="end") == '<text x="1" y="2" class="k" text-anchor="end">a</text>'
+    assert (
+        text_line(1, 2, "a", "k", anchor="end")
+        == '<text x="1" y="2" class="k" text-anchor="end">a</text>'
+    )
     assert tooltip("<", ["x"]) == ["<g>", "<title>&lt;</title>", "x", "</g>"]
 
 
 def test_a_picture() -> None:
     """The file beside this test is the picture of a job with many pods and three volumes: look at it in a browser."""
-    assert render_svg(simulate([with_volumes(7)])) == (Path(__file__).parent / "job.svg").read_text()
+    assert (
+        render_svg(simulate([with_volumes(7)])) == (Path(__file__).parent / "job.svg").read_text()
+    )

@@ -33,8 +33,12 @@ def test_every_row_has_nodes_on_a_cloud_of_its_vendor() -> None:
         assert row.nodes, name
         assert row.nodes.keys() <= VENDORS[row.vendor].dialects.keys(), name
         assert row.unavailable_slices.keys() <= row.nodes.keys(), name
-        assert {one for refused in row.unavailable_slices.values() for one in refused} <= set(row.slices), name
-        assert all(re.search(r"\(20\d\d", source) for cloud in row.nodes for source in row.sources(cloud)), name
+        assert {one for refused in row.unavailable_slices.values() for one in refused} <= set(
+            row.slices
+        ), name
+        assert all(
+            re.search(r"\(20\d\d", source) for cloud in row.nodes for source in row.sources(cloud)
+        ), name
         assert len(set(row.slices)) == len(row.slices), name
         assert names.is_dns_label(name), name
     assert {ALIASES[alias] for alias in ALIASES} <= ROWS.keys()
@@ -57,16 +61,25 @@ def _well_formed(name: str, cloud: str) -> None:
         assert values
         assert all(value and names.is_label_value(value) for value in values)
     assert all(names.is_qualified_name(label) for label in entry.without)
-    assert all(names.is_qualified_name(one.key) and names.is_label_value(one.value or "") for one in entry.taints)
+    assert all(
+        names.is_qualified_name(one.key) and names.is_label_value(one.value or "")
+        for one in entry.taints
+    )
     assert entry.processes >= 1
     assert all("https://" in one or "device-plugin" in one for one in entry.sources)
-    assert all(one.devices > 0 and all(n > 0 for n in one.fabrics.values()) for one in [entry.whole] if one)
+    assert all(
+        one.devices > 0 and all(n > 0 for n in one.fabrics.values()) for one in [entry.whole] if one
+    )
 
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
 def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> None:
     """A TPU without its topology compiles, but GKE wants to know it."""
-    profile = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": cloud or None}}
+    profile = {
+        "kind": "ClusterProfile",
+        "apiVersion": "ptcompile/v1",
+        "spec": {"cloud": cloud or None},
+    }
     every = [one for where in (cloud, *CLOUDS) for one in accelerators.machines_of(name, where)]
     most = every[0].devices if every else 8
     devices = {name: most, **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
@@ -76,8 +89,14 @@ def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> N
             amounts = f"{{cpu: 16, memory: 32Gi, gpu: {count}}}"
             body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
-            expected = {"tpu-without-selectors"} if one.startswith("google-tpu") and "/" not in one else set()
-            assert {found.name for found in result.diagnostics if found.severity != "note"} <= expected, (one, target)
+            expected = (
+                {"tpu-without-selectors"}
+                if one.startswith("google-tpu") and "/" not in one
+                else set()
+            )
+            assert {
+                found.name for found in result.diagnostics if found.severity != "note"
+            } <= expected, (one, target)
             assert result.manifests
 
 
@@ -120,17 +139,29 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_pod_fields_by_accelerator_and_cloud(
-    name: str, cloud: str | None, resource: str, expressions: dict[str, Any], taint: tuple[str, str | None] | None
+    name: str,
+    cloud: str | None,
+    resource: str,
+    expressions: dict[str, Any],
+    taint: tuple[str, str | None] | None,
 ) -> None:
     count = 4 if name.startswith("google") else 1
     spec = pod(f"accelerator: {name}\nresources: {{cpu: 4, memory: 16Gi, gpu: {count}}}", cloud)
-    assert spec["containers"][0]["resources"]["limits"] == {"cpu": "4", "memory": "16Gi", resource: str(count)}
+    assert spec["containers"][0]["resources"]["limits"] == {
+        "cpu": "4",
+        "memory": "16Gi",
+        resource: str(count),
+    }
     (term,) = (
-        spec.get("affinity", {}).get("nodeAffinity", {}).get(REQUIRED, {"nodeSelectorTerms": [{}]})["nodeSelectorTerms"]
+        spec.get("affinity", {})
+        .get("nodeAffinity", {})
+        .get(REQUIRED, {"nodeSelectorTerms": [{}]})["nodeSelectorTerms"]
     )
     found = {one["key"]: one.get("values") for one in term.get("matchExpressions", [])}
     assert found == expressions
-    assert {one["operator"] for one in term.get("matchExpressions", []) if "values" not in one} <= {"DoesNotExist"}
+    assert {one["operator"] for one in term.get("matchExpressions", []) if "values" not in one} <= {
+        "DoesNotExist"
+    }
     ours = [(one["key"], one.get("value")) for one in spec.get("tolerations", [])]
     assert ours == ([taint] if taint else [])
 
@@ -154,7 +185,9 @@ def test_topologies_of_a_torus(name: str, known: bool) -> None:
 
 
 def test_the_profile_s_entry_overrides_the_built_in_one() -> None:
-    own = making.profile({"cloud": "gke", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
+    own = making.profile(
+        {"cloud": "gke", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}}
+    )
     entry = hardware.accelerator(own, "nvidia-h100")
     assert entry is not None
     assert entry.node_labels == {"card": "mine"}
@@ -166,25 +199,69 @@ def test_the_profile_s_entry_overrides_the_built_in_one() -> None:
     [
         ("nvidia-h10", None, "nor built in", "did you mean nvidia-h100 or nvidia-h100-nvl?"),
         ("H200", None, "nor built in", "did you mean nvidia-h200?"),
-        ("trainium", "eks", "nor built in", "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"),
+        (
+            "trainium",
+            "eks",
+            "nor built in",
+            "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?",
+        ),
         ("nvidia-h100/1g.10gbb", "eks", "has no slice", "use one of its slices: 1g.10gb"),
-        ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "use one of its slices: 1g.5gb, 1g.10gb"),
+        (
+            "nvidia-a100-40gb/1g.6gb",
+            None,
+            "has no slice '1g.6gb'",
+            "use one of its slices: 1g.5gb, 1g.10gb",
+        ),
         # container-engine-accelerators, pkg/gpu/nvidia/mig: an invalid partition size, and 7 parts of a card with 4
-        ("nvidia-a100-80gb/4g.40gb", "gke", "has no slice '4g.40gb' on gke", "use one of its slices: 1g.10gb, 2g.20gb"),
-        ("nvidia-a100-40gb/1g.10gb", "gke", "has no slice '1g.10gb' on gke", "use one of its slices: 1g.5gb, 2g.10gb"),
-        ("nvidia-h100-nvl/1g.10gb", "aks", "has no slice '1g.10gb'", "use one of its slices: 1g.12gb"),  # 94 GB
-        ("google-tpu-v5p/4x4x6", "gke", "has no slice '4x4x6'", "use one of its slices: 2x2x1, 2x2x2"),
+        (
+            "nvidia-a100-80gb/4g.40gb",
+            "gke",
+            "has no slice '4g.40gb' on gke",
+            "use one of its slices: 1g.10gb, 2g.20gb",
+        ),
+        (
+            "nvidia-a100-40gb/1g.10gb",
+            "gke",
+            "has no slice '1g.10gb' on gke",
+            "use one of its slices: 1g.5gb, 2g.10gb",
+        ),
+        (
+            "nvidia-h100-nvl/1g.10gb",
+            "aks",
+            "has no slice '1g.10gb'",
+            "use one of its slices: 1g.12gb",
+        ),  # 94 GB
+        (
+            "google-tpu-v5p/4x4x6",
+            "gke",
+            "has no slice '4x4x6'",
+            "use one of its slices: 2x2x1, 2x2x2",
+        ),
         ("nvidia-t4/1g.5gb", None, "has no slice '1g.5gb'", "write nvidia-t4"),
         ("nvidia-t4/", "gke", "has no slice ''", "write nvidia-t4"),
         ("google-tpu-v5e", "eks", "'google-tpu-v5e' is not on eks", "it is available on gke"),
-        ("nvidia-h100-mega", None, "only by a cloud's labels", "add spec.cloud to the profile: gke"),
-        ("intel-gaudi3", "aks", "'intel-gaudi3' is not on aks", "it is available on none of the clouds"),
+        (
+            "nvidia-h100-mega",
+            None,
+            "only by a cloud's labels",
+            "add spec.cloud to the profile: gke",
+        ),
+        (
+            "intel-gaudi3",
+            "aks",
+            "'intel-gaudi3' is not on aks",
+            "it is available on none of the clouds",
+        ),
         ("cerebras", "aks", "nor built in", "use one of mine, nvidia-t4"),
     ],
 )
-def test_an_unknown_name_has_a_reason_and_a_help(name: str, cloud: str | None, message: str, help: str) -> None:
+def test_an_unknown_name_has_a_reason_and_a_help(
+    name: str, cloud: str | None, message: str, help: str
+) -> None:
     profile = making.profile({"cloud": cloud, "accelerators": {"mine": {"nodeLabels": {}}}})
-    (problem,) = making.compiled(making.smallest(f"accelerator: {name}\nresources: {{gpu: 1}}"), None, profile).problems
+    (problem,) = making.compiled(
+        making.smallest(f"accelerator: {name}\nresources: {{gpu: 1}}"), None, profile
+    ).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "accelerator"))
     assert message in problem.message
     assert (problem.help or "").startswith(help)
@@ -197,4 +274,9 @@ def test_the_catalog_is_not_imported_unless_needed() -> None:
         "heavy = {'accelerators', 'fabrics', 'rows', 'shapes'}\n"
         "print(heavy & {m.rpartition('ptcompile.hardware.')[2] for m in sys.modules})"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "set()\n"
+    )

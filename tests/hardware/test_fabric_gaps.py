@@ -13,10 +13,15 @@ RDMA = {"limits": {"rdma/ib": 1}}
 LOCK = {"capabilities": {"add": ["IPC_LOCK"]}}
 
 
-def pod(env: dict[str, str] | None = None, *, spec: Any = None, notes: Any = None, **container: Any) -> dict[str, Any]:
+def pod(
+    env: dict[str, str] | None = None, *, spec: Any = None, notes: Any = None, **container: Any
+) -> dict[str, Any]:
     entries = [{"name": name, "value": value} for name, value in (env or {}).items()]
     main = {"name": "main", "env": entries, **container}
-    return {"metadata": {"annotations": notes or {}}, "spec": {"containers": [main], **(spec or {})}}
+    return {
+        "metadata": {"annotations": notes or {}},
+        "spec": {"containers": [main], **(spec or {})},
+    }
 
 
 def said(template: dict[str, Any]) -> list[tuple[Any, str]]:
@@ -64,7 +69,9 @@ GAPS = [
 
 
 @pytest.mark.parametrize(("template", "path", "message"), GAPS)
-def test_a_gap_is_reported_once(template: dict[str, Any], path: tuple[Any, ...], message: str) -> None:
+def test_a_gap_is_reported_once(
+    template: dict[str, Any], path: tuple[Any, ...], message: str
+) -> None:
     (found,) = said(template)
     assert found[0] == path
     assert message in found[1]
@@ -84,8 +91,12 @@ def test_a_gap_is_reported_once(template: dict[str, Any], path: tuple[Any, ...],
         pod({"FI_PROVIDER": "efa"}, resources={"claims": [{"name": "nics"}]}),  # the EFA DRA driver
         pod({"FI_PROVIDER": "tcp"}),
         pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"rdma/ib": 1}}, securityContext=LOCK),
-        pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"site.example/nic": 1}}),  # any extended resource
-        pod({"NCCL_IB_HCA": "mlx5"}, notes={"networking.gke.io/interfaces": "[]"}),  # GKE: RDMA through networks
+        pod(
+            {"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"site.example/nic": 1}}
+        ),  # any extended resource
+        pod(
+            {"NCCL_IB_HCA": "mlx5"}, notes={"networking.gke.io/interfaces": "[]"}
+        ),  # GKE: RDMA through networks
         pod({"NCCL_IB_DISABLE": "1"}),  # correct on a cluster without InfiniBand
         pod(resources=RDMA, securityContext={"capabilities": {"add": ["CAP_IPC_LOCK"]}}),
         pod(resources=RDMA, securityContext={"privileged": True}),
@@ -151,7 +162,9 @@ TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
         (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="2"), None),
     ],
 )  # fmt: skip
-def test_device_counts_of_the_selected_machine(template: dict[str, Any], message: str | None) -> None:
+def test_device_counts_of_the_selected_machine(
+    template: dict[str, Any], message: str | None
+) -> None:
     found = [gap.message for gap in gaps(template)]
     assert len(found) == bool(message)
     assert message is None or found[0].startswith(message)

@@ -30,13 +30,20 @@ from ptcompile.hardware.nodes import CLIQUE, LEVELS, nvlink_domain
         ("no-such-fabric", "eks", False),
     ],
 )
-def test_fabrics_that_the_table_of_machines_decides(fabric: str, cloud: str, expected: bool) -> None:
+def test_fabrics_that_the_table_of_machines_decides(
+    fabric: str, cloud: str, expected: bool
+) -> None:
     assert is_counted(fabric, cloud) is expected
 
 
 @pytest.mark.parametrize(
     ("machines", "fabrics"),
-    [(["p5.48xlarge"], ["efa"]), (["p5.48xlarge", "no-such-machine"], ["efa"]), (["no-such-machine"], []), ([], [])],
+    [
+        (["p5.48xlarge"], ["efa"]),
+        (["p5.48xlarge", "no-such-machine"], ["efa"]),
+        (["no-such-machine"], []),
+        ([], []),
+    ],
 )
 def test_fabrics_of_machines(machines: list[str], fabrics: list[str]) -> None:
     assert fabrics_of(machines) == fabrics
@@ -65,7 +72,12 @@ def test_machines_with_an_accelerator(accelerator: str, cloud: str, known: bool)
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(1, "a0"), (4, "a0, a1, a2, a3"), (5, "a0, a1, a2, a3 and 1 more"), (7, "a0, a1, a2, a3 and 3 more")],
+    [
+        (1, "a0"),
+        (4, "a0, a1, a2, a3"),
+        (5, "a0, a1, a2, a3 and 1 more"),
+        (7, "a0, a1, a2, a3 and 3 more"),
+    ],
 )
 def test_long_lists_are_shortened(count: int, text: str) -> None:
     assert shorten([f"a{i}" for i in range(count)]) == text

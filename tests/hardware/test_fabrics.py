@@ -64,7 +64,12 @@ def test_every_fabric_is_complete_on_every_cloud(name: str, cloud: str | None) -
 
 def test_the_interfaces_of_gib_by_machine() -> None:
     key = "networking.gke.io/interfaces"
-    for accelerator, count in (("nvidia-h200", 8), ("nvidia-b200", 8), ("nvidia-gb200", 4), ("nvidia-gb300", 0)):
+    for accelerator, count in (
+        ("nvidia-h200", 8),
+        ("nvidia-b200", 8),
+        ("nvidia-gb200", 4),
+        ("nvidia-gb300", 0),
+    ):
         found = fabric_in("gib", "gke", accelerator)
         assert found is not None
         assert found.annotations.get(key, "").count('"rdma-') == count
@@ -78,7 +83,10 @@ def test_every_recommendation_names_rows_fabrics_and_its_source() -> None:
         assert set(one.accelerators) <= ROWS.keys()
         assert all(one.cloud in ROWS[name].nodes for name in one.accelerators)
         assert "(20" in one.source
-        assert recommended_env(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items() >= one.env.items()
+        assert (
+            recommended_env(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items()
+            >= one.env.items()
+        )
 
 
 def test_recommendations_stay_in_their_cloud() -> None:

@@ -35,7 +35,9 @@ def test_machines_match_the_nodes_of_their_row(name: str, cloud: str) -> None:
 
 
 def test_every_instance_type_has_its_row() -> None:
-    told = {(name, cloud) for name, row in ROWS.items() for cloud, nodes in row.nodes.items() if nodes}
+    told = {
+        (name, cloud) for name, row in ROWS.items() for cloud, nodes in row.nodes.items() if nodes
+    }
     assert {place for place in told if place[1] in {"eks", "aks"}} <= set(PLACES)
 
 
@@ -56,7 +58,9 @@ def test_every_instance_type_has_its_row() -> None:
         ("nvidia-a100-40gb", "eks", "p4d.24xlarge", 95690, 1151),
     ],
 )
-def test_amounts_left_for_pods(name: str, cloud: str, machine: str, millicores: int, gib: int) -> None:
+def test_amounts_left_for_pods(
+    name: str, cloud: str, machine: str, millicores: int, gib: int
+) -> None:
     (shape,) = (one for one in MACHINES[name][cloud] if one.name == machine)
     cpu, memory = left_for_pods(shape, cloud)
     assert cpu == pytest.approx(millicores, abs=10)
@@ -98,7 +102,9 @@ DEPENDS = "depending on the hypervisor's share and the kubelet's maximum number 
 
 def _asks(**amounts: int) -> list[Ask]:
     """Return the requests for whole devices and CPUs, and for memory in GiB."""
-    return [Ask(what, count * (GIB if what == "memory" else 10**9)) for what, count in amounts.items()]
+    return [
+        Ask(what, count * (GIB if what == "memory" else 10**9)) for what, count in amounts.items()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +129,9 @@ def _asks(**amounts: int) -> list[Ask]:
          [("devices", "p5.48xlarge", "8", None), ("cpu", "p5.48xlarge", "192 vCPUs", None)]),
     ],
 )  # fmt: skip
-def test_amounts_that_no_machine_has(amounts: dict[str, int], expected: list[tuple[str, str, str, str | None]]) -> None:
+def test_amounts_that_no_machine_has(
+    amounts: dict[str, int], expected: list[tuple[str, str, str, str | None]]
+) -> None:
     found = misfits(_asks(**amounts), H100, "eks")
     assert [(misfit.ask.what, *misfit[1:]) for misfit in found] == expected
 
@@ -131,7 +139,11 @@ def test_amounts_that_no_machine_has(amounts: dict[str, int], expected: list[tup
 def test_a_machine_of_unknown_size_fits_everything() -> None:
     machine = Machine("m", 4, 0, 0, {})
     assert list(misfits(_asks(devices=4, cpu=10**6, memory=10**6), (machine,), "eks")) == []
-    assert allocatable(machine, "cpu", "eks") == guaranteed_amount(machine, "memory", "eks") == 2**63 * 10**9
+    assert (
+        allocatable(machine, "cpu", "eks")
+        == guaranteed_amount(machine, "memory", "eks")
+        == 2**63 * 10**9
+    )
     assert [misfit.has for misfit in misfits(_asks(devices=5), (machine,), "eks")] == ["4"]
 
 
@@ -150,9 +162,16 @@ def test_a_machine_of_unknown_size_fits_everything() -> None:
         ({"devices": 2, "cpu": 192}, None),  # fits no machine
     ],
 )
-def test_a_machine_that_pods_share(amounts: dict[str, int], expected: tuple[str, int, int] | None) -> None:
+def test_a_machine_that_pods_share(
+    amounts: dict[str, int], expected: tuple[str, int, int] | None
+) -> None:
     assert find_shared_machine(_asks(**amounts), H100, "eks") == expected
 
 
 def test_quantities_of_the_catalog() -> None:
-    assert [parse_nano(text) for text in ("2", "250m", "1Gi", "x")] == [2 * 10**9, 250 * 10**6, GIB, 0]
+    assert [parse_nano(text) for text in ("2", "250m", "1Gi", "x")] == [
+        2 * 10**9,
+        250 * 10**6,
+        GIB,
+        0,
+    ]

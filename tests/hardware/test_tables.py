@@ -30,8 +30,14 @@ def test_every_machine_is_in_the_table() -> None:
 
 def test_the_data_have_every_machine_of_a_cloud() -> None:
     """Those with fewer devices, too: nodes of a pool are not always the largest."""
-    clouds = [cloud for row in tables.to_dict()["accelerators"].values() for cloud in row["clouds"].values()]
-    assert {machine["name"] for cloud in clouds for machine in cloud["machines"]} == {*machines_by_name()}
+    clouds = [
+        cloud
+        for row in tables.to_dict()["accelerators"].values()
+        for cloud in row["clouds"].values()
+    ]
+    assert {machine["name"] for cloud in clouds for machine in cloud["machines"]} == {
+        *machines_by_name()
+    }
 
 
 def test_the_json_format(capsys: Capture) -> None:
@@ -39,16 +45,28 @@ def test_the_json_format(capsys: Capture) -> None:
     assert data["accelerators"].keys() == ROWS.keys()
     assert data["fabrics"].keys() == FABRICS.keys()
     gb200 = data["accelerators"]["nvidia-gb200"]
-    assert (gb200["resource"], gb200["nodesPerDomain"], gb200["arm64"]) == ("nvidia.com/gpu", 18, True)
+    assert (gb200["resource"], gb200["nodesPerDomain"], gb200["arm64"]) == (
+        "nvidia.com/gpu",
+        18,
+        True,
+    )
     (machine,) = gb200["clouds"]["eks"]["machines"]
-    assert (machine["devices"], machine["fabricDevices"], machine["localDisk"]) == (4, {"efa": 4}, "22500G")
-    assert all(one["sources"] for row in data["accelerators"].values() for one in row["clouds"].values())
+    assert (machine["devices"], machine["fabricDevices"], machine["localDisk"]) == (
+        4,
+        {"efa": 4},
+        "22500G",
+    )
+    assert all(
+        one["sources"] for row in data["accelerators"].values() for one in row["clouds"].values()
+    )
     assert all("20" in one["source"] for one in data["variables"])
 
 
 def test_the_command_prints_either_table(capsys: Capture) -> None:
     assert here(capsys, "targets", "--accelerators").out == tables.text()
-    assert here(capsys, "targets", "--accelerators", "--format", "markdown").out == tables.markdown()
+    assert (
+        here(capsys, "targets", "--accelerators", "--format", "markdown").out == tables.markdown()
+    )
 
 
 @pytest.mark.parametrize("words", [["--format", "markdown"], ["--accelerators", "--versions"]])

@@ -22,7 +22,11 @@ JOB = """
 ROLES = "    nodes: 2\n    roles: {data: {replicas: 1, command: [serve]}}"
 MORE = {"pod": "", "job": "    nodes: 2", "pytorchjob": "    nodes: 2"}
 """Extra fields for targets without roles."""
-OF_NO_KNOWN_KIND = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
+OF_NO_KNOWN_KIND = {
+    "apiVersion": "x.io/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w", "namespace": "n"},
+}
 """An object of an unknown kind, whose fields are not validated."""
 
 
@@ -54,5 +58,7 @@ def test_a_job_without_pods() -> None:
 def test_any_value_anywhere(target: str, data: st.DataObject, lossy: bool) -> None:
     whole = manifests(target)
     path = data.draw(st.sampled_from(list(places(whole))))
-    value: Any = data.draw(st.sampled_from([None, "", [], {}, 0, 1.5, [None], [1], "::x", {"name": {}}]) | GARBAGE)
+    value: Any = data.draw(
+        st.sampled_from([None, "", [], {}, 0, 1.5, [None], [1], "::x", {"name": {}}]) | GARBAGE
+    )
     assert_total(put(whole, path, value), lossy=lossy)

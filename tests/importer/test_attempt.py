@@ -36,12 +36,21 @@ JOB = "Job/train"
 
 
 def attempt(
-    *objects: ObjectDifference, spec: dict[str, Any] | None = None, lifted: bool = False, words: tuple[str, ...] = ()
+    *objects: ObjectDifference,
+    spec: dict[str, Any] | None = None,
+    lifted: bool = False,
+    words: tuple[str, ...] = (),
 ) -> Attempt:
     """Return an attempt with this proof, whose job starts with these words."""
-    template = {"spec": {"containers": [{"name": "side", "args": ["a"]}, {"name": "main", "command": [*words]}]}}
+    template = {
+        "spec": {
+            "containers": [{"name": "side", "args": ["a"]}, {"name": "main", "command": [*words]}]
+        }
+    }
     read = Read("job", (ReadRole("node", 1, template, None, "main", None),))
-    return Attempt(Candidate({"spec": spec or {}}, None), Proof(objects, (), compiled=True), read, lifted)
+    return Attempt(
+        Candidate({"spec": spec or {}}, None), Proof(objects, (), compiled=True), read, lifted
+    )
 
 
 def changed(*path: str, kind: Any = "changed") -> ObjectDifference:
@@ -65,12 +74,19 @@ def changed(*path: str, kind: Any = "changed") -> ObjectDifference:
         (changed("spec", "containers", "[c]", "args", "[0]"), True, []),
         (changed("spec", "containers", "[c]", "command"), True, []),
         (
-            ObjectDifference(JOB, JOB, facts=(Fact("job", "pods", "1", "2"), Fact("rank 0", "env A", None, "x"))),
+            ObjectDifference(
+                JOB, JOB, facts=(Fact("job", "pods", "1", "2"), Fact("rank 0", "env A", None, "x"))
+            ),
             False,
             ["job: pods changes from 1 to 2", "rank 0: env A changes from absent to x"],
         ),
         (
-            ObjectDifference(JOB, JOB, facts=(Fact("job", "env A", "x", None),), changes=(Change(("spec",), "moved"),)),
+            ObjectDifference(
+                JOB,
+                JOB,
+                facts=(Fact("job", "env A", "x", None),),
+                changes=(Change(("spec",), "moved"),),
+            ),
             False,
             ["job: env A changes from x to absent"],
         ),
@@ -106,13 +122,29 @@ def test_only_errors_keep_a_spec_from_compiling() -> None:
 
 
 def test_nulls_are_absent_as_a_server_decodes_them() -> None:
-    data = {"a": None, "b": [None, {"c": None, "d": 1}], "e": ["x", None], "f": [None], "g": 0, "h": False}
-    assert without_nulls(data) == {"b": [{}, {"d": 1}], "e": ["x", ""], "f": [{}], "g": 0, "h": False}
+    data = {
+        "a": None,
+        "b": [None, {"c": None, "d": 1}],
+        "e": ["x", None],
+        "f": [None],
+        "g": 0,
+        "h": False,
+    }
+    assert without_nulls(data) == {
+        "b": [{}, {"d": 1}],
+        "e": ["x", ""],
+        "f": [{}],
+        "g": 0,
+        "h": False,
+    }
 
 
 LONG = ["torchrun", *["--rdzv-conf=read_timeout=600"] * 3]
 COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
-    ({"sharedMemory": False}, {("sharedMemory",): "none in the manifest; delete this line to get one (PTC302)"}),
+    (
+        {"sharedMemory": False},
+        {("sharedMemory",): "none in the manifest; delete this line to get one (PTC302)"},
+    ),
     ({"sharedMemory": True}, {}),
     (
         {"runPolicy": {"backoffLimit": "Unlimited"}},
@@ -131,11 +163,20 @@ COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
     ({"nodes": 2, "elastic": {"nnodes": "2:4"}}, {("nodes",): "at the start"}),
     ({"nodes": 2, "elastic": {"nnodes": 2}}, {}),
     ({"elastic": {"nnodes": "2:4"}}, {}),
-    ({"elastic": {"maxRestarts": None}}, {("elastic",): "null: left to torchrun, as in the manifest"}),
-    ({"elastic": {"rdzv": {"a": None}}}, {("elastic",): "null: left to torchrun, as in the manifest"}),
+    (
+        {"elastic": {"maxRestarts": None}},
+        {("elastic",): "null: left to torchrun, as in the manifest"},
+    ),
+    (
+        {"elastic": {"rdzv": {"a": None}}},
+        {("elastic",): "null: left to torchrun, as in the manifest"},
+    ),
     ({"elastic": {"rdzv": {"a": 1}}}, {}),
     ({"names": {"container": "a"}}, {}),
-    ({"names": {"container": "a", "master": "b"}}, {("names",): "host names are derived from them"}),
+    (
+        {"names": {"container": "a", "master": "b"}},
+        {("names",): "host names are derived from them"},
+    ),
     ({"manifest": {}}, {("manifest",): "for this target only: no spec field expresses it"}),
     ({"env": {"A": None}}, {("env",): "null: not in the manifest"}),
     ({"env": {"A": ""}}, {}),
@@ -143,7 +184,10 @@ COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
     ({"resources": {"requests": {"cpu": 1}, "limits": {"cpu": 1}}}, {}),
     (
         {"master": {"env": {"A": None}}, "worker": {"resources": {"requests": {"cpu": 1}}}},
-        {("master", "env"): "null: not in the manifest", ("worker", "resources"): "requests without limits"},
+        {
+            ("master", "env"): "null: not in the manifest",
+            ("worker", "resources"): "requests without limits",
+        },
     ),
     ({"worker": 3}, {}),
 ]
@@ -151,7 +195,9 @@ COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
 
 @pytest.mark.parametrize(("spec", "expected"), COMMENTS)
 def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) -> None:
-    assert comments(attempt(spec=spec)) == {("spec", *path): text for path, text in expected.items()}
+    assert comments(attempt(spec=spec)) == {
+        ("spec", *path): text for path, text in expected.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -163,7 +209,11 @@ def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) ->
             {("spec", "script"): "was: torchrun --nnodes=2"},
         ),
         ({"module": "m"}, ("torchrun", "-m", "m"), {("spec", "module"): "was: torchrun -m"}),
-        ({"script": "t.py"}, ("bash", "-c", "set -e\ntorchrun t.py a"), {("spec", "script"): "was: torchrun"}),
+        (
+            {"script": "t.py"},
+            ("bash", "-c", "set -e\ntorchrun t.py a"),
+            {("spec", "script"): "was: torchrun"},
+        ),
         ({"script": "t.py"}, ("bash", "-c", "a\nb"), {("spec", "script"): "was: bash ..."}),
         ({"script": "t.py"}, tuple(LONG), {("spec", "script"): "was: torchrun ..."}),
         ({"script": "t.py"}, ("a" * 80, "t.py"), {("spec", "script"): f"was: {'a' * 80}"}),
@@ -171,7 +221,9 @@ def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) ->
         ({"script": "t.py"}, (), {("spec", "script"): "was: torchrun"}),
     ],
 )
-def test_the_original_launch(spec: dict[str, Any], words: tuple[str, ...], comment: dict[Any, str]) -> None:
+def test_the_original_launch(
+    spec: dict[str, Any], words: tuple[str, ...], comment: dict[Any, str]
+) -> None:
     assert comments(attempt(spec=spec, lifted=True, words=words)) == comment
 
 
@@ -216,11 +268,16 @@ def test_a_rewritten_command_leaves_the_other_fields_to_a_patch() -> None:
 
 
 def test_objects_of_the_same_name_elsewhere_are_neither_new_nor_gone() -> None:
-    objects = list(ptcompile.compile(text("image: i:1\nscript: t.py\nnodes: 2"), target="job").manifests)
+    objects = list(
+        ptcompile.compile(text("image: i:1\nscript: t.py\nnodes: 2"), target="job").manifests
+    )
     (manifest,) = (one for one in objects if one["kind"] == "Job")
     (service,) = (one for one in objects if one["kind"] == "Service")
     namesake = {**service, "metadata": {**service["metadata"], "namespace": "elsewhere"}}
-    for others, patches in (([*objects, namesake], None), ([manifest, namesake], {"job/Service": None})):
+    for others, patches in (
+        ([*objects, namesake], None),
+        ([manifest, namesake], {"job/Service": None}),
+    ):
         best = import_object(manifest, Objects(others), ClusterProfile(), exact=False).best
         assert best is not None
         assert best.proof.same_manifest
@@ -241,7 +298,10 @@ def test_the_pods_of_a_runtime_are_written_out() -> None:
     inlined = inline_runtime(spec, manifest, Objects([runtime, manifest]), ClusterProfile())
     assert inlined is not None
     assert inlined["metadata"] == {"name": "train"}
-    fields = {field: inlined["spec"][field] for field in ("image", "nodes", "env", "manifest", "restartPolicy")}
+    fields = {
+        field: inlined["spec"][field]
+        for field in ("image", "nodes", "env", "manifest", "restartPolicy")
+    }
     assert fields == {
         "image": "img:1",
         "nodes": 2,
@@ -260,22 +320,32 @@ def test_a_spec_that_does_not_compile_proves_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "leaves"), [({}, 0), ({"a": [1, 2], "b": {"c": None, "d": []}}, 3), ("x", 1), (None, 1)]
+    ("value", "leaves"),
+    [({}, 0), ({"a": [1, 2], "b": {"c": None, "d": []}}, 3), ("x", 1), (None, 1)],
 )
 def test_patched_fields_are_counted(value: object, leaves: int) -> None:
     assert _count_leaves(value) == leaves
 
 
 @pytest.mark.parametrize(("policy", "specs"), [({}, 1), ({"minReplicas": 1, "maxReplicas": 2}, 2)])
-def test_a_spec_without_the_torchrun_options_is_tried_last(policy: dict[str, int], specs: int) -> None:
+def test_a_spec_without_the_torchrun_options_is_tried_last(
+    policy: dict[str, int], specs: int
+) -> None:
     container = {"name": "pytorch", "image": "i:1", "command": ["python", "t.py"]}
     worker = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
     fields = {"pytorchReplicaSpecs": {"Worker": worker}, "elasticPolicy": policy}
     if not policy:
         fields = {"pytorchReplicaSpecs": {"Master": {**worker, "replicas": 1}, "Worker": worker}}
-    manifest = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "p"}, "spec": fields}
+    manifest = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "p"},
+        "spec": fields,
+    }
     read = next(iter(kind_named(kind_of(manifest)).read(manifest, (manifest,))))
-    tried = list(_candidate_specs(manifest, read, Objects([manifest]), ClusterProfile(), exact=True))
+    tried = list(
+        _candidate_specs(manifest, read, Objects([manifest]), ClusterProfile(), exact=True)
+    )
     assert len(tried) == specs
     assert not any(lifted for _, lifted in tried)
     assert ["elastic" in spec["spec"] for spec, _ in tried] == [True, False][2 - specs :]

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
+from ptcompile.importer.candidate import (
+    Candidate,
+    compile_candidate,
+    compile_manifests,
+    compile_with_policies,
+)
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest
 
@@ -24,8 +29,14 @@ def spec_of(body: str) -> Json:
     [
         pytest.param("nodes: x", id="a spec that cannot be decoded"),
         pytest.param("runPolicy: {maxWait: 1d, queue: q}", id="an unknown field"),
-        pytest.param("target: pytorchjob\nroles: {loader: {command: [x]}}", id="a field that the target lacks"),
-        pytest.param("runPolicy: {onPodFailure: FailJob, backoffLimit: 1}", id="a run policy that contradicts itself"),
+        pytest.param(
+            "target: pytorchjob\nroles: {loader: {command: [x]}}",
+            id="a field that the target lacks",
+        ),
+        pytest.param(
+            "runPolicy: {onPodFailure: FailJob, backoffLimit: 1}",
+            id="a run policy that contradicts itself",
+        ),
     ],
 )
 def test_rejected_specs_have_no_manifests(body: str) -> None:
@@ -55,7 +66,9 @@ POLICIES: list[Json] = [
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "trainjob", "volcano"])
-@pytest.mark.parametrize("body", ["nodes: 2", "elastic: {nnodes: '1:3', maxRestarts: 2}\nrestartPolicy: OnFailure"])
+@pytest.mark.parametrize(
+    "body", ["nodes: 2", "elastic: {nnodes: '1:3', maxRestarts: 2}\nrestartPolicy: OnFailure"]
+)
 def test_run_policies_compile_as_in_a_spec_of_their_own(target: str, body: str) -> None:
     spec = spec_of(f"target: {target}\n{body}\nrunPolicy: {{suspend: true}}")
     each = [{**spec, "spec": {**spec["spec"], "runPolicy": policy}} for policy in POLICIES]
@@ -77,7 +90,9 @@ def test_a_spec_that_cannot_be_decoded_has_no_run_policy() -> None:
     [
         pytest.param("nodes: 2", id="the same job"),
         pytest.param("nodes: 2\nrunPolicy: {backoffLimit: 3}", id="another run policy"),
-        pytest.param("nodes: 2\nrunPolicy: {onPodFailure: RestartPod}", id="another rendezvous backend"),
+        pytest.param(
+            "nodes: 2\nrunPolicy: {onPodFailure: RestartPod}", id="another rendezvous backend"
+        ),
         pytest.param("nodes: 2\nmasterPort: 29500", id="another job"),
         pytest.param("nodes: x", id="no job"),
     ],
@@ -85,4 +100,7 @@ def test_a_spec_that_cannot_be_decoded_has_no_run_policy() -> None:
 def test_a_spec_compiles_the_same_beside_a_similar_one(body: str) -> None:
     like = compile_candidate(spec_of("target: job\nnodes: 2\nmasterPort: 23456"), ClusterProfile())
     spec = spec_of(f"target: job\n{body}")
-    assert compile_candidate(spec, ClusterProfile(), like)[:2] == compile_candidate(spec, ClusterProfile())[:2]
+    assert (
+        compile_candidate(spec, ClusterProfile(), like)[:2]
+        == compile_candidate(spec, ClusterProfile())[:2]
+    )

@@ -26,11 +26,19 @@ GPU = "nvidia.com/gpu"
 
 
 def role(
-    name: str = "node", replicas: int = 1, *, trains: bool = True, pod: Json | None = None, **main: Any
+    name: str = "node",
+    replicas: int = 1,
+    *,
+    trains: bool = True,
+    pod: Json | None = None,
+    **main: Any,
 ) -> ReadRole:
     """Return a role whose main container has these fields."""
     metadata = {"labels": pod.pop("labels")} if pod and "labels" in pod else {}
-    template = {"metadata": metadata, "spec": {**(pod or {}), "containers": [{"name": "main", **main}]}}
+    template = {
+        "metadata": metadata,
+        "spec": {**(pod or {}), "containers": [{"name": "main", **main}]},
+    }
     return ReadRole(name, replicas, template, ("spec", "template"), "main", None, trains=trains)
 
 
@@ -43,7 +51,10 @@ MOUNT = {"name": "shm", "mountPath": SHM_PATH}
 
 def shared_memory(size: str | None) -> Json:
     """Return the fields of a role with shared memory, of unlimited size if `size` is None."""
-    volume = {"name": "shm", "emptyDir": {"medium": "Memory", **({"sizeLimit": size} if size else {})}}
+    volume = {
+        "name": "shm",
+        "emptyDir": {"medium": "Memory", **({"sizeLimit": size} if size else {})},
+    }
     return {"volumeMounts": [MOUNT], "pod": {"volumes": [volume]}}
 
 
@@ -63,17 +74,32 @@ def spec_of(*roles: ReadRole, **fields: Any) -> Json:
     ("metadata", "expected"),
     [
         pytest.param({"name": "a"}, {"name": "a"}, id="name"),
-        pytest.param({"generateName": "a-"}, {"name": "a"}, id="a generated name loses its separator"),
-        pytest.param({"name": "a", "generateName": "b-"}, {"name": "a"}, id="a name precedes a generated one"),
+        pytest.param(
+            {"generateName": "a-"}, {"name": "a"}, id="a generated name loses its separator"
+        ),
+        pytest.param(
+            {"name": "a", "generateName": "b-"}, {"name": "a"}, id="a name precedes a generated one"
+        ),
         pytest.param({}, {"name": ""}, id="no name"),
         pytest.param(
-            {"name": "a", "namespace": "n", "labels": {"x": "y"}, "annotations": {"p": "q"}, "uid": "u"},
+            {
+                "name": "a",
+                "namespace": "n",
+                "labels": {"x": "y"},
+                "annotations": {"p": "q"},
+                "uid": "u",
+            },
             {"name": "a", "namespace": "n", "labels": {"x": "y"}, "annotations": {"p": "q"}},
             id="what a spec has of the metadata",
         ),
-        pytest.param({"name": "a", "labels": {}, "namespace": None}, {"name": "a"}, id="nothing empty"),
         pytest.param(
-            {"name": "a", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+            {"name": "a", "labels": {}, "namespace": None}, {"name": "a"}, id="nothing empty"
+        ),
+        pytest.param(
+            {
+                "name": "a",
+                "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+            },
             {"name": "a"},
             id="without the annotation of kubectl apply",
         ),
@@ -90,7 +116,13 @@ def test_metadata(metadata: Json, expected: Json) -> None:
 
 def test_fields_of_the_object_are_merged_with_those_of_the_pods() -> None:
     two = (role("master", image="i"), role("worker", 2, image="i"))
-    fields = {"runPolicy": {"backoffLimit": 1}, "names": {}, "master": {}, "worker": {"replicas": 3}, "image": "k"}
+    fields = {
+        "runPolicy": {"backoffLimit": 1},
+        "names": {},
+        "master": {},
+        "worker": {"replicas": 3},
+        "image": "k",
+    }
     assert spec_of(*two, **fields) == {
         "image": "k",
         "runPolicy": {"backoffLimit": 1},
@@ -105,8 +137,16 @@ def test_fields_of_the_object_are_merged_with_those_of_the_pods() -> None:
     [
         pytest.param((role(image="i"),), {"image": "i", **NONE}, id="nodes alone"),
         pytest.param(
-            (role("master", image="i", workingDir="/a"), role("worker", 2, image="i", workingDir="/b")),
-            {"image": "i", "master": {"workingDir": "/a"}, "worker": {"replicas": 2, "workingDir": "/b"}, **NONE},
+            (
+                role("master", image="i", workingDir="/a"),
+                role("worker", 2, image="i", workingDir="/b"),
+            ),
+            {
+                "image": "i",
+                "master": {"workingDir": "/a"},
+                "worker": {"replicas": 2, "workingDir": "/b"},
+                **NONE,
+            },
             id="a role has what is its own",
         ),
         pytest.param(
@@ -121,7 +161,12 @@ def test_fields_of_the_object_are_merged_with_those_of_the_pods() -> None:
         ),
         pytest.param(
             (role("master", **shared_memory("1Gi")), role("worker", 2, **shared_memory("2Gi"))),
-            {"volumeMounts": [MOUNT], "master": OF_1GI, "worker": {"replicas": 2, **OF_2GI}, **NONE},
+            {
+                "volumeMounts": [MOUNT],
+                "master": OF_1GI,
+                "worker": {"replicas": 2, **OF_2GI},
+                **NONE,
+            },
             id="different shared memory stays volumes",
         ),
         pytest.param(
@@ -139,10 +184,18 @@ def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
     ("nodes", "loader", "job", "block"),
     [
         pytest.param(
-            role(image="i"), auxiliary(3, image="i"), {"image": "i"}, {"replicas": 3}, id="inherits the image"
+            role(image="i"),
+            auxiliary(3, image="i"),
+            {"image": "i"},
+            {"replicas": 3},
+            id="inherits the image",
         ),
         pytest.param(
-            role(image="i"), auxiliary(image="j"), {"image": "i"}, {"replicas": 1, "image": "j"}, id="another image"
+            role(image="i"),
+            auxiliary(image="j"),
+            {"image": "i"},
+            {"replicas": 1, "image": "j"},
+            id="another image",
         ),
         pytest.param(
             role(command=["c"], args=["a"], resources={"limits": {"cpu": 1}}),
@@ -159,14 +212,20 @@ def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
             id="inherits what is equal",
         ),
         pytest.param(
-            role(workingDir="/w", imagePullPolicy="Always", pod={"nodeSelector": {"a": "b"}, "labels": {"x": "y"}}),
+            role(
+                workingDir="/w",
+                imagePullPolicy="Always",
+                pod={"nodeSelector": {"a": "b"}, "labels": {"x": "y"}},
+            ),
             auxiliary(),
             {
                 "podTemplate": {
                     "metadata": {"labels": {"x": "y"}},
                     "spec": {
                         "nodeSelector": {"a": "b"},
-                        "containers": [{"name": "pytorch", "imagePullPolicy": "Always", "workingDir": "/w"}],
+                        "containers": [
+                            {"name": "pytorch", "imagePullPolicy": "Always", "workingDir": "/w"}
+                        ],
                     },
                 }
             },
@@ -183,7 +242,11 @@ def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
         pytest.param(
             role(pod={"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}),
             auxiliary(),
-            {"podTemplate": {"spec": {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}}},
+            {
+                "podTemplate": {
+                    "spec": {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+                }
+            },
             {"replicas": 1},
             id="a host network of the nodes alone keeps its name resolution",
         ),
@@ -197,7 +260,15 @@ def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
         pytest.param(
             role(lifecycle={"a": 1}, workingDir="/w"),
             auxiliary(),
-            {"podTemplate": {"spec": {"containers": [{"name": "pytorch", "workingDir": "/w", "lifecycle": {"a": 1}}]}}},
+            {
+                "podTemplate": {
+                    "spec": {
+                        "containers": [
+                            {"name": "pytorch", "workingDir": "/w", "lifecycle": {"a": 1}}
+                        ]
+                    }
+                }
+            },
             {"replicas": 1},
             id="joins the patch that the nodes have",
         ),
@@ -215,19 +286,39 @@ VOLUME = {"volumeMounts": [MOUNT]}
     ("nodes", "loader", "expected", "block"),
     [
         pytest.param({}, {}, NONE, {}, id="neither"),
-        pytest.param({}, shared_memory(None), NONE, {**VOLUME, **IN_MEMORY}, id="only the role, unlimited"),
-        pytest.param({}, shared_memory("1Gi"), NONE, {**VOLUME, **OF_1GI}, id="only the role, limited"),
-        pytest.param(shared_memory("1Gi"), {}, {"sharedMemory": "1Gi"}, {}, id="only the nodes"),
-        pytest.param(shared_memory("1Gi"), shared_memory(None), {"sharedMemory": "1Gi"}, {}, id="as compile gives it"),
         pytest.param(
-            shared_memory(None), shared_memory("1Gi"), {"sharedMemory": True}, {**VOLUME, **OF_1GI}, id="a limited role"
+            {}, shared_memory(None), NONE, {**VOLUME, **IN_MEMORY}, id="only the role, unlimited"
         ),
         pytest.param(
-            {}, ODD, NONE, {"volumeMounts": ODD["volumeMounts"], **IN_MEMORY}, id="a mount that compile does not write"
+            {}, shared_memory("1Gi"), NONE, {**VOLUME, **OF_1GI}, id="only the role, limited"
+        ),
+        pytest.param(shared_memory("1Gi"), {}, {"sharedMemory": "1Gi"}, {}, id="only the nodes"),
+        pytest.param(
+            shared_memory("1Gi"),
+            shared_memory(None),
+            {"sharedMemory": "1Gi"},
+            {},
+            id="as compile gives it",
+        ),
+        pytest.param(
+            shared_memory(None),
+            shared_memory("1Gi"),
+            {"sharedMemory": True},
+            {**VOLUME, **OF_1GI},
+            id="a limited role",
+        ),
+        pytest.param(
+            {},
+            ODD,
+            NONE,
+            {"volumeMounts": ODD["volumeMounts"], **IN_MEMORY},
+            id="a mount that compile does not write",
         ),
     ],
 )
-def test_shared_memory_of_an_auxiliary_role(nodes: Json, loader: Json, expected: Json, block: Json) -> None:
+def test_shared_memory_of_an_auxiliary_role(
+    nodes: Json, loader: Json, expected: Json, block: Json
+) -> None:
     read = spec_of(role(**nodes), auxiliary(**loader))
     assert read == {**expected, "roles": {"loader": {"replicas": 1, **block}}}
 
@@ -243,14 +334,20 @@ def test_unshared_fields_do_not_stay_inherited() -> None:
 
 
 def named(role_name: str, main: str, **fields: Any) -> ReadRole:
-    return ReadRole(role_name, 1, {"spec": {"containers": [{"name": main}]}}, ("spec",), main, None)._replace(**fields)
+    return ReadRole(
+        role_name, 1, {"spec": {"containers": [{"name": main}]}}, ("spec",), main, None
+    )._replace(**fields)
 
 
 @pytest.mark.parametrize(
     ("roles", "names"),
     [
         pytest.param((named("node", "a"),), {"container": "c", "node": "n"}, id="one role"),
-        pytest.param((named("master", "a"), named("worker", "a")), {"container": "c", "node": "n"}, id="equal names"),
+        pytest.param(
+            (named("master", "a"), named("worker", "a")),
+            {"container": "c", "node": "n"},
+            id="equal names",
+        ),
         pytest.param(
             (named("master", "a"), named("worker", "b")),
             {"node": "n", "masterContainer": "a", "workerContainer": "b"},
@@ -268,7 +365,9 @@ def named(role_name: str, main: str, **fields: Any) -> ReadRole:
         ),
     ],
 )
-def test_training_containers_of_roles_keep_their_names(roles: tuple[ReadRole, ...], names: Json) -> None:
+def test_training_containers_of_roles_keep_their_names(
+    roles: tuple[ReadRole, ...], names: Json
+) -> None:
     read = Read("jobset", roles, {"names": {"container": "c", "node": "n"}})
     assert name_containers(read).fields == {"names": names}
 
@@ -276,7 +375,10 @@ def test_training_containers_of_roles_keep_their_names(roles: tuple[ReadRole, ..
 @pytest.mark.parametrize(
     ("name", "is_compiled"),
     [
-        *((name, True) for name in ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS")),
+        *(
+            (name, True)
+            for name in ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS")
+        ),
         ("DATA_LOADER_HOSTS", True),
         ("LOADER_HOSTS", False),
         ("data-loader_HOSTS", False),
@@ -300,11 +402,15 @@ def test_the_blocks_of_a_spec() -> None:
 @pytest.mark.parametrize(
     ("job", "expected"),
     [
-        pytest.param({"env": {"RANK": "0", "A": "1"}, "x": 1}, {"env": {"A": "1"}, "x": 1}, id="one of two"),
+        pytest.param(
+            {"env": {"RANK": "0", "A": "1"}, "x": 1}, {"env": {"A": "1"}, "x": 1}, id="one of two"
+        ),
         pytest.param({"env": {"RANK": "0"}, "x": 1}, {"x": 1}, id="no empty mapping"),
         pytest.param({"x": 1}, {"x": 1}, id="no variables"),
         pytest.param(
-            {"env": {"RANK": "0", "A": "$(RANK)"}}, {"env": {"RANK": "0", "A": "$(RANK)"}}, id="one refers to another"
+            {"env": {"RANK": "0", "A": "$(RANK)"}},
+            {"env": {"RANK": "0", "A": "$(RANK)"}},
+            id="one refers to another",
         ),
         pytest.param(
             {"master": {"env": {"RANK": "0"}}, "worker": {"env": {"RANK": "1", "B": "2"}}},
@@ -317,12 +423,18 @@ def test_the_blocks_of_a_spec() -> None:
             id="of each auxiliary role, with its hosts",
         ),
         pytest.param({"env": {"MASTER_PORT": "1"}}, {"masterPort": 1}, id="the lowest port"),
-        pytest.param({"env": {"MASTER_PORT": "65535"}}, {"masterPort": 65535}, id="the highest port"),
+        pytest.param(
+            {"env": {"MASTER_PORT": "65535"}}, {"masterPort": 65535}, id="the highest port"
+        ),
         pytest.param({"env": {"MASTER_PORT": "0"}}, {}, id="no port"),
         pytest.param({"env": {"MASTER_PORT": "65536"}}, {}, id="too high for a port"),
         pytest.param({"env": {"MASTER_PORT": "x"}}, {}, id="not a number"),
         pytest.param({"env": {"MASTER_PORT": {"fieldRef": {}}}}, {}, id="a reference"),
-        pytest.param({"env": {"MASTER_PORT": "2"}, "masterPort": 3}, {"masterPort": 3}, id="a field precedes it"),
+        pytest.param(
+            {"env": {"MASTER_PORT": "2"}, "masterPort": 3},
+            {"masterPort": 3},
+            id="a field precedes it",
+        ),
     ],
 )
 def test_variables_of_compile_are_left_out(job: Json, expected: Json) -> None:
@@ -331,7 +443,14 @@ def test_variables_of_compile_are_left_out(job: Json, expected: Json) -> None:
 
 
 def test_placeholder_images_have_the_path_that_uses_them_first() -> None:
-    images = [{"image": "<a>"}, {"image": "a:1"}, {"image": "<b>"}, {"image": "<a>"}, {"image": 1}, {"name": "<c>"}]
+    images = [
+        {"image": "<a>"},
+        {"image": "a:1"},
+        {"image": "<b>"},
+        {"image": "<a>"},
+        {"image": 1},
+        {"name": "<c>"},
+    ]
     assert placeholder_images({"x": images, "image": {"image": "<d>"}}) == {
         "<a>": ("x", 0, "image"),
         "<b>": ("x", 2, "image"),
@@ -350,7 +469,14 @@ def test_stand_ins_for_placeholders(policy: str | None, tag: str) -> None:
 
 def test_the_warning_names_the_placeholder_and_its_field() -> None:
     problem = placeholder_warning("<a>", ("spec", "image"))
-    assert problem.message == "spec.image: '<a>' is a placeholder: the spec compiles once it names an image"
+    assert (
+        problem.message
+        == "spec.image: '<a>' is a placeholder: the spec compiles once it names an image"
+    )
     assert problem.help == "write the image into the spec, or import with --set NAME=VALUE"
-    assert (problem.name, problem.path, problem.severity) == ("import-differs", ("spec", "image"), "warning")
+    assert (problem.name, problem.path, problem.severity) == (
+        "import-differs",
+        ("spec", "image"),
+        "warning",
+    )
     assert (problem.stage, problem.authority) == ("style", "ptcompile")

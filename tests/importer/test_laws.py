@@ -19,10 +19,17 @@ Json = dict[str, Any]
 def _with_role(**words: Any) -> Json:
     """Return a one-node job with a role that differs from it only in the container's name."""
     job = {"image": "i", "roles": {"ps": {"restartPolicy": "Never"}}, **words}
-    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": job}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": job,
+    }
 
 
-def comes_back(spec: Any, target: str, cluster: Any = None) -> tuple[ptcompile.Result, ptcompile.Imported] | None:
+def comes_back(
+    spec: Any, target: str, cluster: Any = None
+) -> tuple[ptcompile.Result, ptcompile.Imported] | None:
     """Return the compiled manifests and their import, or None if the target rejects the spec."""
     made = ptcompile.compile(spec, target=target, cluster=cluster)
     if not made.ok or not made.manifests:
@@ -37,7 +44,9 @@ def assert_same(
     assert [one.message for one in imported.diagnostics] == []
     assert [(one.same_world, one.same_manifest) for one in imported.found] == [(True, True)]
     again = ptcompile.compile(imported.yaml(), cluster=cluster)
-    whole = emit_all([*imported.kept, *again.manifests])  # objects without a spec are applied unchanged
+    whole = emit_all(
+        [*imported.kept, *again.manifests]
+    )  # objects without a spec are applied unchanged
     difference = ptcompile.diff(made.yaml(), whole, from_cluster=cluster, to_cluster=cluster)
     assert not difference.differs, difference.text()
     assert imported.target == target
@@ -69,8 +78,18 @@ def test_any_compiled_spec_imports_to_the_same_spec(target: str, spec: Json) -> 
 
 
 def test_master_and_worker_are_recognized_if_their_containers_have_different_names() -> None:
-    spec = {"image": "i", "command": ["python", "train.py"], "master": {}, "worker": {"replicas": 2}}
-    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": spec}
+    spec = {
+        "image": "i",
+        "command": ["python", "train.py"],
+        "master": {},
+        "worker": {"replicas": 2},
+    }
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
     manifests = ptcompile.compile(document, target="jobset").yaml()
     master, name, worker = manifests.rpartition("- name: pytorch")
     assert name

@@ -35,7 +35,13 @@ HARDENED = smallest(
     "podSecurityContext: {fsGroup: 2000}\n"
     "podTemplate: {spec: {initContainers: [{name: i, image: i}], containers: [{name: side, image: s}]}}"
 )
-FIELDS = ("allowPrivilegeEscalation", "runAsNonRoot", "seccompProfile", "automountServiceAccountToken", "drop")
+FIELDS = (
+    "allowPrivilegeEscalation",
+    "runAsNonRoot",
+    "seccompProfile",
+    "automountServiceAccountToken",
+    "drop",
+)
 
 
 def imported(manifests: list[dict[str, Any]]) -> dict[str, Any]:
@@ -92,13 +98,22 @@ RESTRICTED: Any = {"podSecurityContext": POD, "securityContext": CONTAINER}
     [
         pytest.param({"image": "i", **RESTRICTED}, {"image": "i"}, id="exactly the fields"),
         pytest.param(
-            {"podSecurityContext": {**POD, "fsGroup": 1}, "securityContext": {**CONTAINER, "runAsUser": 1}},
+            {
+                "podSecurityContext": {**POD, "fsGroup": 1},
+                "securityContext": {**CONTAINER, "runAsUser": 1},
+            },
             {"podSecurityContext": {"fsGroup": 1}, "securityContext": {"runAsUser": 1}},
             id="other fields stay",
         ),
         pytest.param(
-            {"podSecurityContext": {"runAsNonRoot": False}, "securityContext": {"allowPrivilegeEscalation": True}},
-            {"podSecurityContext": {"runAsNonRoot": False}, "securityContext": {"allowPrivilegeEscalation": True}},
+            {
+                "podSecurityContext": {"runAsNonRoot": False},
+                "securityContext": {"allowPrivilegeEscalation": True},
+            },
+            {
+                "podSecurityContext": {"runAsNonRoot": False},
+                "securityContext": {"allowPrivilegeEscalation": True},
+            },
             id="other values stay",
         ),
         pytest.param(
@@ -112,12 +127,20 @@ RESTRICTED: Any = {"podSecurityContext": POD, "securityContext": CONTAINER}
             id="other dropped capabilities stay",
         ),
         pytest.param(
-            {"master": RESTRICTED, "worker": {"image": "i", **RESTRICTED}, "roles": {"a": RESTRICTED, "b": {"x": 1}}},
+            {
+                "master": RESTRICTED,
+                "worker": {"image": "i", **RESTRICTED},
+                "roles": {"a": RESTRICTED, "b": {"x": 1}},
+            },
             {"master": {}, "worker": {"image": "i"}, "roles": {"a": {}, "b": {"x": 1}}},
             id="of each role",
         ),
         pytest.param(
-            {"podTemplate": {"spec": {"securityContext": POD, "automountServiceAccountToken": False}}},
+            {
+                "podTemplate": {
+                    "spec": {"securityContext": POD, "automountServiceAccountToken": False}
+                }
+            },
             {},
             id="nothing of the template is left",
         ),
@@ -140,36 +163,61 @@ RESTRICTED: Any = {"podSecurityContext": POD, "securityContext": CONTAINER}
                     }
                 }
             },
-            {"podTemplate": {"spec": {"containers": [{"name": "a"}], "initContainers": [{"name": "b"}]}}},
+            {
+                "podTemplate": {
+                    "spec": {"containers": [{"name": "a"}], "initContainers": [{"name": "b"}]}
+                }
+            },
             id="of each container of the template",
         ),
     ],
 )
-def test_fields_that_restricted_pod_security_fills_in(block: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_fields_that_restricted_pod_security_fills_in(
+    block: dict[str, Any], expected: dict[str, Any]
+) -> None:
     assert _unrestricted_block(block) == expected
 
 
 def test_pod_security_stays_if_it_is_set() -> None:
     spec: dict[str, Any] = yaml.safe_load(smallest("podSecurity: restricted"))
     spec["spec"] |= RESTRICTED
-    assert lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
+    assert (
+        lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
+    )
 
 
 def test_no_pod_security_for_a_spec_that_does_not_compile() -> None:
     spec = {"kind": "TrainingJob", "spec": {"nodes": "x", **RESTRICTED}}
-    assert lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
+    assert (
+        lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec
+    )
 
 
 def launched(
-    command: list[str], args: list[str] | None = None, env: dict[str, str] | None = None, nodes: int = 1, **fields: Any
+    command: list[str],
+    args: list[str] | None = None,
+    env: dict[str, str] | None = None,
+    nodes: int = 1,
+    **fields: Any,
 ) -> dict[str, Any] | None:
     """Return the fields that are lifted from the launch of a Job's pods, or None."""
     entries = [{"name": name, "value": value} for name, value in (env or {}).items()]
     container = {"name": "c", "image": "i:1", "command": command, "args": args, "env": entries}
     pod = {"subdomain": "j", "restartPolicy": "Never", "containers": [container]}
-    pods = {"completionMode": "Indexed", "completions": nodes, "parallelism": nodes, "template": {"spec": pod}}
+    pods = {
+        "completionMode": "Indexed",
+        "completions": nodes,
+        "parallelism": nodes,
+        "template": {"spec": pod},
+    }
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": pods}
-    draft = {"target": "job", "command": command, **({"args": args} if args else {}), "env": env, **fields}
+    draft = {
+        "target": "job",
+        "command": command,
+        **({"args": args} if args else {}),
+        "env": env,
+        **fields,
+    }
     lifted = lift_launch({"kind": "TrainingJob", "spec": draft}, simulate([job]).jobs[0])
     if lifted is None:
         return None
@@ -203,7 +251,9 @@ C10D = ["--rdzv-backend=c10d", ENDPOINT, "t.py"]
         (("--rdzv-conf=timeout=5",), {"rdzvConfigs": {"timeout": "5"}}),
     ],
 )
-def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: dict[str, Any]) -> None:
+def test_options_of_torchrun_become_fields(
+    options: tuple[str, ...], elastic: dict[str, Any]
+) -> None:
     expected = {"script": "t.py", "elastic": {**ALONE, **elastic}, "masterPort": 29500}
     assert launched(["torchrun", *options, "t.py"]) == expected
     expected = {"script": "t.py", "elastic": {**PLAIN, **elastic}}
@@ -214,7 +264,13 @@ def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: di
     ("options", "nodes", "elastic", "port"),
     [
         pytest.param(["--nnodes=2", *C10D], 2, JOINED, 29400, id="nodes"),
-        pytest.param(["--nnodes=2", "--rdzv-id=x", *C10D], 2, {**JOINED, "rdzvId": "x"}, 29400, id="an identifier"),
+        pytest.param(
+            ["--nnodes=2", "--rdzv-id=x", *C10D],
+            2,
+            {**JOINED, "rdzvId": "x"},
+            29400,
+            id="an identifier",
+        ),
         pytest.param(
             ["--nnodes=2", "--rdzv-conf=timeout=5,a=b", *C10D],
             2,
@@ -222,10 +278,22 @@ def test_options_of_torchrun_become_fields(options: tuple[str, ...], elastic: di
             29400,
             id="a wait",
         ),
-        pytest.param(["--nnodes=1:2", *C10D], 2, {**JOINED, "nnodes": "1:2"}, 29400, id="elastic nodes"),
-        pytest.param(["--nnodes=1:2", *C10D], 1, {**JOINED, "nnodes": "1:2"}, 29400, id="one node that may become two"),
         pytest.param(
-            ["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=j-0.j", "t.py"], 2, JOINED, None, id="no port"
+            ["--nnodes=1:2", *C10D], 2, {**JOINED, "nnodes": "1:2"}, 29400, id="elastic nodes"
+        ),
+        pytest.param(
+            ["--nnodes=1:2", *C10D],
+            1,
+            {**JOINED, "nnodes": "1:2"},
+            29400,
+            id="one node that may become two",
+        ),
+        pytest.param(
+            ["--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=j-0.j", "t.py"],
+            2,
+            JOINED,
+            None,
+            id="no port",
         ),
         pytest.param(
             ["--nnodes=2", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=e:2379", "t.py"],
@@ -254,25 +322,40 @@ def test_the_rendezvous_becomes_fields(
     ("command", "args", "expected"),
     [
         pytest.param(
-            ["torchrun", "t.py", "--lr", "1"], None, {"script": "t.py", "args": ["--lr", "1"]}, id="arguments"
+            ["torchrun", "t.py", "--lr", "1"],
+            None,
+            {"script": "t.py", "args": ["--lr", "1"]},
+            id="arguments",
         ),
         pytest.param(["torchrun"], ["t.py", "a"], {"script": "t.py", "args": ["a"]}, id="in args"),
         pytest.param(["torchrun", "-m", "pkg.t"], None, {"module": "pkg.t"}, id="a module"),
-        pytest.param(["python", "-m", "torch.distributed.run", "t.py"], None, {"script": "t.py"}, id="python -m"),
+        pytest.param(
+            ["python", "-m", "torch.distributed.run", "t.py"],
+            None,
+            {"script": "t.py"},
+            id="python -m",
+        ),
         pytest.param(
             ["sh", "-c", "exec torchrun t.py $N --x=${N}/a"],
             None,
             {"script": "t.py", "args": ["$(N)", "--x=$(N)/a"]},
             id="a shell with variables",
         ),
-        pytest.param(["sh", "-c", "torchrun t.py $M"], None, None, id="a variable that is not the container's"),
+        pytest.param(
+            ["sh", "-c", "torchrun t.py $M"],
+            None,
+            None,
+            id="a variable that is not the container's",
+        ),
         pytest.param(
             ["bash", "-c", "# train\nset -euo pipefail\nexec torchrun \\\n  t.py $N\n"],
             None,
             {"script": "t.py", "args": ["$(N)"]},
             id="options of the shell first",
         ),
-        pytest.param(["bash", "-c", "set -- a b\ntorchrun t.py"], None, None, id="other words after set"),
+        pytest.param(
+            ["bash", "-c", "set -- a b\ntorchrun t.py"], None, None, id="other words after set"
+        ),
         pytest.param(
             ["sh", "-c", "torchrun --node-rank=$JOB_COMPLETION_INDEX t.py $JOB_COMPLETION_INDEX"],
             None,
@@ -285,21 +368,41 @@ def test_the_rendezvous_becomes_fields(
             {"script": "t.py"},
             id="options that the shell computes",
         ),
-        pytest.param(["sh", "-c", "torchrun t.py $((N * 2))"], None, None, id="an argument that the shell computes"),
-        pytest.param(["torchrun", "--max-restarts=x", "t.py"], None, None, id="an odd number of restarts"),
+        pytest.param(
+            ["sh", "-c", "torchrun t.py $((N * 2))"],
+            None,
+            None,
+            id="an argument that the shell computes",
+        ),
+        pytest.param(
+            ["torchrun", "--max-restarts=x", "t.py"], None, None, id="an odd number of restarts"
+        ),
         pytest.param(["sh", "-c", "torchrun t.py && torchrun u.py"], None, None, id="two commands"),
         pytest.param(["python", "t.py"], None, None, id="no torchrun"),
-        pytest.param(["python", "-m", "torch.distributed.launch", "t.py"], None, None, id="the former torchrun"),
+        pytest.param(
+            ["python", "-m", "torch.distributed.launch", "t.py"],
+            None,
+            None,
+            id="the former torchrun",
+        ),
         pytest.param(["torchrun", "--nproc-per-node=2"], None, None, id="no script"),
-        pytest.param(["torchrun", "--log-dir=x", "t.py"], None, None, id="an option that no field has"),
+        pytest.param(
+            ["torchrun", "--log-dir=x", "t.py"], None, None, id="an option that no field has"
+        ),
         pytest.param(["torchrun", "a b.py"], None, None, id="a space in the script's name"),
-        pytest.param(["torchrun", "--nproc-per-node=x", "t.py"], None, None, id="an odd number of processes"),
-        pytest.param(["torchrun", "--monitor-interval=0.5", "t.py"], None, None, id="a fraction of a second"),
+        pytest.param(
+            ["torchrun", "--nproc-per-node=x", "t.py"], None, None, id="an odd number of processes"
+        ),
+        pytest.param(
+            ["torchrun", "--monitor-interval=0.5", "t.py"], None, None, id="a fraction of a second"
+        ),
         pytest.param(["torchrun", "--nnodes=2", "t.py"], None, None, id="more nodes than pods"),
         pytest.param(["torchrun", "--nnodes=x", "t.py"], None, None, id="an odd number of nodes"),
     ],
 )
-def test_launches(command: list[str], args: list[str] | None, expected: dict[str, Any] | None) -> None:
+def test_launches(
+    command: list[str], args: list[str] | None, expected: dict[str, Any] | None
+) -> None:
     elastic = {"elastic": ALONE, "masterPort": 29500}
     assert launched(command, args, {"N": "2"}) == (expected and {**expected, **elastic})
 
@@ -313,12 +416,20 @@ def test_pods_that_train_alone_are_not_lifted(command: list[str]) -> None:
     ("fields", "expected"),
     [
         pytest.param({"masterPort": 1}, {"masterPort": 1}, id="a port that is set"),
-        pytest.param({"elastic": {"maxRestarts": 9}}, {"masterPort": 29500}, id="options precede fields"),
+        pytest.param(
+            {"elastic": {"maxRestarts": 9}}, {"masterPort": 29500}, id="options precede fields"
+        ),
         pytest.param({"workingDir": "/"}, {"workingDir": "/", "masterPort": 29500}, id="others"),
     ],
 )
-def test_a_lifted_launch_keeps_the_other_fields(fields: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert launched(["torchrun", "t.py"], **fields) == {"script": "t.py", "elastic": ALONE, **expected}
+def test_a_lifted_launch_keeps_the_other_fields(
+    fields: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert launched(["torchrun", "t.py"], **fields) == {
+        "script": "t.py",
+        "elastic": ALONE,
+        **expected,
+    }
 
 
 def test_launches_of_unusual_types_are_not_lifted() -> None:
@@ -326,7 +437,9 @@ def test_launches_of_unusual_types_are_not_lifted() -> None:
     assert launched([]) is None
 
 
-def role(replicas: int = 1, path: tuple[str, ...] | None = ("spec", "template"), **fields: Any) -> ReadRole:
+def role(
+    replicas: int = 1, path: tuple[str, ...] | None = ("spec", "template"), **fields: Any
+) -> ReadRole:
     return ReadRole("node", replicas, {}, path, "main", None)._replace(**fields)
 
 
@@ -334,13 +447,29 @@ def role(replicas: int = 1, path: tuple[str, ...] | None = ("spec", "template"),
     ("objects", "limits"),
     [
         pytest.param([{}], [6, 0, 2], id="the default of a Job"),
-        pytest.param([{"spec": {"backoffLimit": 0}}], [0, 6, 2], id="the Job's, before the defaults"),
-        pytest.param([{"spec": {"backoffLimit": 4}}, {"spec": {"maxRestarts": 5}}], [4, 5, 6, 0, 2], id="two objects"),
-        pytest.param([{"spec": {"a": [{"b": {"maxRetry": 4}}]}}], [3, 6, 0, 2], id="tries, of which one is no retry"),
+        pytest.param(
+            [{"spec": {"backoffLimit": 0}}], [0, 6, 2], id="the Job's, before the defaults"
+        ),
+        pytest.param(
+            [{"spec": {"backoffLimit": 4}}, {"spec": {"maxRestarts": 5}}],
+            [4, 5, 6, 0, 2],
+            id="two objects",
+        ),
+        pytest.param(
+            [{"spec": {"a": [{"b": {"maxRetry": 4}}]}}],
+            [3, 6, 0, 2],
+            id="tries, of which one is no retry",
+        ),
         pytest.param([{"spec": {"maxRetry": 0}}], [0, 6, 2], id="no tries"),
-        pytest.param([{"spec": {"backoffLimit": 2**31 - 1}}], ["Unlimited", 6, 0, 2], id="unlimited"),
-        pytest.param([{"spec": {"backoffLimit": 2**31 - 2}}], [2**31 - 2, 6, 0, 2], id="almost unlimited"),
-        pytest.param([{"spec": {"backoffLimit": "3", "limit": 4}}], [6, 0, 2], id="other fields and types"),
+        pytest.param(
+            [{"spec": {"backoffLimit": 2**31 - 1}}], ["Unlimited", 6, 0, 2], id="unlimited"
+        ),
+        pytest.param(
+            [{"spec": {"backoffLimit": 2**31 - 2}}], [2**31 - 2, 6, 0, 2], id="almost unlimited"
+        ),
+        pytest.param(
+            [{"spec": {"backoffLimit": "3", "limit": 4}}], [6, 0, 2], id="other fields and types"
+        ),
         pytest.param([{"metadata": {"backoffLimit": 3}}], [6, 0, 2], id="outside the spec"),
     ],
 )
@@ -364,7 +493,11 @@ def test_limits_to_try(objects: list[Any], limits: list[Any]) -> None:
     ],
 )  # fmt: skip
 def test_run_policies_to_try(
-    target: str, manifest: dict[str, Any], pods: tuple[ReadRole, ...], limits: list[Any], successes: bool
+    target: str,
+    manifest: dict[str, Any],
+    pods: tuple[ReadRole, ...],
+    limits: list[Any],
+    successes: bool,
 ) -> None:
     policies = list(_run_policies({"spec": {}}, manifest, Read(target, pods)))
     assert list(dict.fromkeys(policy.get("backoffLimit") for policy in policies)) == sorted(
@@ -373,7 +506,12 @@ def test_run_policies_to_try(
     expected = {None, "Node0", "AllNodes"} if successes else {None}
     assert {policy.get("successPolicy") for policy in policies} == expected
     assert {policy.get("onPodFailure") for policy in policies} == {None, "RestartPod", "RestartJob"}
-    assert {policy.get("onDisruption") for policy in policies} == {None, "Ignore", "Count", "FailJob"}
+    assert {policy.get("onDisruption") for policy in policies} == {
+        None,
+        "Ignore",
+        "Count",
+        "FailJob",
+    }
     assert len(policies) == len(limits) * 3 * 4 * len(expected)
     sizes = list(map(len, policies))
     assert sizes == sorted(sizes)
@@ -384,23 +522,38 @@ def test_run_policies_to_try(
     [
         pytest.param({"restartPolicy": "Never"}, True, id="pods that fail"),
         pytest.param({"restartPolicy": "OnFailure"}, False, id="pods that restart"),
-        pytest.param({"master": {}, "worker": {"restartPolicy": "Always"}}, False, id="a role that restarts"),
-        pytest.param({"roles": {"loader": {"restartPolicy": "OnFailure"}}}, True, id="an auxiliary role that restarts"),
+        pytest.param(
+            {"master": {}, "worker": {"restartPolicy": "Always"}}, False, id="a role that restarts"
+        ),
+        pytest.param(
+            {"roles": {"loader": {"restartPolicy": "OnFailure"}}},
+            True,
+            id="an auxiliary role that restarts",
+        ),
     ],
 )
-def test_pods_that_restart_have_no_policy_for_failed_pods(block: dict[str, Any], fails: bool) -> None:
+def test_pods_that_restart_have_no_policy_for_failed_pods(
+    block: dict[str, Any], fails: bool
+) -> None:
     policies = _run_policies({"spec": block}, {}, Read("job", (role(2),)))
     assert any("onPodFailure" in policy for policy in policies) == fails
 
 
-TEMPLATED = {"kind": "J", "spec": {"template": {}, "restartPolicy": "Never", "a": [{"template": {}, "b": 1}]}}
+TEMPLATED = {
+    "kind": "J",
+    "spec": {"template": {}, "restartPolicy": "Never", "a": [{"template": {}, "b": 1}]},
+}
 
 
 @pytest.mark.parametrize(
     ("paths", "holders", "holder", "expected"),
     [
         pytest.param(
-            [("spec", "template")], (0,), 0, {"kind": "J", "spec": {"a": [{"template": {}, "b": 1}]}}, id="a template"
+            [("spec", "template")],
+            (0,),
+            0,
+            {"kind": "J", "spec": {"a": [{"template": {}, "b": 1}]}},
+            id="a template",
         ),
         pytest.param(
             [("spec", "a", 0, "template")],
@@ -410,9 +563,15 @@ TEMPLATED = {"kind": "J", "spec": {"template": {}, "restartPolicy": "Never", "a"
             id="a template in a list",
         ),
         pytest.param([()], (0,), 0, {"kind": "J"}, id="a Pod is its own template"),
-        pytest.param([("spec", "template")], (1,), 0, TEMPLATED, id="the template of another object"),
         pytest.param(
-            [("spec", "template")], (1,), 1, {"kind": "J", "spec": {"a": [{"template": {}, "b": 1}]}}, id="of a runtime"
+            [("spec", "template")], (1,), 0, TEMPLATED, id="the template of another object"
+        ),
+        pytest.param(
+            [("spec", "template")],
+            (1,),
+            1,
+            {"kind": "J", "spec": {"a": [{"template": {}, "b": 1}]}},
+            id="of a runtime",
         ),
         pytest.param([()], (0,), 1, TEMPLATED, id="another object beside a Pod"),
     ],
@@ -442,7 +601,9 @@ def read(manifests: list[dict[str, Any]]) -> Read:
         ("volcano", {"backoffLimit": 4}),
     ],
 )
-def test_the_run_policy_is_the_smallest_that_means_the_same(target: str, policy: dict[str, Any]) -> None:
+def test_the_run_policy_is_the_smallest_that_means_the_same(
+    target: str, policy: dict[str, Any]
+) -> None:
     spec: dict[str, Any] = yaml.safe_load(smallest(f"nodes: 2\ntarget: {target}"))
     original = {**spec, "spec": {**spec["spec"], "runPolicy": policy}}
     manifests = list(ptcompile.compile(original).unwrap())
@@ -464,7 +625,10 @@ def test_a_spec_that_does_not_compile_gets_no_run_policy() -> None:
 
 
 def profile(system: str) -> ClusterProfile:
-    levels = {name: {"nodeLabel": f"ex.com/{name}", "tier": tier} for tier, name in enumerate(("rack", "zone"), 1)}
+    levels = {
+        name: {"nodeLabel": f"ex.com/{name}", "tier": tier}
+        for tier, name in enumerate(("rack", "zone"), 1)
+    }
     fields = {"queueSystem": system, "topology": {"name": "t", "levels": levels}}
     head = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "p"}}
     return ClusterProfile.model_validate({**head, "spec": fields})
@@ -485,7 +649,11 @@ ZONE, RACK = {"topology": {"preferred": "zone"}}, {"topology": {"required": "rac
             for target in ("job", "jobset", "pytorchjob")
             for fields in ({}, QUEUE, PRIORITY, {**PRIORITY, **ZONE}, {**QUEUE, **RACK})
         ),
-        *(("volcano", target, fields) for target in ("job", "jobset") for fields in (QUEUE, {**PRIORITY, **RACK})),
+        *(
+            ("volcano", target, fields)
+            for target in ("job", "jobset")
+            for fields in (QUEUE, {**PRIORITY, **RACK})
+        ),
         ("volcano", "pytorchjob", PRIORITY),
         ("volcano", "volcano", {**QUEUE, **RACK}),
     ],
@@ -518,11 +686,20 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
     """What compile writes for a queue goes from the metadata of the object and of its pods; the rest stays."""
     cluster = profile("kai")
     spec: dict[str, Any] = yaml.safe_load(smallest("nodes: 2\ntarget: job"))
-    queued = {**spec, "spec": {**spec["spec"], **QUEUE, "podLabels": {"a": "b"}, "podAnnotations": {"c": "d"}}}
+    queued = {
+        **spec,
+        "spec": {**spec["spec"], **QUEUE, "podLabels": {"a": "b"}, "podAnnotations": {"c": "d"}},
+    }
     queued["metadata"] = {"name": "train", "labels": {"e": "f"}, "annotations": {"g": "h"}}
     manifests = ptcompile.compile(queued, cluster=cluster).unwrap()
-    left = {**queued, "spec": {field: value for field, value in queued["spec"].items() if field != "queue"}}
-    left["metadata"] = {**left["metadata"], "annotations": {"g": "h", "kai.scheduler/topology": "other"}}
+    left = {
+        **queued,
+        "spec": {field: value for field, value in queued["spec"].items() if field != "queue"},
+    }
+    left["metadata"] = {
+        **left["metadata"],
+        "annotations": {"g": "h", "kai.scheduler/topology": "other"},
+    }
     left["spec"] |= {"podLabels": {"a": "b", "kai.scheduler/queue": "other"}}
     assert lift_queue(left, manifests[-1], Objects(manifests), cluster).spec == queued
 
@@ -530,10 +707,17 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
 @pytest.mark.parametrize(
     ("system", "manifest", "related", "fields"),
     [
-        pytest.param("volcano", {"spec": {"queue": "a"}}, [], {"queue": "a"}, id="of a Volcano job"),
+        pytest.param(
+            "volcano", {"spec": {"queue": "a"}}, [], {"queue": "a"}, id="of a Volcano job"
+        ),
         pytest.param(
             "volcano",
-            {"spec": {"runPolicy": {"schedulingPolicy": {"queue": "a", "priorityClass": "p"}}, "queue": "b"}},
+            {
+                "spec": {
+                    "runPolicy": {"schedulingPolicy": {"queue": "a", "priorityClass": "p"}},
+                    "queue": "b",
+                }
+            },
             [],
             {"queue": "a", "priority": "p"},
             id="of a training-operator's job, before others",
@@ -541,15 +725,36 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
         pytest.param(
             "volcano",
             {"spec": {}},
-            [{"kind": "Other", "spec": {"queue": "b"}}, {**GROUP, "spec": {"queue": "a", "priorityClassName": "p"}}],
+            [
+                {"kind": "Other", "spec": {"queue": "b"}},
+                {**GROUP, "spec": {"queue": "a", "priorityClassName": "p"}},
+            ],
             {"queue": "a", "priority": "p"},
             id="of a PodGroup",
         ),
         pytest.param("volcano", ANNOTATED, [], {"queue": "a"}, id="of an annotation"),
-        pytest.param("volcano", {}, [{"spec": {"x": [ANNOTATED]}}], {"queue": "a"}, id="of an annotation of another"),
+        pytest.param(
+            "volcano",
+            {},
+            [{"spec": {"x": [ANNOTATED]}}],
+            {"queue": "a"},
+            id="of an annotation of another",
+        ),
         pytest.param("kueue", ANNOTATED, [], {}, id="of an annotation that Kueue does not read"),
-        pytest.param("volcano", {"metadata": {"labels": {"kai.scheduler/queue": "a"}}}, [], {}, id="of a label"),
-        pytest.param("kai", {"metadata": {"labels": {"kai.scheduler/queue": 3}}}, [], {}, id="of another type"),
+        pytest.param(
+            "volcano",
+            {"metadata": {"labels": {"kai.scheduler/queue": "a"}}},
+            [],
+            {},
+            id="of a label",
+        ),
+        pytest.param(
+            "kai",
+            {"metadata": {"labels": {"kai.scheduler/queue": 3}}},
+            [],
+            {},
+            id="of another type",
+        ),
     ],
 )
 def test_where_the_queue_is_read(

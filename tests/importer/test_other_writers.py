@@ -190,14 +190,22 @@ def test_torchx_replicas_are_refused_at_their_tasks() -> None:
     finding = refusal(torchx(3))
     assert finding.path == ("spec", "tasks")
     assert "3 tasks of one pod start torchrun, as TorchX writes them" in finding.message
-    assert finding.help == "merge them into one task with replicas: 3, or write a TrainingJob with nodes: 3"
+    assert (
+        finding.help
+        == "merge them into one task with replicas: 3, or write a TrainingJob with nodes: 3"
+    )
 
 
 @pytest.mark.parametrize(
     ("command", "launcher"),
-    [('[mpirun, -np, "16", python, train.py]', "mpirun"), ("[deepspeed, --hostfile, /x, train.py]", "deepspeed")],
+    [
+        ('[mpirun, -np, "16", python, train.py]', "mpirun"),
+        ("[deepspeed, --hostfile, /x, train.py]", "deepspeed"),
+    ],
 )
 def test_a_launcher_of_all_nodes_is_refused_with_a_way(command: str, launcher: str) -> None:
     finding = refusal(MPI.replace("COMMAND", command))
     assert f"from one pod, as {launcher} does" in finding.message
-    assert "write a TrainingJob with nodes: 2, where torchrun starts the script" in (finding.help or "")
+    assert "write a TrainingJob with nodes: 2, where torchrun starts the script" in (
+        finding.help or ""
+    )

@@ -21,8 +21,18 @@ def fields(
     **options: Any,
 ) -> dict[str, Any]:
     """Return the spec fields of a template whose main container has these fields."""
-    spec = {**(pod or {}), "containers": [{"name": "main", **(main or {})}, *(pod or {}).get("containers", ())]}
-    role = ReadRole("node", 1, {"metadata": metadata or {}, "spec": spec}, options.pop("path", None), "main", None)
+    spec = {
+        **(pod or {}),
+        "containers": [{"name": "main", **(main or {})}, *(pod or {}).get("containers", ())],
+    }
+    role = ReadRole(
+        "node",
+        1,
+        {"metadata": metadata or {}, "spec": spec},
+        options.pop("path", None),
+        "main",
+        None,
+    )
     return pod_fields(role, GPU, **options)
 
 
@@ -71,10 +81,16 @@ def test_a_volume_may_stay_a_volume() -> None:
         ({"limits": {"cpu": 1}}, {"cpu": 1}),
         ({"requests": {"cpu": 1}}, {"requests": {"cpu": 1}}),
         ({"requests": {"cpu": 1}, "limits": {"cpu": 1}}, {"cpu": 1}),
-        ({"requests": {"cpu": 1}, "limits": {"cpu": 2}}, {"requests": {"cpu": 1}, "limits": {"cpu": 2}}),
+        (
+            {"requests": {"cpu": 1}, "limits": {"cpu": 2}},
+            {"requests": {"cpu": 1}, "limits": {"cpu": 2}},
+        ),
         ({"requests": {GPU: 2}}, {"gpu": 2}),
         ({"limits": {"a.b/c": 2}}, {"devices": {"a.b/c": 2}}),
-        ({"requests": {GPU: 1}, "limits": {GPU: 2}}, {"requests": {"gpu": 1}, "limits": {"gpu": 2}}),
+        (
+            {"requests": {GPU: 1}, "limits": {GPU: 2}},
+            {"requests": {"gpu": 1}, "limits": {"gpu": 2}},
+        ),
         ({"limits": {"ephemeral-storage": "1Gi", "cpu": None}}, {"ephemeralStorage": "1Gi"}),
     ],
 )
@@ -102,7 +118,12 @@ def test_variables_that_a_mapping_cannot_hold_are_patched() -> None:
         ({"hostPID": True, "shareProcessNamespace": None}, {}, None, {"spec": {"hostPID": True}}),
         ({"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}, {}, None, None),
         ({"hostNetwork": True, "dnsPolicy": "None"}, {}, None, {"spec": {"dnsPolicy": "None"}}),
-        ({"dnsPolicy": "ClusterFirstWithHostNet"}, {}, None, {"spec": {"dnsPolicy": "ClusterFirstWithHostNet"}}),
+        (
+            {"dnsPolicy": "ClusterFirstWithHostNet"},
+            {},
+            None,
+            {"spec": {"dnsPolicy": "ClusterFirstWithHostNet"}},
+        ),
         (
             {"containers": [{"name": "b", "image": "i"}]},
             {},
@@ -111,5 +132,7 @@ def test_variables_that_a_mapping_cannot_hold_are_patched() -> None:
         ),
     ],
 )
-def test_the_patch(pod: dict[str, Any], metadata: dict[str, Any], path: Any, patch: dict[str, Any] | None) -> None:
+def test_the_patch(
+    pod: dict[str, Any], metadata: dict[str, Any], path: Any, patch: dict[str, Any] | None
+) -> None:
     assert fields({}, pod, metadata, path=path).get("podTemplate") == patch

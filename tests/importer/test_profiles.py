@@ -30,7 +30,10 @@ def moved(specs: list[Json], needed: Json | None = None) -> tuple[list[Json], Js
         assert ptcompile.compile(old, cluster=needed or MINIMAL, lint=False).manifests == (
             ptcompile.compile(new, cluster=profile or MINIMAL, lint=False).manifests
         )
-    left = [{key: value for key, value in one["spec"].items() if key not in ("image", "script")} for one in remaining]
+    left = [
+        {key: value for key, value in one["spec"].items() if key not in ("image", "script")}
+        for one in remaining
+    ]
     return left, (profile or {"spec": {}})["spec"].get("defaults", {})
 
 
@@ -48,7 +51,9 @@ def moved(specs: list[Json], needed: Json | None = None) -> tuple[list[Json], Js
 )
 def test_three_jobs_share_a_field(fields: Json) -> None:
     assert moved([spec(name, **fields) for name in "abc"]) == ([{}, {}, {}], fields)
-    assert moved([spec(name, **fields) for name in "ab"]) == ([fields, fields], {}), "two jobs are too few"
+    assert moved([spec(name, **fields) for name in "ab"]) == ([fields, fields], {}), (
+        "two jobs are too few"
+    )
     assert moved([spec("a"), *(spec(name, **fields) for name in "bc")])[1] == {}
 
 
@@ -70,7 +75,9 @@ def test_labels_of_job_and_pods() -> None:
     assert all("podLabels" not in one["spec"] for one in remaining)
     assert profile is not None
     assert profile["spec"]["defaults"] == {"labels": team}
-    assert factor_out_profile([spec(name, team) for name in "abc"], None)[1] is None, "the pods would get it too"
+    assert factor_out_profile([spec(name, team) for name in "abc"], None)[1] is None, (
+        "the pods would get it too"
+    )
 
 
 def test_values_that_refer_to_others_stay() -> None:
@@ -82,7 +89,10 @@ def test_values_that_refer_to_others_stay() -> None:
 def test_specs_that_do_not_compile_stay() -> None:
     specs = [spec(name, env={"A": "1"}, nodes=0) for name in "abc"]
     assert factor_out_profile(specs, None) == (specs, None, [])
-    specs, unreadable = [spec(name, env={"A": "1"}) for name in "abc"], {**MINIMAL, "spec": {"gpu": 3}}
+    specs, unreadable = (
+        [spec(name, env={"A": "1"}) for name in "abc"],
+        {**MINIMAL, "spec": {"gpu": 3}},
+    )
     assert factor_out_profile(specs, unreadable) == (specs, unreadable, [])
 
 

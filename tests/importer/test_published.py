@@ -18,7 +18,9 @@ from tests.recorded import changed, manifests, rows
 
 Json = dict[str, Any]
 
-TRAINS = re.compile(r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|accelerate launch|deepspeed", re.I)
+TRAINS = re.compile(
+    r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|accelerate launch|deepspeed", re.I
+)
 
 
 @cache
@@ -54,10 +56,16 @@ def test_each_imports_to_the_same_world_or_reports_an_error(name: str) -> None:
     assert imported.ok, imported.diagnostics
     difference = ptcompile.diff(manifest, written(imported), to_cluster=imported.profile)
     assert difference.ok
-    assert [(one.before, one.after, one.facts) for one in difference.objects if one.facts or not one.after] == []
+    assert [
+        (one.before, one.after, one.facts)
+        for one in difference.objects
+        if one.facts or not one.after
+    ] == []
 
 
-@pytest.mark.parametrize("name", [name for name, one in published().items() if one["kind"] == "PyTorchJob"])
+@pytest.mark.parametrize(
+    "name", [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
+)
 def test_an_exact_import_of_a_pytorchjob_has_the_same_fields(name: str) -> None:
     manifest = published()[name]
     imported = ptcompile.import_manifests(manifest, exact=True)
@@ -118,7 +126,9 @@ def _mutants() -> list[tuple[str, tuple[str | int, ...], Any]]:
 
 
 @pytest.mark.parametrize(("name", "path", "value"), _mutants()[::3])
-def test_the_proof_detects_one_changed_field(name: str, path: tuple[str | int, ...], value: Any) -> None:
+def test_the_proof_detects_one_changed_field(
+    name: str, path: tuple[str | int, ...], value: Any
+) -> None:
     """The spec of a manifest differs from the manifest with one field changed, so the proof is not vacuous."""
     manifest = published()[name]
     mutant = changed(manifest, {"op": "set", "path": path, "value": value})
@@ -127,7 +137,9 @@ def test_the_proof_detects_one_changed_field(name: str, path: tuple[str | int, .
     imported = ptcompile.import_manifests(manifest, exact=True)
     assert ptcompile.diff(mutant, written(imported), to_cluster=imported.profile).differs
     again = ptcompile.import_manifests(mutant, exact=True)
-    assert not again.ok or again.specs != imported.specs, "and the mutant's own spec says what was changed"
+    assert not again.ok or again.specs != imported.specs, (
+        "and the mutant's own spec says what was changed"
+    )
 
 
 def test_a_mutant_imports_to_the_same_world_or_reports_an_error() -> None:
@@ -148,8 +160,14 @@ def test_a_mutant_imports_to_the_same_world_or_reports_an_error() -> None:
         if any(
             "is a placeholder" in one.message for one in imported.diagnostics
         ):  # compile rejects it, as the import warned
-            assert {one.name for one in difference.diagnostics if one.severity == "error"} == {"invalid-image"}
+            assert {one.name for one in difference.diagnostics if one.severity == "error"} == {
+                "invalid-image"
+            }
             continue
         assert difference.ok, (row["base"], row["path"])
-        lost = [one for one in difference.objects if one.facts or one.before is None or one.after is None]
+        lost = [
+            one
+            for one in difference.objects
+            if one.facts or one.before is None or one.after is None
+        ]
         assert lost == [], (row["base"], row["path"])

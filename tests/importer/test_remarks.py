@@ -62,7 +62,9 @@ def test_comments_go_to_the_fields_that_they_are_about() -> None:
 
 
 def test_each_object_gets_its_own_comments() -> None:
-    two = "---\n".join(MANIFEST.replace("name: j", f"name: {name}").replace("night", name) for name in "ab")
+    two = "---\n".join(
+        MANIFEST.replace("name: j", f"name: {name}").replace("night", name) for name in "ab"
+    )
     first, second = ptcompile.import_manifests(two).found
     assert first.comments["metadata", "name"] == "one a a"
     assert second.comments["metadata", "name"] == "one a b"
@@ -70,7 +72,9 @@ def test_each_object_gets_its_own_comments() -> None:
     assert "The bly" in second.yaml()
 
 
-@pytest.mark.parametrize("source", [yaml.safe_load(MANIFEST.partition("---")[2]), '{"kind": "Job # 1"}'])
+@pytest.mark.parametrize(
+    "source", [yaml.safe_load(MANIFEST.partition("---")[2]), '{"kind": "Job # 1"}']
+)
 def test_data_without_comments(source: object) -> None:
     assert all(not found.remarks for found in ptcompile.import_manifests(source).found)  # type: ignore[arg-type]
 

@@ -66,13 +66,21 @@ def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None)
             [(("b",), 1, 2), (("c",), MISSING, 1), (("a",), 1, MISSING)],
             id="in their order",
         ),
-        pytest.param({"a": [1]}, {"a": [2]}, [(("a",), [1], [2])], id="a list without names, whole"),
+        pytest.param(
+            {"a": [1]}, {"a": [2]}, [(("a",), [1], [2])], id="a list without names, whole"
+        ),
         pytest.param({"a": {"b": 1}}, {"a": 1}, [(("a",), {"b": 1}, 1)], id="another type"),
         pytest.param(
-            job(template(main())), job(template(main(), dnsPolicy="ClusterFirst")), [], id="a default of theirs"
+            job(template(main())),
+            job(template(main(), dnsPolicy="ClusterFirst")),
+            [],
+            id="a default of theirs",
         ),
         pytest.param(
-            job(template(main(), dnsPolicy="ClusterFirst")), job(template(main())), [], id="a default of ours"
+            job(template(main(), dnsPolicy="ClusterFirst")),
+            job(template(main())),
+            [],
+            id="a default of ours",
         ),
         pytest.param(
             job(template(main(image="i"))),
@@ -83,7 +91,12 @@ def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None)
             ],
             id="items by name",
         ),
-        pytest.param({"env": [A]}, {"env": {"A": 1}}, [(("env", "[A]"), A, 1)], id="a list of items and a mapping"),
+        pytest.param(
+            {"env": [A]},
+            {"env": {"A": 1}},
+            [(("env", "[A]"), A, 1)],
+            id="a list of items and a mapping",
+        ),
         pytest.param(
             {"env": [A]},
             {},
@@ -106,7 +119,9 @@ def test_gaps_of_all_objects() -> None:
     """The job's object is the last; the others are compared with the compiled object of their kind."""
     job, service, runtime = {"kind": "Job"}, {"kind": "Service"}, {"kind": "Runtime"}
     read = Read("job", objects=({**service, "a": 1}, {**runtime, "b": 1}, {"kind": "Other"}))
-    assert list(all_gaps([{**runtime, "b": 2}, service, {**job, "c": 1}], {**job, "c": 2}, read)) == [
+    assert list(
+        all_gaps([{**runtime, "b": 2}, service, {**job, "c": 1}], {**job, "c": 2}, read)
+    ) == [
         ImportGap(("c",), 1, 2),
         ImportGap(("a",), MISSING, 1, holder=1),
         ImportGap(("b",), 2, 1, holder=2),
@@ -127,9 +142,21 @@ VOLUME = {"name": "v", "emptyDir": {}}
     ("ours", "theirs", "expected"),
     [
         pytest.param(template(main()), template(main()), {}, id="no gap"),
-        pytest.param(template(main(env=[A])), template(main()), {"env": {"A": None}}, id="a variable is unset"),
-        pytest.param(template(main()), template(main(env=[A])), {"env": {"A": "1"}}, id="a variable"),
-        pytest.param(template(main()), template(main(env=[{"name": "A"}])), {"env": {"A": ""}}, id="an empty variable"),
+        pytest.param(
+            template(main(env=[A])),
+            template(main()),
+            {"env": {"A": None}},
+            id="a variable is unset",
+        ),
+        pytest.param(
+            template(main()), template(main(env=[A])), {"env": {"A": "1"}}, id="a variable"
+        ),
+        pytest.param(
+            template(main()),
+            template(main(env=[{"name": "A"}])),
+            {"env": {"A": ""}},
+            id="an empty variable",
+        ),
         pytest.param(
             template(main()),
             template(main(env=[{"name": "A", "valueFrom": FIELD}])),
@@ -148,8 +175,18 @@ VOLUME = {"name": "v", "emptyDir": {}}
             patched(env=[{**A, "value": "2"}]),
             id="another value",
         ),
-        pytest.param(template(main()), template(main(lifecycle={"a": 1})), patched(lifecycle={"a": 1}), id="a field"),
-        pytest.param(template(main(lifecycle={"a": 1})), template(main()), patched(lifecycle=None), id="a field less"),
+        pytest.param(
+            template(main()),
+            template(main(lifecycle={"a": 1})),
+            patched(lifecycle={"a": 1}),
+            id="a field",
+        ),
+        pytest.param(
+            template(main(lifecycle={"a": 1})),
+            template(main()),
+            patched(lifecycle=None),
+            id="a field less",
+        ),
         pytest.param(
             template(main(lifecycle={"a": 1})),
             template(main(lifecycle={"a": 2})),
@@ -163,7 +200,10 @@ VOLUME = {"name": "v", "emptyDir": {}}
             id="a field of the pod",
         ),
         pytest.param(
-            template(main()), template(main(), SIDE), {"podTemplate": {"spec": {"containers": [SIDE]}}}, id="a sidecar"
+            template(main()),
+            template(main(), SIDE),
+            {"podTemplate": {"spec": {"containers": [SIDE]}}},
+            id="a sidecar",
         ),
         pytest.param(
             template(main(), SIDE),
@@ -174,7 +214,11 @@ VOLUME = {"name": "v", "emptyDir": {}}
         pytest.param(
             template(main(), SIDE),
             template(main(), {"name": "side", "image": "t", "workingDir": "/"}),
-            {"podTemplate": {"spec": {"containers": [{"name": "side", "image": "t", "workingDir": "/"}]}}},
+            {
+                "podTemplate": {
+                    "spec": {"containers": [{"name": "side", "image": "t", "workingDir": "/"}]}
+                }
+            },
             id="two fields of a sidecar",
         ),
         pytest.param(
@@ -196,8 +240,22 @@ VOLUME = {"name": "v", "emptyDir": {}}
             id="a list without a merge key that they lack",
         ),
         pytest.param(
-            template(main(volumeMounts=[{"name": "a", "mountPath": "/a"}, {"name": "b", "mountPath": "/b"}])),
-            template(main(volumeMounts=[{"name": "c", "mountPath": "/a"}, {"name": "b", "mountPath": "/b"}])),
+            template(
+                main(
+                    volumeMounts=[
+                        {"name": "a", "mountPath": "/a"},
+                        {"name": "b", "mountPath": "/b"},
+                    ]
+                )
+            ),
+            template(
+                main(
+                    volumeMounts=[
+                        {"name": "c", "mountPath": "/a"},
+                        {"name": "b", "mountPath": "/b"},
+                    ]
+                )
+            ),
             patched(volumeMounts=[{"mountPath": "/a", "name": "c"}]),
             id="an item by its merge key",
         ),
@@ -233,10 +291,18 @@ def test_gaps_of_a_pod_template(ours: Json, theirs: Json, expected: Json) -> Non
     ("ours", "theirs", "path", "value"),
     [
         pytest.param(
-            template(main(), SIDE), template(main()), ("spec", "containers", "[side]"), SIDE, id="a sidecar less"
+            template(main(), SIDE),
+            template(main()),
+            ("spec", "containers", "[side]"),
+            SIDE,
+            id="a sidecar less",
         ),
         pytest.param(
-            template(main(), volumes=[VOLUME]), template(main()), ("spec", "volumes", "[v]"), VOLUME, id="a volume less"
+            template(main(), volumes=[VOLUME]),
+            template(main()),
+            ("spec", "volumes", "[v]"),
+            VOLUME,
+            id="a volume less",
         ),
         pytest.param(
             template(main(ports=[{"containerPort": 1}])),
@@ -247,7 +313,9 @@ def test_gaps_of_a_pod_template(ours: Json, theirs: Json, expected: Json) -> Non
         ),
     ],
 )
-def test_no_patch_removes_an_item(ours: Json, theirs: Json, path: tuple[str, ...], value: Json) -> None:
+def test_no_patch_removes_an_item(
+    ours: Json, theirs: Json, path: tuple[str, ...], value: Json
+) -> None:
     closure = closed(job(ours), job(theirs), role("node", theirs, "spec", "template"))
     assert closure.remaining == (ImportGap(("spec", "template", *path), value, MISSING),)
     assert SIDE not in closure.spec["podTemplate"]["spec"].get("containers", ())
@@ -258,7 +326,9 @@ def test_an_item_that_the_patch_has_is_kept() -> None:
     """A second round finds the sidecar that the first one did not add, because another patch removes it."""
     theirs = template(main(), SIDE)
     patch = {"podTemplate": {"spec": {"containers": [{"name": "side", "$patch": "delete"}]}}}
-    closure = closed(job(template(main())), job(theirs), role("node", theirs, "spec", "template"), spec=patch)
+    closure = closed(
+        job(template(main())), job(theirs), role("node", theirs, "spec", "template"), spec=patch
+    )
     assert closure == GapClosure(patch, ())
 
 
@@ -282,7 +352,9 @@ def test_the_spec_that_is_patched_stays_as_it_was() -> None:
     [
         pytest.param({}, {"suspend": True}, {"suspend": True}, id="a field"),
         pytest.param({"suspend": True}, {}, {"suspend": None}, id="a field less"),
-        pytest.param({"a": {"b": 1, "c": 1}}, {"a": {"b": 2, "c": 1}}, {"a": {"b": 2}}, id="an inner field"),
+        pytest.param(
+            {"a": {"b": 1, "c": 1}}, {"a": {"b": 2, "c": 1}}, {"a": {"b": 2}}, id="an inner field"
+        ),
         pytest.param(
             {"tasks": [{"name": "x", "n": 1}, {"name": "y", "n": 1}]},
             {"tasks": [{"name": "x", "n": 2}, {"name": "y", "n": 1}]},
@@ -306,7 +378,11 @@ def test_gaps_outside_the_pods_patch_the_object(ours: Json, theirs: Json, patch:
 
 def two(first: Json, second: Json, **fields: Any) -> Json:
     """Return an object with two pod templates."""
-    return {"spec": {"tasks": [{"name": "a", "template": first}, {"name": "b", "template": second, **fields}]}}
+    return {
+        "spec": {
+            "tasks": [{"name": "a", "template": first}, {"name": "b", "template": second, **fields}]
+        }
+    }
 
 
 PATHS = ("spec", "tasks", 0, "template"), ("spec", "tasks", 1, "template")
@@ -327,9 +403,17 @@ PATCH = {"podTemplate": {"spec": {"nodeName": "n"}}}
             id="different gaps",
         ),
         pytest.param(
-            (BARE, NAMED), {"role": "loader", "trains": False}, {"roles": {"loader": PATCH}}, id="an auxiliary role"
+            (BARE, NAMED),
+            {"role": "loader", "trains": False},
+            {"roles": {"loader": PATCH}},
+            id="an auxiliary role",
         ),
-        pytest.param((NAMED, BARE), {"role": "loader", "trains": False}, PATCH, id="the only role that trains"),
+        pytest.param(
+            (NAMED, BARE),
+            {"role": "loader", "trains": False},
+            PATCH,
+            id="the only role that trains",
+        ),
         pytest.param(
             (NAMED, NAMED),
             {"role": "loader", "trains": False},
@@ -339,7 +423,10 @@ PATCH = {"podTemplate": {"spec": {"nodeName": "n"}}}
     ],
 )
 def test_gaps_of_roles(theirs: tuple[Json, Json], fields: Json, expected: Json) -> None:
-    first, second = role("master", theirs[0], *PATHS[0]), role("worker", theirs[1], *PATHS[1])._replace(**fields)
+    first, second = (
+        role("master", theirs[0], *PATHS[0]),
+        role("worker", theirs[1], *PATHS[1])._replace(**fields),
+    )
     assert closed(two(BARE, BARE), two(*theirs), first, second) == GapClosure(expected, ())
 
 
@@ -347,13 +434,19 @@ def test_a_container_of_an_auxiliary_role_is_named_like_the_role() -> None:
     theirs = template(main(lifecycle={"a": 1}))
     nodes, loader = role("node", BARE, *PATHS[0]), role("loader", theirs, *PATHS[1], trains=False)
     patch = {"podTemplate": {"spec": {"containers": [{"name": "loader", "lifecycle": {"a": 1}}]}}}
-    assert closed(two(BARE, BARE), two(BARE, theirs), nodes, loader) == GapClosure({"roles": {"loader": patch}}, ())
+    assert closed(two(BARE, BARE), two(BARE, theirs), nodes, loader) == GapClosure(
+        {"roles": {"loader": patch}}, ()
+    )
 
 
 def test_an_item_that_an_auxiliary_role_lacks_remains() -> None:
     nodes, loader = role("node", BARE, *PATHS[0]), role("loader", BARE, *PATHS[1], trains=False)
-    gap = ImportGap(("spec", "tasks", "[b]", "template", "spec", "containers", "[side]"), SIDE, MISSING)
-    assert closed(two(BARE, template(main(), SIDE)), two(BARE, BARE), nodes, loader).remaining == (gap,)
+    gap = ImportGap(
+        ("spec", "tasks", "[b]", "template", "spec", "containers", "[side]"), SIDE, MISSING
+    )
+    assert closed(two(BARE, template(main(), SIDE)), two(BARE, BARE), nodes, loader).remaining == (
+        gap,
+    )
 
 
 @pytest.mark.parametrize(
@@ -362,19 +455,31 @@ def test_an_item_that_an_auxiliary_role_lacks_remains() -> None:
         pytest.param((NAMED, NAMED), PATCH, id="in both templates"),
         pytest.param(
             (BARE, NAMED),
-            {"manifest": {"job": {"spec": {"tasks": [{"name": "b", "template": {"spec": {"nodeName": "n"}}}]}}}},
+            {
+                "manifest": {
+                    "job": {
+                        "spec": {"tasks": [{"name": "b", "template": {"spec": {"nodeName": "n"}}}]}
+                    }
+                }
+            },
             id="in one of them",
         ),
     ],
 )
-def test_gaps_of_equal_roles_that_are_read_as_one(theirs: tuple[Json, Json], expected: Json) -> None:
+def test_gaps_of_equal_roles_that_are_read_as_one(
+    theirs: tuple[Json, Json], expected: Json
+) -> None:
     nodes = role("node", theirs[0], *PATHS[0], other_paths=(PATHS[1],))
     assert closed(two(BARE, BARE), two(*theirs), nodes) == GapClosure(expected, ())
 
 
 def test_a_pod_is_its_own_template() -> None:
     ours = {"kind": "Pod", "metadata": {"name": "p"}, **template(main())}
-    theirs = {"kind": "Pod", "metadata": {"name": "p", "labels": {"a": "b"}}, **template(main(), hostname="h")}
+    theirs = {
+        "kind": "Pod",
+        "metadata": {"name": "p", "labels": {"a": "b"}},
+        **template(main(), hostname="h"),
+    }
     pod = role("node", theirs)
     assert closed(ours, theirs, pod) == GapClosure(
         {
@@ -393,7 +498,9 @@ def test_gaps_of_another_object() -> None:
     ours = {"kind": "Runtime", "spec": {"template": BARE}}
     found = list(all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read))
     patches = {"manifest": {"job/Runtime": {"spec": {"a": 1}}}}
-    assert close_gaps({"spec": {}}, found, {"kind": "Job"}, read) == GapClosure({"spec": {**PATCH, **patches}}, ())
+    assert close_gaps({"spec": {}}, found, {"kind": "Job"}, read) == GapClosure(
+        {"spec": {**PATCH, **patches}}, ()
+    )
 
 
 def test_the_template_of_an_unknown_runtime_has_no_path() -> None:
@@ -405,7 +512,10 @@ def test_the_template_of_an_unknown_runtime_has_no_path() -> None:
 @pytest.mark.parametrize(
     ("containers", "expected"),
     [
-        ([{"name": "a", "image": "i"}, {"name": "s"}], {"m": {"name": "m", "image": "i"}, "s": {"name": "s"}}),
+        (
+            [{"name": "a", "image": "i"}, {"name": "s"}],
+            {"m": {"name": "m", "image": "i"}, "s": {"name": "s"}},
+        ),
         ([{"name": "b"}], {"b": {"name": "b"}}),
         ([{"image": "i"}], [{"image": "i"}]),
     ],
@@ -433,22 +543,46 @@ def shrunk_spec(spec: Json) -> Json:
     ("body", "expected"),
     [
         pytest.param("restartPolicy: Never", {}, id="a field at its default"),
-        pytest.param("imagePullPolicy: IfNotPresent", {}, id="a field that the API server fills in"),
-        pytest.param("imagePullPolicy: Always", {"imagePullPolicy": "Always"}, id="a field with another value"),
+        pytest.param(
+            "imagePullPolicy: IfNotPresent", {}, id="a field that the API server fills in"
+        ),
+        pytest.param(
+            "imagePullPolicy: Always",
+            {"imagePullPolicy": "Always"},
+            id="a field with another value",
+        ),
         pytest.param("nodes: 1", {}, id="the default number of nodes"),
         pytest.param("nodes: 2", {"nodes": 2}, id="another number of nodes"),
         pytest.param("sharedMemory: true", {}, id="shared memory"),
         pytest.param("sharedMemory: false", {"sharedMemory": False}, id="no shared memory"),
         pytest.param("nodes: 2\nmasterPort: 23456", {"nodes": 2}, id="the default port"),
         pytest.param("names: {container: pytorch, node: node}", {}, id="default names"),
-        pytest.param("names: {container: a, node: node}", {"names": {"container": "a"}}, id="one default name"),
+        pytest.param(
+            "names: {container: a, node: node}",
+            {"names": {"container": "a"}},
+            id="one default name",
+        ),
         pytest.param("elastic: {maxRestarts: 0}", {}, id="a default of torchrun"),
         pytest.param(
-            "elastic: {maxRestarts: 0, nprocPerNode: 2}", {"elastic": {"nprocPerNode": 2}}, id="one default of torchrun"
+            "elastic: {maxRestarts: 0, nprocPerNode: 2}",
+            {"elastic": {"nprocPerNode": 2}},
+            id="one default of torchrun",
         ),
-        pytest.param("runPolicy: {onPodFailure: null, backoffLimit: 3}", {"runPolicy": {"backoffLimit": 3}}, id="null"),
-        pytest.param("env: {OMP_NUM_THREADS: '1', A: x}", {"env": {"OMP_NUM_THREADS": "1", "A": "x"}}, id="variables"),
-        pytest.param("nodes: 2\nelastic: {nnodes: '2:4'}", {"nodes": 2, "elastic": {"nnodes": "2:4"}}, id="a part"),
+        pytest.param(
+            "runPolicy: {onPodFailure: null, backoffLimit: 3}",
+            {"runPolicy": {"backoffLimit": 3}},
+            id="null",
+        ),
+        pytest.param(
+            "env: {OMP_NUM_THREADS: '1', A: x}",
+            {"env": {"OMP_NUM_THREADS": "1", "A": "x"}},
+            id="variables",
+        ),
+        pytest.param(
+            "nodes: 2\nelastic: {nnodes: '2:4'}",
+            {"nodes": 2, "elastic": {"nnodes": "2:4"}},
+            id="a part",
+        ),
         pytest.param(
             f"nodes: 2\nelastic: {{rdzvConfigs: {{timeout: '{JOIN_TIMEOUT_SECONDS}', join_timeout: '5', a: null}}}}",
             {"nodes": 2, "elastic": {"rdzvConfigs": {"join_timeout": "5", "a": None}}},
@@ -487,10 +621,18 @@ def test_fields_without_an_effect_are_left_out(body: str, expected: Json) -> Non
         pytest.param(
             "jobset",
             "nodes: 2\nroles: {loader: {command: [x], replicas: 2, restartPolicy: Never}}",
-            {"nodes": 2, "roles": {"loader": {"command": ["x"], "replicas": 2, "restartPolicy": "Never"}}},
+            {
+                "nodes": 2,
+                "roles": {"loader": {"command": ["x"], "replicas": 2, "restartPolicy": "Never"}},
+            },
             id="what differs in an auxiliary role",
         ),
-        pytest.param("trainjob", "runtimeRef: {name: r}", {"runtimeRef": {"name": "r"}}, id="the target of a runtime"),
+        pytest.param(
+            "trainjob",
+            "runtimeRef: {name: r}",
+            {"runtimeRef": {"name": "r"}},
+            id="the target of a runtime",
+        ),
     ],
 )
 def test_fields_of_roles_and_targets(target: str, body: str, expected: Json) -> None:
@@ -505,7 +647,16 @@ def test_a_rejected_spec_keeps_its_fields() -> None:
 
 
 def test_fields_are_in_the_order_of_the_guide() -> None:
-    first = ["target", "image", "imagePullPolicy", "script", "workingDir", "nodes", "sharedMemory", "env"]
+    first = [
+        "target",
+        "image",
+        "imagePullPolicy",
+        "script",
+        "workingDir",
+        "nodes",
+        "sharedMemory",
+        "env",
+    ]
     others, last = ["schedulerName", "nodeSelector"], ["restartPolicy", "runPolicy", "podTemplate"]
     body = "restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 1}\nenv: {A: x}\nschedulerName: s\nnodeSelector: {a: b}"
     body += "\nnodes: 2\nworkingDir: /\nsharedMemory: false\nimagePullPolicy: Always\ntarget: job\npodTemplate: {}"

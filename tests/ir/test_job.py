@@ -28,8 +28,13 @@ from tests import making
 
 
 def test_a_level_sets_both_request_and_limit() -> None:
-    above, below = Resources({"cpu": "1"}, {"memory": "2Gi"}), Resources({"memory": "1Gi", "x/y": "1"}, {"cpu": "9"})
-    assert above.over(below) == Resources({"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"memory": "2Gi", "x/y": "1"})
+    above, below = (
+        Resources({"cpu": "1"}, {"memory": "2Gi"}),
+        Resources({"memory": "1Gi", "x/y": "1"}, {"cpu": "9"}),
+    )
+    assert above.over(below) == Resources(
+        {"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"memory": "2Gi", "x/y": "1"}
+    )
 
 
 def test_null_removes_a_request_or_limit_at_its_level_and_below() -> None:
@@ -42,7 +47,9 @@ def test_null_removes_a_request_or_limit_at_its_level_and_below() -> None:
 def test_an_amount_overrides_a_null_of_a_lower_level() -> None:
     below = resources({"cpu": None}, {"cpu": None}).over(Resources({"cpu": "1"}))
     assert below[:2] == ({}, {})
-    assert Resources({"cpu": "2"}, {"cpu": "2"}).over(below) == Resources({"cpu": "2"}, {"cpu": "2"})
+    assert Resources({"cpu": "2"}, {"cpu": "2"}).over(below) == Resources(
+        {"cpu": "2"}, {"cpu": "2"}
+    )
 
 
 def test_over_is_idempotent_and_has_an_identity() -> None:
@@ -63,7 +70,9 @@ def test_map_templates_reaches_each_role() -> None:
     assert [role.template.labels for role in job.roles] == [{}] * 2
 
 
-@pytest.mark.parametrize("value", [making.job(), making.template(), Resources(), RunPolicy(), making.LAUNCH])
+@pytest.mark.parametrize(
+    "value", [making.job(), making.template(), Resources(), RunPolicy(), making.LAUNCH]
+)
 def test_everything_is_frozen(value: object) -> None:
     assert isinstance(value, tuple)
     with pytest.raises(AttributeError):
@@ -77,10 +86,15 @@ def test_zero_is_not_absent() -> None:
 
 def test_map_templates_returns_the_same_job_if_nothing_changes() -> None:
     job = making.job(
-        making.template(), making.template(), priority="high", topology=TopologyConstraint("rack", required=True)
+        making.template(),
+        making.template(),
+        priority="high",
+        topology=TopologyConstraint("rack", required=True),
     )
     assert map_templates(job, lambda one: one) is job
-    beside = job._replace(roles=(*job.roles, Role("ps", 2, making.template(), "OnFailure", trains=False)))
+    beside = job._replace(
+        roles=(*job.roles, Role("ps", 2, making.template(), "OnFailure", trains=False))
+    )
     changed = map_templates(beside, lambda one: one, lambda one: one._replace(labels={"a": "b"}))
     assert [a is b for a, b in zip(changed.roles, beside.roles, strict=True)] == [True, True, False]
     last = beside.roles[2]
@@ -101,7 +115,12 @@ def test_a_spec_that_sets_nothing_has_the_defaults_of_a_job() -> None:
     assert spec is not None
     job = lower(spec, making.DEFAULT_CLUSTER)
     assert job == Job("train", job.roles, 1, launch=job.launch)
-    assert (job.spot, job.shared_memory, job.master_port, job.compute_domain) == (False, True, 23456, False)
+    assert (job.spot, job.shared_memory, job.master_port, job.compute_domain) == (
+        False,
+        True,
+        23456,
+        False,
+    )
     assert (job.runtime_nodes, job.run_policy.suspend, job.names) == (False, False, JobNames())
     assert [role.trains for role in job.roles] == [True]
 
@@ -153,11 +172,19 @@ def rendezvous(
 ) -> dict[str, Any]:
     """Return backend and settings of a launch, which has no backend unless it is among the settings."""
     launch = making.LAUNCH._replace(rdzv_backend=None)
-    launch = launch._replace(**{name: settings.pop(name) for name in launch._fields if name in settings})
-    policy = RunPolicy(**{name: settings.pop(name) for name in RunPolicy._fields if name in settings})
-    job = making.job(replicas=replicas, launch=launch, run_policy=policy, runtime=runtime, **settings)
+    launch = launch._replace(
+        **{name: settings.pop(name) for name in launch._fields if name in settings}
+    )
+    policy = RunPolicy(
+        **{name: settings.pop(name) for name in RunPolicy._fields if name in settings}
+    )
+    job = making.job(
+        replicas=replicas, launch=launch, run_policy=policy, runtime=runtime, **settings
+    )
     role = job.roles[0]._replace(restart_policy=restart)
-    job = job._replace(roles=(role, *([Role("l", 1, making.template(), loader, trains=False)] if loader else [])))
+    job = job._replace(
+        roles=(role, *([Role("l", 1, making.template(), loader, trains=False)] if loader else []))
+    )
     done = with_rendezvous(job, launch)
     return {"backend": done.rdzv_backend, **done.rdzv_conf}
 
@@ -183,9 +210,18 @@ WAITS = {"timeout": WAIT, "join_timeout": WAIT}
         ({"replicas": 1}, {}),
         ({"replicas": 1, "rdzv_conf": {"a": "b"}}, {"a": "b"}),
         ({"spot": True}, {**WAITS, "read_timeout": WAIT}),
-        ({"spot": True, "rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60", "read_timeout": "60"}),
-        ({"spot": True, "rdzv_conf": {"timeout": "soon"}}, {**WAITS, "timeout": "soon", "read_timeout": WAIT}),
-        ({"spot": True, "rdzv_conf": {"timeout": None}}, {**WAITS, "timeout": None, "read_timeout": None}),
+        (
+            {"spot": True, "rdzv_conf": {"timeout": "60"}},
+            {**WAITS, "timeout": "60", "read_timeout": "60"},
+        ),
+        (
+            {"spot": True, "rdzv_conf": {"timeout": "soon"}},
+            {**WAITS, "timeout": "soon", "read_timeout": WAIT},
+        ),
+        (
+            {"spot": True, "rdzv_conf": {"timeout": None}},
+            {**WAITS, "timeout": None, "read_timeout": None},
+        ),
         ({"spot": True, "rdzv_conf": {"read_timeout": "5"}}, {**WAITS, "read_timeout": "5"}),
         ({"rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60"}),
         ({"runtime": {"name": "r"}}, WAITS),
@@ -194,7 +230,9 @@ WAITS = {"timeout": WAIT, "join_timeout": WAIT}
     ],
     ids=str,
 )
-def test_how_long_nodes_wait_for_each_other(settings: dict[str, Any], waits: dict[str, str | None]) -> None:
+def test_how_long_nodes_wait_for_each_other(
+    settings: dict[str, Any], waits: dict[str, str | None]
+) -> None:
     found = rendezvous(**settings)
     del found["backend"]
     assert found == waits
@@ -214,15 +252,21 @@ def test_accelerators_that_a_pod_claims_through_the_job_s_templates() -> None:
 
 
 def test_removed_settings_of_the_rendezvous_are_not_written() -> None:
-    assert making.LAUNCH._replace(rdzv_conf={"timeout": "60", "read_timeout": None}).settings == {"timeout": "60"}
+    assert making.LAUNCH._replace(rdzv_conf={"timeout": "60", "read_timeout": None}).settings == {
+        "timeout": "60"
+    }
 
 
 def test_a_null_keeps_a_request_or_a_limit_empty() -> None:
     given = resources({"cpu": "1", "memory": None}, {"cpu": None})
-    assert given == Resources({"cpu": "1"}, {}, frozenset({("requests", "memory"), ("limits", "cpu")}))
+    assert given == Resources(
+        {"cpu": "1"}, {}, frozenset({("requests", "memory"), ("limits", "cpu")})
+    )
     below = Resources({"cpu": "2", "memory": "4Gi"}, {"cpu": "8", "memory": "8Gi", "x/y": "1"})
     assert given.over(below) == Resources(
-        {"cpu": "1", "x/y": "1"}, {"memory": "8Gi", "x/y": "1"}, frozenset({("requests", "memory"), ("limits", "cpu")})
+        {"cpu": "1", "x/y": "1"},
+        {"memory": "8Gi", "x/y": "1"},
+        frozenset({("requests", "memory"), ("limits", "cpu")}),
     )
 
 
@@ -235,6 +279,8 @@ def test_a_lower_level_s_null_counts_for_resources_that_the_upper_one_does_not_n
 
 
 def test_resources_that_are_never_shared_have_equal_requests_and_limits() -> None:
-    assert Resources({"gpu": "8", "nvidia.com/gpu": "1", "cpu": "2"}, {}).over(Resources({}, {})) == Resources(
+    assert Resources({"gpu": "8", "nvidia.com/gpu": "1", "cpu": "2"}, {}).over(
+        Resources({}, {})
+    ) == Resources(
         {"cpu": "2", "gpu": "8", "nvidia.com/gpu": "1"}, {"gpu": "8", "nvidia.com/gpu": "1"}
     )

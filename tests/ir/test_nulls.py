@@ -23,7 +23,11 @@ MANY = [name for name in TARGETS if name != "pod"]
 def templates(value: Any) -> Iterator[Json]:
     """Yield every pod template with a training container, at any depth of a manifest."""
     if isinstance(value, dict):
-        names = {one["name"] for one in value.get("spec", {}).get("containers", ())} if "spec" in value else set()
+        names = (
+            {one["name"] for one in value.get("spec", {}).get("containers", ())}
+            if "spec" in value
+            else set()
+        )
         if names & {"pytorch", "node"}:
             yield {
                 key: value[key]
@@ -80,9 +84,17 @@ def main_of(made: Json) -> Json:
 
 @pytest.mark.parametrize("target", MANY)
 def test_a_request_without_a_limit_gets_no_limit(target: str) -> None:
-    body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {"memory": "4Gi", "requests": {"cpu": 4}}}
+    body = {
+        "image": "img:1",
+        "script": "t.py",
+        "nodes": 2,
+        "resources": {"memory": "4Gi", "requests": {"cpu": 4}},
+    }
     made = main_of(manifest(text(json.dumps(body)), target))
-    assert made["resources"] == {"requests": {"cpu": "4", "memory": "4Gi"}, "limits": {"memory": "4Gi"}}
+    assert made["resources"] == {
+        "requests": {"cpu": "4", "memory": "4Gi"},
+        "limits": {"memory": "4Gi"},
+    }
 
 
 RESOURCES: list[tuple[Json, Json]] = [
@@ -95,7 +107,10 @@ RESOURCES: list[tuple[Json, Json]] = [
     ({"requests": {"cpu": None}, "limits": {"cpu": 4}}, {"limits": {"cpu": "4"}}),
     (
         {"cpu": 1, "requests": {"gpu": 2}},
-        {"requests": {"cpu": "1", "nvidia.com/gpu": "2"}, "limits": {"cpu": "1", "nvidia.com/gpu": "2"}},
+        {
+            "requests": {"cpu": "1", "nvidia.com/gpu": "2"},
+            "limits": {"cpu": "1", "nvidia.com/gpu": "2"},
+        },
     ),
     ({}, {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}),
     ({"limits": {"cpu": None}}, {"requests": {"cpu": "1"}}),
@@ -111,7 +126,9 @@ def test_resources_over_a_profile_with_requests_and_limits(said: Json, wanted: J
 
 
 @pytest.mark.parametrize("half", ["requests", "limits"])
-@pytest.mark.parametrize("devices", [{"gpu": 1}, {"devices": {"rdma/hca": 1}}, {"devices": {"hugepages-2Mi": "1Gi"}}])
+@pytest.mark.parametrize(
+    "devices", [{"gpu": 1}, {"devices": {"rdma/hca": 1}}, {"devices": {"hugepages-2Mi": "1Gi"}}]
+)
 def test_a_device_with_a_null_request_or_limit_is_rejected(half: str, devices: Json) -> None:
     empty = {key: None if key == "gpu" else dict.fromkeys(value) for key, value in devices.items()}
     body = {"image": "img:1", "script": "t.py", "resources": {**devices, half: empty}}
@@ -135,13 +152,23 @@ KEPT_AWAY: dict[str, tuple[Json, tuple[str, ...]]] = {
     "serviceAccountName": ({"serviceAccountName": None}, ("spec", "serviceAccountName")),
     "schedulerName": ({"schedulerName": None}, ("spec", "schedulerName")),
     "priorityClassName": ({"priorityClassName": None}, ("spec", "priorityClassName")),
-    "imagePullPolicy": ({"imagePullPolicy": None}, ("spec", "containers", "pytorch", "imagePullPolicy")),
+    "imagePullPolicy": (
+        {"imagePullPolicy": None},
+        ("spec", "containers", "pytorch", "imagePullPolicy"),
+    ),
     "limits": (
-        {"podTemplate": {"spec": {"containers": [{"name": "pytorch", "resources": {"limits": None}}]}}},
+        {
+            "podTemplate": {
+                "spec": {"containers": [{"name": "pytorch", "resources": {"limits": None}}]}
+            }
+        },
         ("spec", "containers", "pytorch", "resources", "limits"),
     ),
     "volumes": ({"podTemplate": {"spec": {"volumes": None}}}, ("spec", "volumes")),
-    "imagePullSecrets": ({"podTemplate": {"spec": {"imagePullSecrets": None}}}, ("spec", "imagePullSecrets")),
+    "imagePullSecrets": (
+        {"podTemplate": {"spec": {"imagePullSecrets": None}}},
+        ("spec", "imagePullSecrets"),
+    ),
     "tolerations": ({"podTemplate": {"spec": {"tolerations": None}}}, ("spec", "tolerations")),
 }
 PROFILE = profile(
@@ -185,11 +212,24 @@ def test_null_prevents_defaults(said: Json, place: tuple[str, ...], target: str)
 
 
 def test_a_role_s_null_removes_the_job_s_value() -> None:
-    said = {"workingDir": "/app", "env": {"A": "1"}, "podLabels": {"x": "y"}, "priorityClassName": "high"}
-    role = {"workingDir": None, "env": {"A": None}, "podLabels": {"x": None}, "priorityClassName": None}
+    said = {
+        "workingDir": "/app",
+        "env": {"A": "1"},
+        "podLabels": {"x": "y"},
+        "priorityClassName": "high",
+    }
+    role = {
+        "workingDir": None,
+        "env": {"A": None},
+        "podLabels": {"x": None},
+        "priorityClassName": None,
+    }
     body = {"image": "img:1", "script": "t.py", **said, "master": {}, "worker": role}
     master, worker = templates(manifest(text(json.dumps(body)), "pytorchjob"))
-    assert (master["metadata"], master["spec"]["priorityClassName"]) == ({"labels": {"x": "y"}}, "high")
+    assert (master["metadata"], master["spec"]["priorityClassName"]) == (
+        {"labels": {"x": "y"}},
+        "high",
+    )
     assert ("metadata" in worker, "priorityClassName" in worker["spec"]) == (False, False)
     assert "workingDir" not in worker["spec"]["containers"][0]
     assert "env" not in worker["spec"]["containers"][0]
@@ -197,38 +237,70 @@ def test_a_role_s_null_removes_the_job_s_value() -> None:
 
 def test_a_role_overrides_the_job_s_null() -> None:
     patch = {"spec": {"priorityClassName": None}}
-    body = {"image": "img:1", "script": "t.py", "env": {"P": None}, "podTemplate": patch, "master": {}}
+    body = {
+        "image": "img:1",
+        "script": "t.py",
+        "env": {"P": None},
+        "podTemplate": patch,
+        "master": {},
+    }
     worker = {"env": {"P": "2"}, "podTemplate": {"spec": {"priorityClassName": "own"}}}
-    master, last = templates(manifest(text(json.dumps({**body, "worker": worker})), "pytorchjob", PROFILE))
-    assert ("env" in master["spec"]["containers"][0], "priorityClassName" in master["spec"]) == (False, False)
+    master, last = templates(
+        manifest(text(json.dumps({**body, "worker": worker})), "pytorchjob", PROFILE)
+    )
+    assert ("env" in master["spec"]["containers"][0], "priorityClassName" in master["spec"]) == (
+        False,
+        False,
+    )
     assert last["spec"]["containers"][0]["env"] == [{"name": "P", "value": "2"}]
     assert last["spec"]["priorityClassName"] == "own"
 
 
 def test_null_removes_labels_annotations_and_the_queue() -> None:
-    cluster = profile({"defaults": {"labels": {"a": "1", "b": "2"}, "annotations": {"c": "3"}, "queue": "team"}})
+    cluster = profile(
+        {"defaults": {"labels": {"a": "1", "b": "2"}, "annotations": {"c": "3"}, "queue": "team"}}
+    )
     head = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob"}
     metadata = {"name": "train", "labels": {"a": None}, "annotations": {"c": None}}
-    spec = {**head, "metadata": metadata, "spec": {"image": "img:1", "script": "t.py", "queue": None}}
+    spec = {
+        **head,
+        "metadata": metadata,
+        "spec": {"image": "img:1", "script": "t.py", "queue": None},
+    }
     done = compile_document(spec, cluster, "job")
     assert done.manifests[-1]["metadata"] == {"name": "train", "labels": {"b": "2"}}
-    unsaid = compile_document({**spec, "spec": {"image": "img:1", "script": "t.py"}}, cluster, "job")
-    assert unsaid.manifests[-1]["metadata"]["labels"] == {"b": "2", "kueue.x-k8s.io/queue-name": "team"}
+    unsaid = compile_document(
+        {**spec, "spec": {"image": "img:1", "script": "t.py"}}, cluster, "job"
+    )
+    assert unsaid.manifests[-1]["metadata"]["labels"] == {
+        "b": "2",
+        "kueue.x-k8s.io/queue-name": "team",
+    }
 
 
 @pytest.mark.parametrize("target", MANY)
 def test_null_under_elastic_omits_the_option(target: str) -> None:
     elastic = {"rdzvBackend": "c10d", "nprocPerNode": 1}
     body = {"image": "img:1", "script": "t.py", "nodes": 2, "resources": {}}
-    null = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
+    null = {
+        "monitorInterval": None,
+        "rdzvId": None,
+        "rdzvConfigs": {"timeout": None, "join_timeout": None},
+    }
     for more, there in (({}, True), (null, False)):
         made = str(manifest(text(json.dumps({**body, "elastic": {**elastic, **more}})), target))
-        assert ("--monitor-interval" in made, "--rdzv-id" in made, "--rdzv-conf" in made) == (there,) * 3
+        assert ("--monitor-interval" in made, "--rdzv-id" in made, "--rdzv-conf" in made) == (
+            there,
+        ) * 3
 
 
 def test_null_under_elastic_in_an_elastic_policy() -> None:
     null = {"rdzvId": None, "rdzvConfigs": {"timeout": None}}
-    body = {"image": "img:1", "script": "t.py", "elastic": {"nnodes": "1:2", "nprocPerNode": 1, **null}}
+    body = {
+        "image": "img:1",
+        "script": "t.py",
+        "elastic": {"nnodes": "1:2", "nprocPerNode": 1, **null},
+    }
     policy = manifest(text(json.dumps(body)), "pytorchjob")["spec"]["elasticPolicy"]
     assert ("rdzvId" in policy, policy["rdzvConf"]) == (
         False,
@@ -257,21 +329,36 @@ NEEDED: list[tuple[str, str, Json, tuple[str | int, ...]]] = [
 def test_removing_a_field_that_the_target_needs_is_an_error(
     target: str, field: str, patch: Json, place: tuple[str | int, ...]
 ) -> None:
-    body = {"image": "img:1", "script": "t.py", "masterPort": 1234, "master": {}, "worker": {}, "podTemplate": patch}
+    body = {
+        "image": "img:1",
+        "script": "t.py",
+        "masterPort": 1234,
+        "master": {},
+        "worker": {},
+        "podTemplate": patch,
+    }
     if target == "job":
         body = {"image": "img:1", "script": "t.py", "nodes": 2, "podTemplate": patch}
-    errors = [one for one in compiled(text(json.dumps(body)), target).problems if one.severity == "error"]
-    assert [(one.name, one.path) for one in errors] == [("unsupported-by-target", ("spec", "podTemplate", *place))]
+    errors = [
+        one for one in compiled(text(json.dumps(body)), target).problems if one.severity == "error"
+    ]
+    assert [(one.name, one.path) for one in errors] == [
+        ("unsupported-by-target", ("spec", "podTemplate", *place))
+    ]
     assert f"the target {target} needs {field}" in errors[0].message
 
 
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "PET_NNODES"])
 def test_removing_a_variable_set_by_the_operator_is_an_error(name: str) -> None:
     done = compiled(smallest(f"nodes: 2\nenv: {{{name}: null}}"), "pytorchjob")
-    assert [(one.name, one.path) for one in done.problems] == [("unsupported-by-target", ("spec", "env", name))]
+    assert [(one.name, one.path) for one in done.problems] == [
+        ("unsupported-by-target", ("spec", "env", name))
+    ]
 
 
-@pytest.mark.parametrize(("patch", "place"), [("{spec: null}", ()), ("{spec: {containers: null}}", ("containers",))])
+@pytest.mark.parametrize(
+    ("patch", "place"), [("{spec: null}", ()), ("{spec: {containers: null}}", ("containers",))]
+)
 def test_a_pod_without_a_training_container_is_rejected(patch: str, place: tuple[str, ...]) -> None:
     done = compiled(smallest(f"podTemplate: {patch}"))
     assert [(one.name, one.path) for one in done.problems] == [
@@ -280,8 +367,18 @@ def test_a_pod_without_a_training_container_is_rejected(patch: str, place: tuple
 
 
 def test_nulls_in_items_added_by_a_patch_are_omitted() -> None:
-    sidecar = {"name": "side", "image": "s:1", "workingDir": None, "env": [{"name": "A", "value": None}]}
-    patch = {"spec": {"containers": [sidecar], "tolerations": [{"key": "a", "value": None, "operator": "Exists"}]}}
+    sidecar = {
+        "name": "side",
+        "image": "s:1",
+        "workingDir": None,
+        "env": [{"name": "A", "value": None}],
+    }
+    patch = {
+        "spec": {
+            "containers": [sidecar],
+            "tolerations": [{"key": "a", "value": None, "operator": "Exists"}],
+        }
+    }
     body = {"image": "img:1", "script": "t.py", "podTemplate": patch}
     (made,) = templates(manifest(text(json.dumps(body)), "job"))
     assert made["spec"]["containers"][1] == {"name": "side", "image": "s:1", "env": [{"name": "A"}]}
@@ -297,16 +394,24 @@ def compiled_document(spec: Json, target: str, cluster: Any) -> Any:
 
 
 @given(st.data(), strategies.specs(catalogue=True), st.sampled_from([*TARGETS]))
-def test_null_in_a_pod_template_removes_on_every_target(data: st.DataObject, spec: Json, target: str) -> None:
+def test_null_in_a_pod_template_removes_on_every_target(
+    data: st.DataObject, spec: Json, target: str
+) -> None:
     cluster = profile(data.draw(strategies.profiles()).get("spec", {}))
     done = compiled_document(spec, target, cluster)
     found = [one for made in done.manifests for one in templates(made)]
     named = sorted({place for one in found for place in places(one)} - NOT_ASKED)
     if not named:
         return
-    place = tuple("pytorch" if part == "node" else part for part in data.draw(st.sampled_from(named)))
+    place = tuple(
+        "pytorch" if part == "node" else part for part in data.draw(st.sampled_from(named))
+    )
     patch = {"podTemplate": patch_of(place)}
-    roles = {role: {**spec["spec"][role], **patch} for role in ("master", "worker") if role in spec["spec"]}
+    roles = {
+        role: {**spec["spec"][role], **patch}
+        for role in ("master", "worker")
+        if role in spec["spec"]
+    }
     job = {**spec["spec"], **patch, **roles}
     after = compiled_document({**spec, "spec": job}, target, cluster)
     for made in after.manifests:

@@ -51,7 +51,9 @@ def test_keys_are_in_the_conventional_order() -> None:
     assert list(out["containers"][0])[:5] == ["name", "image", "command", "args", "workingDir"]
 
 
-@pytest.mark.parametrize(("name", "main"), [("pytorch", "pytorch"), ("side", "side"), ("none-such", "side")])
+@pytest.mark.parametrize(
+    ("name", "main"), [("pytorch", "pytorch"), ("side", "side"), ("none-such", "side")]
+)
 def test_the_training_container_is_found_by_name_or_is_the_first(name: str, main: str) -> None:
     assert pod_template.read(FULL, name).main.name == main
 
@@ -61,19 +63,30 @@ def test_the_main_container_can_be_renamed() -> None:
     assert [one["name"] for one in out["spec"]["containers"]] == ["node", "side"]
 
 
-@pytest.mark.parametrize("empty", [{}, {"spec": {}}, {"spec": None, "metadata": None}, {"spec": {"containers": []}}])
+@pytest.mark.parametrize(
+    "empty", [{}, {"spec": {}}, {"spec": None, "metadata": None}, {"spec": {"containers": []}}]
+)
 def test_an_empty_template(empty: dict[str, Any]) -> None:
-    assert pod_template.write(pod_template.read(empty, "m")) == {"spec": {"containers": [{"name": "m"}]}}
+    assert pod_template.write(pod_template.read(empty, "m")) == {
+        "spec": {"containers": [{"name": "m"}]}
+    }
 
 
 def test_with_keys_first_moves_the_listed_keys_to_the_front() -> None:
-    assert list(pod_template.with_keys_first({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == ["a", "b", "z"]
+    assert list(pod_template.with_keys_first({"z": 1, "b": 2, "a": 3}, ("a", "b", "c"))) == [
+        "a",
+        "b",
+        "z",
+    ]
 
 
 NULLS = {
     "spec": {
         "hostname": ("spec", "a"),
-        "containers": {"pytorch": {"args": ("spec", "b"), "env": {"A": ("spec", "c")}}, "side": ("spec", "d")},
+        "containers": {
+            "pytorch": {"args": ("spec", "b"), "env": {"A": ("spec", "c")}},
+            "side": ("spec", "d"),
+        },
     }
 }
 
@@ -149,8 +162,16 @@ def test_paths_are_removed_by_the_keys_of_lists() -> None:
         "env": [{"name": "A", "value": "1"}, {"name": "B"}],
         "volumeMounts": [{"mountPath": "/a"}],
     }
-    nulls = {"command": {"a": LEAF}, "env": {"A": {"value": LEAF}, "B": LEAF}, "volumeMounts": {"/a": LEAF}}
-    assert pod_template.without_paths(value, nulls) == {"command": ["a"], "env": [{"name": "A"}], "volumeMounts": []}
+    nulls = {
+        "command": {"a": LEAF},
+        "env": {"A": {"value": LEAF}, "B": LEAF},
+        "volumeMounts": {"/a": LEAF},
+    }
+    assert pod_template.without_paths(value, nulls) == {
+        "command": ["a"],
+        "env": [{"name": "A"}],
+        "volumeMounts": [],
+    }
     assert pod_template.without_paths({"env": {"A": 1}}, {"env": {"A": LEAF}}) == {"env": {}}
     assert pod_template.without_paths({"env": "A"}, {"env": {"A": LEAF}}) == {"env": "A"}
 
@@ -182,7 +203,12 @@ BASE: dict[str, Any] = {
         "affinity": {"nodeAffinity": {}},
         "dnsConfig": {"nameservers": ["1.1.1.1"]},
         "containers": [
-            {"name": "pytorch", "image": "base", "tty": True, "env": [{"name": "A", "value": "0"}, {"name": "Z"}]},
+            {
+                "name": "pytorch",
+                "image": "base",
+                "tty": True,
+                "env": [{"name": "A", "value": "0"}, {"name": "Z"}],
+            },
             {"name": "proxy", "image": "proxy"},
         ],
         "volumes": [{"name": "v", "hostPath": {"path": "/"}}, {"name": "w"}],
@@ -195,10 +221,18 @@ def test_a_template_over_a_base_keeps_all_of_its_own() -> None:
     merged = pod_template.write(pod_template.merge_under(template, BASE, "pytorch"))
     spec, containers = merged["spec"], {one["name"]: one for one in merged["spec"]["containers"]}
     assert merged["metadata"]["labels"] == {"a": "b", "z": "base"}
-    assert (spec["hostname"], spec["enableServiceLinks"], spec["affinity"]) == ("base", False, {"podAffinity": {}})
+    assert (spec["hostname"], spec["enableServiceLinks"], spec["affinity"]) == (
+        "base",
+        False,
+        {"podAffinity": {}},
+    )
     assert spec["dnsConfig"] == {"nameservers": ["1.1.1.1"]}
     assert [*containers] == ["pytorch", "proxy", "side"]
     main = containers["pytorch"]
-    assert (main["image"], main["tty"], main["env"]) == ("p", True, [{"name": "Z"}, {"name": "A", "value": "1"}])
+    assert (main["image"], main["tty"], main["env"]) == (
+        "p",
+        True,
+        [{"name": "Z"}, {"name": "A", "value": "1"}],
+    )
     assert spec["volumes"] == [{"name": "w"}, {"name": "v", "emptyDir": {}}]
     assert pod_template.merge_under(nulled(), BASE, "pytorch").nulls == NULLS

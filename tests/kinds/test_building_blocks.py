@@ -17,7 +17,13 @@ from ptcompile.kinds.reading import (
     restart_policy,
     without_empty,
 )
-from ptcompile.kinds.status import Status, field_condition, merge_patch_for, status_from_condition, true_conditions
+from ptcompile.kinds.status import (
+    Status,
+    field_condition,
+    merge_patch_for,
+    status_from_condition,
+    true_conditions,
+)
 from ptcompile.kinds.templates import find_headless_service, limit_sentences, restart_sentence
 
 Json = dict[str, Any]
@@ -42,12 +48,18 @@ def test_final_states(state: Any, done: bool) -> None:
     ("reason", "message", "why"),
     [("r", "m", "r: m"), ("r", None, "r"), (None, "m", "m"), (None, None, None), ("", "", None)],
 )
-def test_reason_and_message_in_one_text(reason: str | None, message: str | None, why: str | None) -> None:
+def test_reason_and_message_in_one_text(
+    reason: str | None, message: str | None, why: str | None
+) -> None:
     assert Status("failed", reason, message).why == why
 
 
 def test_conditions_of_a_live_object() -> None:
-    conditions = [{"type": "A", "status": "True", "reason": "r"}, {"type": "B", "status": "False"}, {"type": "C"}]
+    conditions = [
+        {"type": "A", "status": "True", "reason": "r"},
+        {"type": "B", "status": "False"},
+        {"type": "C"},
+    ]
     found = true_conditions({"status": {"conditions": conditions}})
     assert list(found) == ["A"]
     assert status_from_condition("failed", found["A"]) == ("failed", "r", None)
@@ -55,9 +67,17 @@ def test_conditions_of_a_live_object() -> None:
 
 
 def test_conditions_on_a_field() -> None:
-    one, two = field_condition("status.phase", "Done"), field_condition("status.phase", "Done", "Failed")
-    assert one.cel == "has(object.status) && has(object.status.phase) && object.status.phase == 'Done'"
-    assert two.cel == "has(object.status) && has(object.status.phase) && object.status.phase in ['Done', 'Failed']"
+    one, two = (
+        field_condition("status.phase", "Done"),
+        field_condition("status.phase", "Done", "Failed"),
+    )
+    assert (
+        one.cel == "has(object.status) && has(object.status.phase) && object.status.phase == 'Done'"
+    )
+    assert (
+        two.cel
+        == "has(object.status) && has(object.status.phase) && object.status.phase in ['Done', 'Failed']"
+    )
     assert one.argo == "status.phase == Done"
     assert two.argo == "status.phase in (Done, Failed)"
     assert merge_patch_for(("spec", "suspend"), True) == {"spec": {"suspend": True}}
@@ -68,7 +88,10 @@ def test_conditions_on_a_field() -> None:
     ("template", "text"),
     [
         ({}, "restartPolicy Never: a container that fails is not restarted in its pod"),
-        ({"restartPolicy": "OnFailure"}, "restartPolicy OnFailure: a container that fails is restarted in its pod"),
+        (
+            {"restartPolicy": "OnFailure"},
+            "restartPolicy OnFailure: a container that fails is restarted in its pod",
+        ),
         ({"restartPolicy": "Some"}, "restartPolicy Some: unknown policy"),
     ],
 )
@@ -79,7 +102,11 @@ def test_sentences_about_restarts(template: Json, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "count"),
-    [({}, 0), ({"activeDeadlineSeconds": 0}, 1), ({"activeDeadlineSeconds": 1, "ttlSecondsAfterFinished": 0}, 2)],
+    [
+        ({}, 0),
+        ({"activeDeadlineSeconds": 0}, 1),
+        ({"activeDeadlineSeconds": 1, "ttlSecondsAfterFinished": 0}, 2),
+    ],
 )
 def test_sentences_about_limits(spec: Json, count: int) -> None:
     assert len(list(limit_sentences(spec, "the job"))) == count
@@ -109,7 +136,9 @@ def _service(namespace: str = "ml", cluster_ip: str | None = "None", **selector:
         ([], "s", False),
     ],
 )
-def test_the_headless_service_of_pods(services: list[Json], name: str | None, expected: bool) -> None:
+def test_the_headless_service_of_pods(
+    services: list[Json], name: str | None, expected: bool
+) -> None:
     found = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
     assert (found is not None) is expected
 
@@ -120,7 +149,9 @@ def _role(name: str, replicas: int, image: str = "i", restart: str = "Never") ->
 
 def test_equal_roles_are_read_as_nodes() -> None:
     roles, fields = as_nodes([_role("master", 1), _role("worker", 3)])
-    assert [(role.role, role.replicas, role.other_paths) for role in roles] == [("node", 4, (("worker",),))]
+    assert [(role.role, role.replicas, role.other_paths) for role in roles] == [
+        ("node", 4, (("worker",),))
+    ]
     assert fields == {"nodes": 4}
     assert as_nodes([_role("master", 2)])[1] == {"nodes": 2}
     for other in (_role("worker", 3, image="j"), _role("worker", 3, restart="Always")):
@@ -131,7 +162,11 @@ def test_equal_roles_are_read_as_nodes() -> None:
 
 
 def test_small_readings() -> None:
-    assert without_empty({"a": None, "b": [], "c": {}, "d": 0, "e": "", "f": False}) == {"d": 0, "e": "", "f": False}
+    assert without_empty({"a": None, "b": [], "c": {}, "d": 0, "e": "", "f": False}) == {
+        "d": 0,
+        "e": "",
+        "f": False,
+    }
     assert (pod_count(None), pod_count(3), pod_count("x")) == (1, 3, 1)
     assert changed_names(container="pytorch", node="node") == {}
     assert changed_names(node="a", master="master") == {"names": {"node": "a"}}
@@ -150,7 +185,9 @@ GPU = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
         ([], (), "pytorch"),
     ],
 )
-def test_the_container_that_trains(containers: list[Json], names: tuple[str, ...], expected: str) -> None:
+def test_the_container_that_trains(
+    containers: list[Json], names: tuple[str, ...], expected: str
+) -> None:
     assert main_container({"spec": {"containers": containers}}, *names) == expected
 
 
@@ -159,8 +196,14 @@ def test_the_container_that_trains(containers: list[Json], names: tuple[str, ...
     [
         ({"name": "A", "value": "1"}, {"name": "A", "value": "1"}),
         ({"name": "A"}, {"name": "A", "value": ""}),
-        ({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "p"}}}, {"name": "A", "fieldRef": "p"}),
-        ({"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "p"}}}, {"name": "A", "value": "1"}),
+        (
+            {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "p"}}},
+            {"name": "A", "fieldRef": "p"},
+        ),
+        (
+            {"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "p"}}},
+            {"name": "A", "value": "1"},
+        ),
         (
             {"name": "A", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
             {"name": "A", "from": "secret:s/k"},

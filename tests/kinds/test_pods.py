@@ -86,10 +86,18 @@ def test_fields_of_a_container() -> None:
     assert data["command"] == ["a"]
 
 
-@pytest.mark.parametrize("spec", [{}, {"command": [], "args": [], "image": ""}, {"command": None, "image": None}])
+@pytest.mark.parametrize(
+    "spec", [{}, {"command": [], "args": [], "image": ""}, {"command": None, "image": None}]
+)
 def test_an_image_s_own_command(spec: Json) -> None:
     view = ContainerView("c", True, spec)
-    assert (view.image, view.command, view.args, view.env, view.resources) == (None, None, None, (), {})
+    assert (view.image, view.command, view.args, view.env, view.resources) == (
+        None,
+        None,
+        None,
+        (),
+        {},
+    )
     assert (view.to_dict()["command"], view.to_dict()["init"]) == (None, True)
 
 
@@ -105,7 +113,11 @@ def test_fields_of_a_pod() -> None:
         ("b", False),
     ]
     assert view.restart_policy == "Never"
-    assert (view.node_selector, view.tolerations, view.volumes) == ({"z": "a"}, ({"key": "k"},), ({"name": "v"},))
+    assert (view.node_selector, view.tolerations, view.volumes) == (
+        {"z": "a"},
+        ({"key": "k"},),
+        ({"name": "v"},),
+    )
     assert PodView("p", "node", 0, {}).restart_policy == "Always"
 
 

@@ -18,7 +18,11 @@ POD_SPEC = "spec: {restartPolicy: %s, " + CONTAINERS + "}"
 
 def found(text: str) -> dict[str, str]:
     """Return the names and paths of the findings."""
-    return {d.name: ".".join(map(str, d.path)) for d in ptcompile.lint(text).diagnostics if d.severity == "error"}
+    return {
+        d.name: ".".join(map(str, d.path))
+        for d in ptcompile.lint(text).diagnostics
+        if d.severity == "error"
+    }
 
 
 JOB = f"""\
@@ -54,7 +58,11 @@ spec:
     [
         ("apps/v1/Deployment", "{template: {%s}}", "spec.template"),
         ("apps/v1/StatefulSet", "{template: {%s}}", "spec.template"),
-        ("ray.io/v1/RayCluster", "{workerGroupSpecs: [{template: {%s}}]}", "spec.workerGroupSpecs.0.template"),
+        (
+            "ray.io/v1/RayCluster",
+            "{workerGroupSpecs: [{template: {%s}}]}",
+            "spec.workerGroupSpecs.0.template",
+        ),
         (
             "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet",
             "{leaderWorkerTemplate: {workerTemplate: {%s}}}",
@@ -86,22 +94,46 @@ spec:
         manifest: |
 {textwrap.indent(JOB, "          ")}"""
     assert set(found(workflow).values()) == {"spec.templates.0.resource.manifest"}
-    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  job.yaml: |\n{inner}"
-    assert found(config) == {"command-in-one-word": "data.job.yaml", "fractional-bytes": "data.job.yaml"}
-    assert found(config.replace("512m", "'{{inputs.parameters.memory}}'")) == {"command-in-one-word": "data.job.yaml"}
+    config = (
+        f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  job.yaml: |\n{inner}"
+    )
+    assert found(config) == {
+        "command-in-one-word": "data.job.yaml",
+        "fractional-bytes": "data.job.yaml",
+    }
+    assert found(config.replace("512m", "'{{inputs.parameters.memory}}'")) == {
+        "command-in-one-word": "data.job.yaml"
+    }
     assert found(config.replace("apiVersion: batch", "# batch")) == {}
 
 
 @pytest.mark.parametrize(
     ("version", "kind", "spec"),
     [
-        ("batch.volcano.sh/v1alpha1", "CronJob", "jobTemplate: {spec: {tasks: [], queue: default}}"),
-        ("example.com/v1", "Deployment", "template: {spec: {containers: [{name: a, image: b, command: [sleep 1]}]}}"),
-        ("example.com/v1", "StatefulSet", "serviceName: nowhere, template: {spec: {containers: [{name: a}]}}"),
+        (
+            "batch.volcano.sh/v1alpha1",
+            "CronJob",
+            "jobTemplate: {spec: {tasks: [], queue: default}}",
+        ),
+        (
+            "example.com/v1",
+            "Deployment",
+            "template: {spec: {containers: [{name: a, image: b, command: [sleep 1]}]}}",
+        ),
+        (
+            "example.com/v1",
+            "StatefulSet",
+            "serviceName: nowhere, template: {spec: {containers: [{name: a}]}}",
+        ),
     ],
 )
-def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(version: str, kind: str, spec: str) -> None:
-    assert found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n") == {}
+def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(
+    version: str, kind: str, spec: str
+) -> None:
+    assert (
+        found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n")
+        == {}
+    )
 
 
 def _stateful(**spec: Any) -> dict[str, Any]:
@@ -133,7 +165,11 @@ def test_the_pods_of_a_stateful_set_have_its_name_and_an_index(
 
 
 def test_a_headless_service_of_the_stream_gives_a_stateful_set_its_names() -> None:
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "net", "namespace": "ml"}}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "net", "namespace": "ml"},
+    }
     service["spec"] = {"clusterIP": "None", "selector": {"app": "a"}}
     stateful = _stateful(serviceName="net")
     stateful["spec"]["template"]["metadata"] = {"labels": {"app": "a"}}
@@ -147,11 +183,19 @@ def test_the_pods_of_a_deployment_have_random_names() -> None:
 
 
 def test_a_deployment_with_fewer_pods_than_its_launcher_waits_for_never_trains() -> None:
-    command = ["torchrun", "--nnodes=8", "--rdzv-backend=c10d", "--rdzv-endpoint=store.ml:29400", "t.py"]
+    command = [
+        "torchrun",
+        "--nnodes=8",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=store.ml:29400",
+        "t.py",
+    ]
     template = {"spec": {"containers": [{"name": "a", "image": "i", "command": command}]}}
     deployment = {**_stateful(replicas=4, template=template), "kind": "Deployment"}
     errors = [d.message for d in ptcompile.lint(deployment).diagnostics if d.name == "too-few-pods"]
-    assert errors == ["spec.template.spec.containers[0].command[1]: torchrun waits for 8 nodes, but the job has 4 pods"]
+    assert errors == [
+        "spec.template.spec.containers[0].command[1]: torchrun waits for 8 nodes, but the job has 4 pods"
+    ]
 
 
 @pytest.mark.parametrize("namespace", ["ml", None])
@@ -169,8 +213,14 @@ def test_a_template_without_containers_is_no_pod() -> None:
 
 def _carried(kind: str, *objects: dict[str, Any]) -> dict[str, Any]:
     api_version, spec = {
-        "AppWrapper": ("workload.codeflare.dev/v1beta2", {"components": [{"template": item} for item in objects]}),
-        "ManifestWork": ("work.open-cluster-management.io/v1", {"workload": {"manifests": [*objects]}}),
+        "AppWrapper": (
+            "workload.codeflare.dev/v1beta2",
+            {"components": [{"template": item} for item in objects]},
+        ),
+        "ManifestWork": (
+            "work.open-cluster-management.io/v1",
+            {"workload": {"manifests": [*objects]}},
+        ),
     }[kind]
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": spec}
 
@@ -180,7 +230,10 @@ def test_carried_objects_are_those_of_the_stream(kind: str) -> None:
     inner = [_stateful(), {**_stateful(), "kind": "Deployment"}]
     assert unwrapped(_carried(kind, *inner)) == inner
     assert unwrapped(_carried("AppWrapper", _carried(kind, *inner))) == inner
-    assert [job.title for job in simulate([_carried(kind, *inner)]).jobs] == ["StatefulSet/s", "Deployment/s"]
+    assert [job.title for job in simulate([_carried(kind, *inner)]).jobs] == [
+        "StatefulSet/s",
+        "Deployment/s",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -189,8 +242,13 @@ def test_carried_objects_are_those_of_the_stream(kind: str) -> None:
 )
 def test_findings_of_carried_objects_have_paths_in_the_file(kind: str, under: str) -> None:
     job = yaml.safe_load(JOB)
-    paths = {d.name: ".".join(map(str, d.path)) for d in ptcompile.lint(_carried(kind, job)).diagnostics}
-    assert paths["fractional-bytes"] == f"{under}.spec.template.spec.containers.0.resources.limits.memory"
+    paths = {
+        d.name: ".".join(map(str, d.path)) for d in ptcompile.lint(_carried(kind, job)).diagnostics
+    }
+    assert (
+        paths["fractional-bytes"]
+        == f"{under}.spec.template.spec.containers.0.resources.limits.memory"
+    )
 
 
 @pytest.mark.parametrize("kind", ["AppWrapper", "ManifestWork"])
@@ -213,12 +271,17 @@ def test_carried_objects_are_judged_as_documents_are() -> None:
         "{apiVersion: acme.io/v1, kind: Thing, metadata: {name: x}}",
     ]
     carried = [yaml.safe_load(text) for text in texts]
-    carried.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"job": JOB}})
+    carried.append(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"job": JOB}}
+    )
     bare = ptcompile.lint(yaml.safe_dump_all(carried))
     inside = ptcompile.lint(yaml.safe_dump(_carried("ManifestWork", *carried)))
     assert {d.code for d in bare.diagnostics} >= {"PTC269", "PTC851", "PTC076"}
     assert sorted(d.code for d in inside.diagnostics) == sorted(d.code for d in bare.diagnostics)
-    assert inside.unchecked == ("work.open-cluster-management.io/v1 ManifestWork/w", *bare.unchecked)
+    assert inside.unchecked == (
+        "work.open-cluster-management.io/v1 ManifestWork/w",
+        *bare.unchecked,
+    )
 
 
 def test_the_job_of_a_trial_has_its_parameters() -> None:
@@ -227,7 +290,11 @@ def test_the_job_of_a_trial_has_its_parameters() -> None:
     container["args"] = ["--lr=${trialParameters.lr}"]
     trial = {"primaryContainerName": container["name"], "trialSpec": {**job, "metadata": {}}}
     trial["trialParameters"] = [{"name": "lr", "reference": "lr"}]
-    experiment = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment", "metadata": {"name": "e"}}
+    experiment = {
+        "apiVersion": "kubeflow.org/v1beta1",
+        "kind": "Experiment",
+        "metadata": {"name": "e"},
+    }
     found = ptcompile.lint({**experiment, "spec": {"trialTemplate": trial}}).diagnostics
     under = "spec.trialTemplate.trialSpec.spec.template.spec.containers.0"
     assert {d.name: ".".join(map(str, d.path)) for d in found if d.severity == "error"} == {
@@ -238,28 +305,42 @@ def test_the_job_of_a_trial_has_its_parameters() -> None:
 
 @pytest.mark.parametrize("groups", [None, "x", {"a": 1}, []])
 def test_worker_groups_that_are_no_list_have_no_pods(groups: object) -> None:
-    cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": {"workerGroupSpecs": groups}}
+    cluster = {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayCluster",
+        "spec": {"workerGroupSpecs": groups},
+    }
     assert "containers" not in str([d.path for d in ptcompile.lint(cluster).diagnostics])
 
 
 @pytest.mark.parametrize(
     ("body", "paths"),
     [
-        ({"resource": {"manifest": "apiVersion: v1\nkind: Pod\n"}}, [("spec", "resource", "manifest")]),
+        (
+            {"resource": {"manifest": "apiVersion: v1\nkind: Pod\n"}},
+            [("spec", "resource", "manifest")],
+        ),
         ({"other": {"manifest": "apiVersion: v1\nkind: Pod\n"}}, []),
         ({"resource": {"manifest": "kind: Pod\n"}}, []),
         ({"resource": {"manifest": "apiVersion: v1\n"}}, []),
         ({"resource": {"action": "apiVersion: v1\nkind: Pod\n"}}, []),
     ],
 )
-def test_manifests_of_argo_are_below_resource(body: dict[str, Any], paths: list[tuple[str, ...]]) -> None:
+def test_manifests_of_argo_are_below_resource(
+    body: dict[str, Any], paths: list[tuple[str, ...]]
+) -> None:
     workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": body}
     assert [path for path, _ in manifest_texts(workflow)] == paths
 
 
 def test_a_selection_hides_no_rejected_pod_inside_an_object() -> None:
     """`missing-config-key` is of stage pod, which `select` never hides."""
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a"},
+        "data": {"x": "1"},
+    }
     env = [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "y"}}}]
     template = {
         "metadata": {"labels": {"app": "a"}},
@@ -319,7 +400,10 @@ def test_the_steps_of_a_workflow_that_start_a_launcher_are_pods() -> None:
 
 @pytest.mark.parametrize(
     ("written", "instead"),
-    [("kind: Workflow\n", "kind: Other\n"), ("  nodeSelector:", "  podSpecPatch: x\n  nodeSelector:")],
+    [
+        ("kind: Workflow\n", "kind: Other\n"),
+        ("  nodeSelector:", "  podSpecPatch: x\n  nodeSelector:"),
+    ],
 )
 def test_pods_of_a_workflow_that_are_not_known_are_left_alone(written: str, instead: str) -> None:
     text = WORKFLOW.replace(written, instead)
@@ -328,7 +412,9 @@ def test_pods_of_a_workflow_that_are_not_known_are_left_alone(written: str, inst
 
 
 @pytest.mark.parametrize("field", ["templates", "volumes", "volumeClaimTemplates", "nodeSelector"])
-@pytest.mark.parametrize("value", [None, "x", 1, [[]], [{"name": [], "container": [], "metadata": 1}], {"a": {}}])
+@pytest.mark.parametrize(
+    "value", [None, "x", 1, [[]], [{"name": [], "container": [], "metadata": 1}], {"a": {}}]
+)
 def test_any_workflow_is_accepted(field: str, value: object) -> None:
     workflow = yaml.safe_load(WORKFLOW)
     workflow["spec"]["templates"][1]["container"]["volumeMounts"].append({"name": []})
@@ -338,9 +424,14 @@ def test_any_workflow_is_accepted(field: str, value: object) -> None:
 
 
 def test_a_parameter_of_a_workflow_is_known_when_it_runs() -> None:
-    text = WORKFLOW.replace("node=8", "node={{inputs.parameters.gpus}}").replace("Sometimes", "Exists")
+    text = WORKFLOW.replace("node=8", "node={{inputs.parameters.gpus}}").replace(
+        "Sometimes", "Exists"
+    )
     for source in (text, yaml.safe_load(text)):
-        assert {d.name for d in ptcompile.lint(source).diagnostics} == {"shm-above-memory-limit", "required-value"}
+        assert {d.name for d in ptcompile.lint(source).diagnostics} == {
+            "shm-above-memory-limit",
+            "required-value",
+        }
     world = ptcompile.simulate(text)
     assert (world.jobs, world.skipped) == ((), ("Workflow/run-abcde",))
 
@@ -349,17 +440,25 @@ def test_a_parameter_of_a_workflow_is_known_when_it_runs() -> None:
     ("kind", "spec", "name"),
     [
         ("batch/v1/CronJob", {"schedule": "0 3 * * *", "jobTemplate": {"spec": {}}}, "Job/e-abcde"),
-        ("kubeflow.org/v1beta1/Experiment", {"trialTemplate": {"trialSpec": {"metadata": {}}}}, "Job/e-abcde"),
+        (
+            "kubeflow.org/v1beta1/Experiment",
+            {"trialTemplate": {"trialSpec": {"metadata": {}}}},
+            "Job/e-abcde",
+        ),
     ],
 )
-def test_the_jobs_that_a_controller_makes_are_simulated(kind: str, spec: dict[str, Any], name: str) -> None:
+def test_the_jobs_that_a_controller_makes_are_simulated(
+    kind: str, spec: dict[str, Any], name: str
+) -> None:
     job = yaml.safe_load(JOB)
     if "jobTemplate" in spec:
         spec["jobTemplate"]["spec"] = job["spec"]
     else:
         spec["trialTemplate"]["trialSpec"] = {**job, "metadata": {}}
     api_version, _, kind_name = kind.rpartition("/")
-    world = ptcompile.simulate({"apiVersion": api_version, "kind": kind_name, "metadata": {"name": "e"}, "spec": spec})
+    world = ptcompile.simulate(
+        {"apiVersion": api_version, "kind": kind_name, "metadata": {"name": "e"}, "spec": spec}
+    )
     assert [made.title for made in world.jobs] == [name]
     assert world.jobs[0].notes[-1] == "the name is generated: abcde stands for its end"
     assert world.skipped == ()

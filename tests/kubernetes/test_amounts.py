@@ -75,12 +75,16 @@ def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> 
         ({"limits": {"nvidia.com/gpu": "x"}}, {}),
     ],
 )
-def test_accelerators_that_a_container_sees(resources: dict[str, Any], seen: dict[str, int]) -> None:
+def test_accelerators_that_a_container_sees(
+    resources: dict[str, Any], seen: dict[str, int]
+) -> None:
     assert amounts.visible_accelerators(resources) == seen
 
 
 def test_only_accelerators_are_counted_and_only_those_above_zero() -> None:
-    limits = amounts.quantities_of({"limits": {"nvidia.com/gpu": 8, "example.com/gpu": 0, "cpu": 4}}, "limits")
+    limits = amounts.quantities_of(
+        {"limits": {"nvidia.com/gpu": 8, "example.com/gpu": 0, "cpu": 4}}, "limits"
+    )
     assert amounts.accelerators(limits) == {"nvidia.com/gpu": 8}
 
 
@@ -88,7 +92,11 @@ def test_node_requirements_as_text() -> None:
     terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["a100", "h100"]}]}]
     spec = {
         "nodeSelector": {"zone": "a"},
-        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+            }
+        },
         "tolerations": [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"operator": "Exists"}],
     }
     assert list(node_requirements(spec)) == [

@@ -49,7 +49,9 @@ WRAPPERS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("wrappers", WRAPPERS)
-@pytest.mark.parametrize("command", ["torchrun --nnodes 2 train.py", "python3.12 -m app", "bash -c true"])
+@pytest.mark.parametrize(
+    "command", ["torchrun --nnodes 2 train.py", "python3.12 -m app", "bash -c true"]
+)
 def test_the_command_begins_after_its_wrappers(wrappers: str, command: str) -> None:
     argv = wrappers.split()
     assert unwrap([*argv, *command.split()]) == (len(argv), WRAPPERS[wrappers])

@@ -9,7 +9,12 @@ import pytest
 
 from ptcompile.kubernetes.goflags import atoi, parse, parse_bool, parse_int
 
-FLAGS: dict[str, str | int | bool] = {"master": "master", "port": 23456, "wait": False, "timeout": 300}
+FLAGS: dict[str, str | int | bool] = {
+    "master": "master",
+    "port": 23456,
+    "wait": False,
+    "timeout": 300,
+}
 
 
 @pytest.mark.parametrize(

@@ -77,13 +77,29 @@ def test_invalid_images(image: str) -> None:
 
 @pytest.mark.parametrize(
     "image",
-    ["<image>", "reg/<x>:1", "${IMAGE}", "a:${TAG}", "$(IMAGE)", "$IMAGE", "{{ .image }}", "a:{{tag}}", "<训练镜像>"],
+    [
+        "<image>",
+        "reg/<x>:1",
+        "${IMAGE}",
+        "a:${TAG}",
+        "$(IMAGE)",
+        "$IMAGE",
+        "{{ .image }}",
+        "a:{{tag}}",
+        "<训练镜像>",
+    ],
 )
 def test_placeholders(image: str) -> None:
     assert is_placeholder(image)
 
 
 def test_time_is_linear() -> None:
-    for image in ("a-" * 100_000, "a." * 100_000 + "!", "{{" * 100_000, "<" * 100_000, "a" * 100_000 + "_" * 100_000):
+    for image in (
+        "a-" * 100_000,
+        "a." * 100_000 + "!",
+        "{{" * 100_000,
+        "<" * 100_000,
+        "a" * 100_000 + "_" * 100_000,
+    ):
         why_not_image(image)
         is_placeholder(image)

@@ -11,11 +11,20 @@ _LABELS = {"app": "a"}
 
 def _service(name: str, namespace: str = "default") -> dict[str, Any]:
     metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": _LABELS}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {"selector": _LABELS},
+    }
 
 
 def _pod(value: str) -> dict[str, Any]:
-    return {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"env": [{"name": "A", "value": value}]}]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"env": [{"name": "A", "value": value}]}]},
+    }
 
 
 def _answers(objects: Objects) -> list[object]:
@@ -31,7 +40,11 @@ def _answers(objects: Objects) -> list[object]:
 
 
 def test_no_answer_contains_hidden_objects() -> None:
-    own, hidden, left = _service("s"), [_service("s"), _pod("1")], [_service("s", "other"), _service("t"), _pod("2")]
+    own, hidden, left = (
+        _service("s"),
+        [_service("s"), _pod("1")],
+        [_service("s", "other"), _service("t"), _pod("2")],
+    )
     seen = Objects([own], Objects([*hidden, *left]), frozenset(map(id, hidden)))
     wanted = Objects([own, *left])
     assert _answers(seen) == _answers(wanted)
@@ -40,7 +53,9 @@ def test_no_answer_contains_hidden_objects() -> None:
 
 def test_whether_there_are_objects_of_some_kinds() -> None:
     pods = frozenset({("v1", "Pod")})
-    assert [Objects([_service("s")], Objects(related)).has_any(pods) for related in ([], [_pod("1")])] == [False, True]
+    assert [
+        Objects([_service("s")], Objects(related)).has_any(pods) for related in ([], [_pod("1")])
+    ] == [False, True]
     assert Objects([_pod("1")]).has_any(pods | {SERVICE})
     hidden = _pod("1")
     assert not Objects([], Objects([hidden]), frozenset({id(hidden)})).has_any(pods)
@@ -49,7 +64,9 @@ def test_whether_there_are_objects_of_some_kinds() -> None:
 def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
     hidden, left = _pod("1"), _pod("2")
     seen = Objects((), Objects([hidden, left]), frozenset({id(hidden)}))
-    assert list(seen.with_change(lambda one: {**one, "kind": "Job"}, {})) == [{**left, "kind": "Job"}]
+    assert list(seen.with_change(lambda one: {**one, "kind": "Job"}, {})) == [
+        {**left, "kind": "Job"}
+    ]
 
 
 def test_unaffected_objects_are_checked_once() -> None:
@@ -67,14 +84,27 @@ def test_unaffected_objects_are_checked_once() -> None:
 
 def test_services_select_pods_that_have_all_their_labels() -> None:
     def service(name: str, selector: dict[str, str] | None) -> dict[str, Any]:
-        return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"selector": selector}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": name},
+            "spec": {"selector": selector},
+        }
 
-    selectors = {"exact": {"app": "a", "x": "y"}, "some": {"x": "y"}, "more": {"app": "a", "x": "y", "z": "1"}}
+    selectors = {
+        "exact": {"app": "a", "x": "y"},
+        "some": {"x": "y"},
+        "more": {"app": "a", "x": "y", "z": "1"},
+    }
     others = {"other": {"app": "b"}, "none": {}, "null": None}
-    objects = Objects([service(name, selector) for name, selector in {**selectors, **others}.items()])
+    objects = Objects(
+        [service(name, selector) for name, selector in {**selectors, **others}.items()]
+    )
     found = objects.services_selecting({"app": "a", "x": "y", "more": "1"})
     assert sorted({one["metadata"]["name"] for one in found}) == ["exact", "some"]
-    assert sorted({one["metadata"]["name"] for one in objects.services_selecting({"app": "a", "x": "y"})}) == [
+    assert sorted(
+        {one["metadata"]["name"] for one in objects.services_selecting({"app": "a", "x": "y"})}
+    ) == [
         "exact",
         "some",
     ]

@@ -68,7 +68,9 @@ def test_a_patch(row: tuple[Any, Any, Any]) -> None:
     assert (base, patch) == row[:2], "neither side is changed"
 
 
-@pytest.mark.parametrize("row", [row for name, row in MERGES.items() if "without a name" not in name])
+@pytest.mark.parametrize(
+    "row", [row for name, row in MERGES.items() if "without a name" not in name]
+)
 def test_applying_a_patch_twice_changes_nothing(row: tuple[Any, Any, Any]) -> None:
     once = merge(row[0], row[1])
     assert merge(once, row[1]) == once

@@ -15,20 +15,40 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes import names
 
 CASES: list[tuple[Callable[[str], str | None], list[str], list[str]]] = [
-    (names.why_not_dns_label, ["a", "1a", "a-b", "a" * 63], ["", "A", "a_b", "-a", "a-", "a.b", "a" * 64, "a\n", "é"]),
+    (
+        names.why_not_dns_label,
+        ["a", "1a", "a-b", "a" * 63],
+        ["", "A", "a_b", "-a", "a-", "a.b", "a" * 64, "a\n", "é"],
+    ),
     (names.why_not_dns_1035_label, ["a", "a1", "a" * 63], ["1a", "", "a.b", "a" * 64]),
-    (names.why_not_dns_subdomain, ["a", "a.b", "1.2", "a" * 253], ["", "a..b", ".a", "a.", "A", "a-.b", "a" * 254]),
-    (names.why_not_label_value, ["", "A_b.c-1", "1", "a" * 63], ["-a", "a-", "a b", "a/b", "a" * 64, "a\n"]),
+    (
+        names.why_not_dns_subdomain,
+        ["a", "a.b", "1.2", "a" * 253],
+        ["", "a..b", ".a", "a.", "A", "a-.b", "a" * 254],
+    ),
+    (
+        names.why_not_label_value,
+        ["", "A_b.c-1", "1", "a" * 63],
+        ["-a", "a-", "a b", "a/b", "a" * 64, "a\n"],
+    ),
     (
         names.why_not_qualified_name,
         ["a", "A_b.c", "nvidia.com/gpu", "a/b", "a" * 63],
         ["", "/a", "a/", "a/b/c", "A.com/b", "a b", "a" * 64, "x.io/" + "a" * 64, "a" * 254 + "/b"],
     ),
-    (names.why_not_domain_prefixed_path, ["acme.io/foo", "a/b/c%20"], ["a", "/a", "a/", "A/b", "a/b c"]),
+    (
+        names.why_not_domain_prefixed_path,
+        ["acme.io/foo", "a/b/c%20"],
+        ["a", "/a", "a/", "A/b", "a/b c"],
+    ),
     (names.why_not_env_name, ["A", "1a", "a b", "a.b", "-"], ["", "a=b", "é", "a\n", "\x7f"]),
     (names.why_not_classic_env_name, ["A", "a.b", "-a"], ["", "1a", "a b", "..", "..a", "."]),
     (names.why_not_config_key, ["a.yaml", "A_b-c", "1"], ["", ".", "..", "..a", "a/b", "a" * 254]),
-    (names.why_not_port_name, ["http", "a-1", "1a"], ["", "1", "a--b", "-a", "a-", "A", "a" * 16, "-"]),
+    (
+        names.why_not_port_name,
+        ["http", "a-1", "1a"],
+        ["", "1", "a--b", "-a", "a-", "A", "a" * 16, "-"],
+    ),
 ]
 
 TESTS: list[tuple[Callable[[str], bool], Callable[[str], str | None]]] = [
@@ -48,7 +68,9 @@ def test_names(reason: Callable[[str], str | None], good: list[str], bad: list[s
 
 
 @pytest.mark.parametrize(("test", "reason"), TESTS)
-def test_tests_and_reasons_agree(test: Callable[[str], bool], reason: Callable[[str], str | None]) -> None:
+def test_tests_and_reasons_agree(
+    test: Callable[[str], bool], reason: Callable[[str], str | None]
+) -> None:
     for text in chain.from_iterable(good + bad for _, good, bad in CASES):
         assert test(text) == (reason(text) is None), text
 
@@ -58,9 +80,17 @@ def test_a_label_with_dots_has_a_specific_reason() -> None:
 
 
 @pytest.mark.parametrize(("reason", "good", "bad"), CASES)
-def test_long_texts_take_linear_time(reason: Callable[[str], str | None], good: list[str], bad: list[str]) -> None:
+def test_long_texts_take_linear_time(
+    reason: Callable[[str], str | None], good: list[str], bad: list[str]
+) -> None:
     start = time.process_time()
-    for text in ("a" * 100_000 + "!", "a." * 50_000 + "!", "-" * 100_000, "a-" * 50_000, "a/" * 50_000):
+    for text in (
+        "a" * 100_000 + "!",
+        "a." * 50_000 + "!",
+        "-" * 100_000,
+        "a-" * 50_000,
+        "a/" * 50_000,
+    ):
         reason(text)
     assert time.process_time() - start < 1
 
@@ -76,5 +106,7 @@ def test_suggest() -> None:
 
 def test_longest_name() -> None:
     assert names.longest_name(["-worker-0", "-master-0"]) == 54
-    assert names.longest_name(["-9"]) == 61  # docs/facts/api-server.md#jobs: an Indexed Job of 1 to 10 completions
+    assert (
+        names.longest_name(["-9"]) == 61
+    )  # docs/facts/api-server.md#jobs: an Indexed Job of 1 to 10 completions
     assert names.longest_name(["x" * 70]) == 0

@@ -14,9 +14,15 @@ TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
 def group(name: str = "a", gpus: int = 4, **changed: Any) -> NodeGroup:
-    amounts = {"cpu": 16 * NANO, "pods": 10 * NANO, **({"nvidia.com/gpu": gpus * NANO} if gpus else {})}
+    amounts = {
+        "cpu": 16 * NANO,
+        "pods": 10 * NANO,
+        **({"nvidia.com/gpu": gpus * NANO} if gpus else {}),
+    }
     labels = {"pool": ("gold",), "cores": ("16",), NAME: (name,)}
-    return NodeGroup((name,), labels, amounts=amounts, lacks=lambda resource: "/" in resource)._replace(**changed)
+    return NodeGroup(
+        (name,), labels, amounts=amounts, lacks=lambda resource: "/" in resource
+    )._replace(**changed)
 
 
 def pod(gpus: int = 4, **spec: Any) -> Json:
@@ -25,7 +31,9 @@ def pod(gpus: int = 4, **spec: Any) -> Json:
 
 def affinity(*terms: Json) -> Json:
     required = {"nodeSelectorTerms": list(terms)}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    }
 
 
 def expression(key: str, operator: str, *values: str, field: str = "matchExpressions") -> Json:
@@ -65,7 +73,9 @@ def test_groups_that_take_a_pod(spec: Json, changed: Json) -> None:
         (pod(), {"amounts": {"nvidia.com/gpu": 8 * NANO, "pods": 0}}, "1 has no pods, 1 is requested", ()),
     ],
 )  # fmt: skip
-def test_the_first_reason_in_the_scheduler_s_order(spec: Json, changed: Json, text: str, path: Any) -> None:
+def test_the_first_reason_in_the_scheduler_s_order(
+    spec: Json, changed: Json, text: str, path: Any
+) -> None:
     placement = fits(spec, [group(**changed)])
     assert placement.text() == f"0/1 node pools fit: {text}"
     assert placement.nearest.path == path
@@ -86,14 +96,21 @@ def test_the_nearest_group_is_the_easiest_to_mend() -> None:
         return fits(pod(8), groups).nearest.help
 
     assert help(group("none", 0)) == "use nodes with nvidia.com/gpu"
-    assert help(group("none", 0), group("some", 4)) == "request at most 4 nvidia.com/gpu in each pod (some)"
+    assert (
+        help(group("none", 0), group("some", 4))
+        == "request at most 4 nvidia.com/gpu in each pod (some)"
+    )
     assert help(group("none", 0), group("tainted", 8, taints=[TAINT])).endswith("(tainted)")
     assert help(group("both", 4, taints=[TAINT]), group("some", 4)).endswith("(some)")
 
 
 def test_a_sentence_has_few_reasons() -> None:
     groups = [group(str(gpus), gpus) for gpus in (7, 7, 6, 6, 5, 5, 4, 4, 3, 2)]
-    assert fits(pod(8), groups).text().endswith("2 have 4 nvidia.com/gpu, 8 are requested, 2 for other reasons")
+    assert (
+        fits(pod(8), groups)
+        .text()
+        .endswith("2 have 4 nvidia.com/gpu, 8 are requested, 2 for other reasons")
+    )
 
 
 def test_equal_nodes_are_one_group() -> None:
@@ -121,7 +138,10 @@ def test_equal_nodes_are_one_group() -> None:
         (affinity({}, expression("cores", "Exists")), True),
         ({"nodeSelector": {"pool": "silver"}, **affinity(expression("pool", "Exists"))}, False),
         ({"affinity": None}, True),
-        ({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": 1}}}, False),
+        (
+            {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": 1}}},
+            False,
+        ),
     ],
 )
 def test_a_node_must_meet_the_selector_and_one_term(spec: Json, matched: bool) -> None:
@@ -162,15 +182,39 @@ TERM = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "a"}}}
     [
         (pod(topologySpreadConstraints=[SPREAD]), {}, False),
         (pod(topologySpreadConstraints=[SPREAD]), {"is_open": lambda _: True}, True),
-        (pod(topologySpreadConstraints=[{**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]), {}, True),
-        (pod(topologySpreadConstraints=[{**SPREAD, "topologyKey": "kubernetes.io/hostname"}]), {}, True),
+        (
+            pod(topologySpreadConstraints=[{**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]),
+            {},
+            True,
+        ),
+        (
+            pod(topologySpreadConstraints=[{**SPREAD, "topologyKey": "kubernetes.io/hostname"}]),
+            {},
+            True,
+        ),
         (pod(topologySpreadConstraints=[{**SPREAD, "topologyKey": "pool"}]), {}, True),
-        (pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}), {}, False),
-        (pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}), {}, True),
+        (
+            pod(
+                affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}
+            ),
+            {},
+            False,
+        ),
+        (
+            pod(
+                affinity={
+                    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}
+                }
+            ),
+            {},
+            True,
+        ),
         (pod(topologySpreadConstraints=7, affinity={"podAffinity": [7]}), {}, True),
     ],
 )
-def test_the_label_by_which_pods_are_spread_or_joined(spec: Json, changed: Json, fitting: bool) -> None:
+def test_the_label_by_which_pods_are_spread_or_joined(
+    spec: Json, changed: Json, fitting: bool
+) -> None:
     placement = fits(spec, [group(**changed)])
     assert bool(placement.fitting) is fitting
     assert f"1 lacks the label {ZONE}, a topologyKey of the pod" in placement.text() or fitting
@@ -181,7 +225,12 @@ def test_the_label_by_which_pods_are_spread_or_joined(spec: Json, changed: Json,
     [
         ([group(size=3)], [pod(2)], False, 6),
         ([group(size=3)], [pod(2)], True, 3),
-        ([group(size=3), group("b", 8, size=1)], [pod(2)], False, 10 - 2),  # 16 cpu a node, 8 are requested
+        (
+            [group(size=3), group("b", 8, size=1)],
+            [pod(2)],
+            False,
+            10 - 2,
+        ),  # 16 cpu a node, 8 are requested
         ([group(size=3), group("b")], [pod(2)], False, None),
         ([group(limits={"nvidia.com/gpu": 6 * NANO})], [pod(2)], False, 3),
         ([group(limits={"nvidia.com/gpu": 6 * NANO}, size=1)], [pod(2)], False, 2),
@@ -190,6 +239,8 @@ def test_the_label_by_which_pods_are_spread_or_joined(spec: Json, changed: Json,
         ([group(size=3, amounts={}, lacks=lambda _: False)], [pod(1)], False, None),
     ],
 )
-def test_how_many_pods_fit_at_once(groups: list[NodeGroup], pods: list[Json], apart: bool, room: int | None) -> None:
+def test_how_many_pods_fit_at_once(
+    groups: list[NodeGroup], pods: list[Json], apart: bool, room: int | None
+) -> None:
     placements = [fits(spec, groups) for spec in pods]
     assert room_for(placements, apart=apart) == room

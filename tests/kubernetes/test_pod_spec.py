@@ -8,12 +8,19 @@ import pytest
 
 from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 
-PATH = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+PATH = (
+    "affinity",
+    "nodeAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "nodeSelectorTerms",
+)
 
 
 def required(*terms: list[dict[str, Any]]) -> dict[str, Any]:
     selector = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}}}
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}}
+    }
 
 
 def among(*values: str, key: str = "disk", operator: str = "In") -> dict[str, Any]:
@@ -24,8 +31,16 @@ def among(*values: str, key: str = "disk", operator: str = "In") -> dict[str, An
     ("spec", "pins"),
     [
         pytest.param({}, [], id="nothing"),
-        pytest.param({"nodeSelector": {"disk": "a", "x": "y"}}, [(("nodeSelector", "disk"), ["a"])], id="a selector"),
-        pytest.param(required([among("a", "b")]), [((*PATH, 0, "matchExpressions", 0), ["a", "b"])], id="one term"),
+        pytest.param(
+            {"nodeSelector": {"disk": "a", "x": "y"}},
+            [(("nodeSelector", "disk"), ["a"])],
+            id="a selector",
+        ),
+        pytest.param(
+            required([among("a", "b")]),
+            [((*PATH, 0, "matchExpressions", 0), ["a", "b"])],
+            id="one term",
+        ),
         pytest.param(
             required([among("z", key="x"), among("a"), among("c")]),
             [((*PATH, 0, "matchExpressions", 1), ["a"])],
@@ -36,7 +51,9 @@ def among(*values: str, key: str = "disk", operator: str = "In") -> dict[str, An
             [((*PATH, 0, "matchExpressions", 0), ["a", "b", "c"])],
             id="terms are alternatives",
         ),
-        pytest.param(required([among("a")], [among("a", key="x")]), [], id="an alternative without the label"),
+        pytest.param(
+            required([among("a")], [among("a", key="x")]), [], id="an alternative without the label"
+        ),
         pytest.param(required([among("a", operator="NotIn")]), [], id="another operator"),
         pytest.param(required(), [], id="no terms"),
         pytest.param(
@@ -51,7 +68,10 @@ def test_pinned_values(spec: dict[str, Any], pins: list[Any]) -> None:
 
 
 def test_the_first_request_of_a_resource() -> None:
-    containers = [{"resources": {"limits": {"cpu": 4}}}, {"resources": {"limits": {"gpu": 1}, "requests": {"gpu": 1}}}]
+    containers = [
+        {"resources": {"limits": {"cpu": 4}}},
+        {"resources": {"limits": {"gpu": 1}, "requests": {"gpu": 1}}},
+    ]
     spec = {"containers": containers, "initContainers": [{}]}
     assert request_path(spec, "gpu") == ("containers", 1, "resources", "requests", "gpu")
     assert request_path(spec, "cpu") == ("containers", 0, "resources", "limits", "cpu")

@@ -10,7 +10,15 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.kubernetes.quantity import NANO, Quantity, is_quantity, likely_quantity, parse, to_string, why_not
+from ptcompile.kubernetes.quantity import (
+    NANO,
+    Quantity,
+    is_quantity,
+    likely_quantity,
+    parse,
+    to_string,
+    why_not,
+)
 
 # accepted (docs/facts/api-server.md#resources-and-quantities), and how the server prints them
 PRINTED = {
@@ -42,7 +50,9 @@ def test_refused(value: object) -> None:
     assert why_not(value)
 
 
-@pytest.mark.parametrize(("value", "printed"), [(2, "2"), (0.5, "500m"), (1e21, "1e21"), (1e-07, "100n"), (-3, "-3")])
+@pytest.mark.parametrize(
+    ("value", "printed"), [(2, "2"), (0.5, "500m"), (1e21, "1e21"), (1e-07, "100n"), (-3, "-3")]
+)
 def test_numbers(value: float, printed: str) -> None:
     quantity = parse(value)
     assert quantity is not None
@@ -73,7 +83,10 @@ def test_amounts_compare_regardless_of_their_suffix() -> None:
 
 
 def test_resource_lists_round_up_to_milli() -> None:
-    tenth, negative = parse("0.1m"), parse("-0.1m")  # docs/facts/api-server.md#resources-and-quantities
+    tenth, negative = (
+        parse("0.1m"),
+        parse("-0.1m"),
+    )  # docs/facts/api-server.md#resources-and-quantities
     assert tenth
     assert negative
     assert (str(tenth.rounded()), str(negative.rounded())) == ("1m", "-1m")
@@ -81,7 +94,15 @@ def test_resource_lists_round_up_to_milli() -> None:
 
 @pytest.mark.parametrize(
     ("text", "meant"),
-    [("8gib", "8Gi"), ("8GB", "8G"), ("8K", "8k"), ("8 Gi", "8Gi"), ("1mi", "1Mi"), ("x", None), ("1e", None)],
+    [
+        ("8gib", "8Gi"),
+        ("8GB", "8G"),
+        ("8K", "8k"),
+        ("8 Gi", "8Gi"),
+        ("1mi", "1Mi"),
+        ("x", None),
+        ("1e", None),
+    ],
 )
 def test_suggest(text: str, meant: str | None) -> None:
     assert likely_quantity(text) == meant
@@ -97,7 +118,15 @@ def test_the_printed_form_preserves_the_amount(nano: int, style: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1" * 10**6, "1" * 999 + "!", "0." + "0" * 900 + "1", "1e999999999", "1e-999999999", "9" * 900 + "Ei"]
+    "text",
+    [
+        "1" * 10**6,
+        "1" * 999 + "!",
+        "0." + "0" * 900 + "1",
+        "1e999999999",
+        "1e-999999999",
+        "9" * 900 + "Ei",
+    ],
 )
 def test_hostile_texts_are_quick(text: str) -> None:
     start = time.process_time()

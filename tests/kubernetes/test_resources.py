@@ -35,7 +35,10 @@ def test_a_spec_object_is_simulated_like_its_document() -> None:
     data = {"metadata": {"name": "a"}, "spec": {"image": "i:1", "script": "t.py", "nodes": 2}}
     spec = Spec.model_validate(data)
     document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", **data}
-    assert [pod.name for pod in simulate(spec, target="volcano").pods] == ["a-master-0", "a-worker-0"]
+    assert [pod.name for pod in simulate(spec, target="volcano").pods] == [
+        "a-master-0",
+        "a-worker-0",
+    ]
     assert simulate(spec).to_dict() == simulate(document).to_dict()
 
 
@@ -57,7 +60,19 @@ def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bo
 
 @pytest.mark.parametrize(
     ("amount", "count"),
-    [(2, 2), (1.5, 0), ("1.5", 2), ("2", 2), ("2k", 2000), (0, 0), (-1, 0), (True, 0), (None, 0), ([], 0), ("x", 0)],
+    [
+        (2, 2),
+        (1.5, 0),
+        ("1.5", 2),
+        ("2", 2),
+        ("2k", 2000),
+        (0, 0),
+        (-1, 0),
+        (True, 0),
+        (None, 0),
+        ([], 0),
+        ("x", 0),
+    ],
 )
 def test_numbers_of_devices(amount: object, count: int) -> None:
     assert accelerators.count(amount) == count

@@ -42,7 +42,9 @@ LABELS = {"pool": "gold", "cores": "16", "size": "80Gi", "empty": ""}
 def test_a_toleration_covers_a_taint_as_core_v1_says(toleration: Json, tolerated: bool) -> None:
     """Kubernetes 1.36, k8s.io/api core/v1/toleration.go `ToleratesTaint`."""
     assert tolerates(toleration, TAINT) is tolerated
-    assert (untolerated([TAINT], [{"key": "other", "operator": "Exists"}, toleration]) is None) is tolerated
+    assert (
+        untolerated([TAINT], [{"key": "other", "operator": "Exists"}, toleration]) is None
+    ) is tolerated
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,9 @@ def test_a_taint_that_only_prefers_keeps_nothing_away() -> None:
         ({"a": 1}, "In", ["gold"], False),
     ],
 )
-def test_a_requirement_is_met_as_the_label_library_says(key: Any, operator: Any, values: Any, met: bool) -> None:
+def test_a_requirement_is_met_as_the_label_library_says(
+    key: Any, operator: Any, values: Any, met: bool
+) -> None:
     """Kubernetes 1.36, k8s.io/apimachinery pkg/labels/selector.go `Requirement.Matches`."""
     requirement = {"key": key, "operator": operator, "values": values}
     assert meets(LABELS, requirement) is met

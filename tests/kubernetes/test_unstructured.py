@@ -8,7 +8,9 @@ from ptcompile.kubernetes import unstructured
 from ptcompile.kubernetes.unstructured import MISSING, get, has
 
 
-@pytest.mark.parametrize(("metadata", "expected"), [({"namespace": "ml"}, "ml"), ({}, "default"), (None, "default")])
+@pytest.mark.parametrize(
+    ("metadata", "expected"), [({"namespace": "ml"}, "ml"), ({}, "default"), (None, "default")]
+)
 def test_namespace(metadata: Any, expected: str) -> None:
     assert unstructured.namespace_of({"metadata": metadata}) == expected
 
@@ -28,7 +30,8 @@ def test_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(3, 3), (True, 9), ("3", 9), (None, 9), (2**70, 2**63 - 1), (-(2**70), -(2**63))]
+    ("value", "expected"),
+    [(3, 3), (True, 9), ("3", 9), (None, 9), (2**70, 2**63 - 1), (-(2**70), -(2**63))],
 )
 def test_integer(value: Any, expected: int) -> None:
     assert unstructured.as_int(value, 9) == expected
@@ -36,7 +39,13 @@ def test_integer(value: Any, expected: int) -> None:
 
 @pytest.mark.parametrize(
     ("metadata", "expected"),
-    [({"name": "a"}, "a"), ({"generateName": "a-"}, "a-abcde"), ({}, ""), (None, ""), ({"name": 3}, "")],
+    [
+        ({"name": "a"}, "a"),
+        ({"generateName": "a-"}, "a-abcde"),
+        ({}, ""),
+        (None, ""),
+        ({"name": 3}, ""),
+    ],
 )
 def test_object_name(metadata: Any, expected: str) -> None:
     assert unstructured.object_name({"metadata": metadata}) == expected
@@ -56,7 +65,9 @@ def test_fields_that_are_null_are_dropped(value: Any, expected: Any) -> None:
     assert unstructured.without_nulls(value) == expected
 
 
-@pytest.mark.parametrize("value", [{"a": {"b": ["x", {"c": 1}]}, "d": "e"}, [], {}, ["a", [1]], 3, None])
+@pytest.mark.parametrize(
+    "value", [{"a": {"b": ["x", {"c": 1}]}, "d": "e"}, [], {}, ["a", [1]], 3, None]
+)
 def test_data_without_nulls_is_the_same_object(value: Any) -> None:
     assert unstructured.without_nulls(value) is value
 
@@ -65,8 +76,12 @@ def test_mentions() -> None:
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"spec": [deep]}
-    assert unstructured.may_mention({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "kueue.x-k8s.io/")
-    assert not unstructured.may_mention({"metadata": {"labels": {"app": "kueue"}}}, "kueue.x-k8s.io/")
+    assert unstructured.may_mention(
+        {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "kueue.x-k8s.io/"
+    )
+    assert not unstructured.may_mention(
+        {"metadata": {"labels": {"app": "kueue"}}}, "kueue.x-k8s.io/"
+    )
     assert unstructured.may_mention(deep, "kueue.x-k8s.io/"), "too deep to tell"
 
 

@@ -52,7 +52,9 @@ def test_the_switched_gates_of_one_software() -> None:
 def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
     lines = recorded("operators/records.txt").partition("\n\n")[0].splitlines()
     newest = {name: parse_version(version) for name, version in map(str.split, lines)}
-    assert {name: value for name, value in Versions()._asdict().items() if value and name != "domain"} == newest
+    assert {
+        name: value for name, value in Versions()._asdict().items() if value and name != "domain"
+    } == newest
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,9 @@ def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
         ("NoSuchGate", 37, None),
     ],
 )
-def test_the_stage_of_a_gate_in_a_release(gate: str, minor: int, expected: GateStage | None) -> None:
+def test_the_stage_of_a_gate_in_a_release(
+    gate: str, minor: int, expected: GateStage | None
+) -> None:
     assert stage_in("kubernetes", gate, (1, minor)) == expected
 
 
@@ -94,7 +98,9 @@ def test_a_profile_switches_a_gate_by_name_or_by_stage(
     assert is_switched("kubernetes", "EmptyDirVolumeMode", (1, 37), switches) is expected
 
 
-@pytest.mark.parametrize(("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)])
+@pytest.mark.parametrize(
+    ("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)]
+)
 def test_gates_that_switch_a_whole_stage(gate: str, expected: bool) -> None:
     assert is_group(gate) is expected
 
@@ -138,5 +144,9 @@ def test_the_recorded_releases_are_those_of_the_recordings() -> None:
 
 
 def test_every_software_of_a_profile_is_in_the_table() -> None:
-    versions = {name for name, value in Versions._field_defaults.items() if re.fullmatch(r"\(\d+, \d+\)", str(value))}
+    versions = {
+        name
+        for name, value in Versions._field_defaults.items()
+        if re.fullmatch(r"\(\d+, \d+\)", str(value))
+    }
     assert versions == set(RELEASES)

@@ -20,13 +20,21 @@ from tests.laws.texts import every_text
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.laws", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tests.laws",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    findings = commands.add_parser("findings", help="print all findings, or those lost (-) and won (+)")
+    findings = commands.add_parser(
+        "findings", help="print all findings, or those lost (-) and won (+)"
+    )
     findings.add_argument("--against", type=Path, help="a file that this command wrote earlier")
-    shorten = commands.add_parser("ratchets", help="record which texts break a law; new ones are refused")
-    shorten.add_argument("--grown", action="store_true", help="record new ones too: the corpus has grown")
+    shorten = commands.add_parser(
+        "ratchets", help="record which texts break a law; new ones are refused"
+    )
+    shorten.add_argument(
+        "--grown", action="store_true", help="record new ones too: the corpus has grown"
+    )
     why = commands.add_parser("why", help="print what breaks a law in one text")
     why.add_argument("law", choices=[*LAWS])
     why.add_argument("id")

@@ -58,7 +58,15 @@ _BEFORE = "what is found before the upgrade too is none of its effects"
 _OLD = "what is applied is the new side: the old one is in the cluster already"
 
 _RULES_APART = dict.fromkeys(
-    ("simulate", "stored", "diff of the old side", "diff of the new side", "requires", "platform", "rehearse"),
+    (
+        "simulate",
+        "stored",
+        "diff of the old side",
+        "diff of the new side",
+        "requires",
+        "platform",
+        "rehearse",
+    ),
     _LINTS_NOT,
 ) | {
     "upgrade": _BEFORE,
@@ -69,7 +77,9 @@ _SCHEMAS_APART = {"stored": _STORES, "diff of the old side": _OLD, "upgrade": _B
 _STREAM_APART = _SCHEMAS_APART | {"simulate": _PODS, "rehearse": _PODS, "requires": _PODS}
 
 
-def _of(text: str, *codes: str, different: Mapping[str, str] | None = None, **keywords: Any) -> Circumstance:
+def _of(
+    text: str, *codes: str, different: Mapping[str, str] | None = None, **keywords: Any
+) -> Circumstance:
     return Circumstance(Given(text, keywords), codes, different or {})
 
 
@@ -88,12 +98,18 @@ SPECS = {
     "a duplicate key in a spec": _of(SPEC + "  image: img:2\n", "PTC003"),
     "a list beside a spec": _of(SPEC + "---\n- a\n", "PTC008"),
     "two specs of one name": _of(_two("train"), "PTC576"),
-    "an override of wrong syntax": _of(SPEC, "PTC024", overrides=[("spec..image", "x")])._replace(is_usage=True),
+    "an override of wrong syntax": _of(SPEC, "PTC024", overrides=[("spec..image", "x")])._replace(
+        is_usage=True
+    ),
     "an override without a place": _of(SPEC, "PTC024", overrides=[("spec.args[7]", "x")]),
     "an override of a wrong type": _of(SPEC, "PTC023", overrides=[("spec.nodes", "four")]),
-    "two wrong overrides": _of(SPEC, "PTC024", "PTC024", overrides=[("spec.args[7]", "x"), ("spec.tolerations[7]", 1)]),
+    "two wrong overrides": _of(
+        SPEC, "PTC024", "PTC024", overrides=[("spec.args[7]", "x"), ("spec.tolerations[7]", 1)]
+    ),
     "a name for two specs": _of(_two("other"), "PTC025", name="run-1"),
-    "an unknown field in a profile": _of(SPEC, "PTC021", cluster=PROFILE.replace("{}", "{nodse: 3}")),
+    "an unknown field in a profile": _of(
+        SPEC, "PTC021", cluster=PROFILE.replace("{}", "{nodse: 3}")
+    ),
     "several profiles": _of(SPEC, "PTC009", cluster=f"{PROFILE}---\n{PROFILE}"),
     "a profile with a text error": _of(SPEC, "PTC001", cluster=PROFILE + "  a: [\n"),
     "a pass that fails": _of(
@@ -104,13 +120,17 @@ SPECS = {
     "a plugin's rule on a spec": _of(
         SPEC,
         "ACME001",
-        different=dict.fromkeys(("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT)
+        different=dict.fromkeys(
+            ("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT
+        )
         | {"admit": _QUEUES, "upgrade": _BEFORE},
     )._replace(configuration=plugin.JUDGING),
     "a declared rule on a spec": _of(
         SPEC,
         "ACME101",
-        different=dict.fromkeys(("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT)
+        different=dict.fromkeys(
+            ("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT
+        )
         | {"admit": _QUEUES, "upgrade": _BEFORE},
     )._replace(configuration=plugin.DECLARING),
 }
@@ -120,20 +140,26 @@ MANIFESTS = {
         MANIFEST + "kind: Job\n", "PTC003", different={"admit": _QUEUES, "rehearse": _REFUSED}
     ),
     "a list beside a manifest": _of(MANIFEST + "---\n- a\n", "PTC008"),
-    "an unknown field in a profile, manifest": _of(MANIFEST, "PTC021", cluster=PROFILE.replace("{}", "{nodse: 3}")),
+    "an unknown field in a profile, manifest": _of(
+        MANIFEST, "PTC021", cluster=PROFILE.replace("{}", "{nodse: 3}")
+    ),
     "several profiles, manifest": _of(MANIFEST, "PTC009", cluster=f"{PROFILE}---\n{PROFILE}"),
     "a profile with a text error, manifest": _of(MANIFEST, "PTC001", cluster=PROFILE + "  a: [\n"),
     "a plugin's rule on a manifest": _of(
         MANIFEST,
         "ACME001",
-        different={verb: why for verb, why in _RULES_APART.items() if verb != "platform"} | {"admit": _QUEUES},
+        different={verb: why for verb, why in _RULES_APART.items() if verb != "platform"}
+        | {"admit": _QUEUES},
     )._replace(configuration=plugin.JUDGING),
     "a declared rule on a manifest": _of(
         MANIFEST,
         "ACME101",
-        different={verb: why for verb, why in _RULES_APART.items() if verb != "platform"} | {"admit": _QUEUES},
+        different={verb: why for verb, why in _RULES_APART.items() if verb != "platform"}
+        | {"admit": _QUEUES},
     )._replace(configuration=plugin.DECLARING),
-    "a CRD in schemas": _of(f"{MANIFEST}---\n{WIDGET}", "PTC502", different=_SCHEMAS_APART, schemas=[CRD_FILE]),
+    "a CRD in schemas": _of(
+        f"{MANIFEST}---\n{WIDGET}", "PTC502", different=_SCHEMAS_APART, schemas=[CRD_FILE]
+    ),
     "a CRD in the stream": _of(
         f"{MANIFEST}---\n{CRD}---\n{WIDGET}", "PTC502", different=_STREAM_APART | {"admit": _QUEUES}
     ),

@@ -49,7 +49,13 @@ class Seen(NamedTuple):
 
 def _seen(diagnostics: Iterable[ptcompile.Diagnostic]) -> list[Seen]:
     return [
-        Seen(one.code, one.severity, one.message, field_path(one.path), one.span.line if one.span else 0)
+        Seen(
+            one.code,
+            one.severity,
+            one.message,
+            field_path(one.path),
+            one.span.line if one.span else 0,
+        )
         for one in diagnostics
     ]
 
@@ -99,7 +105,9 @@ def python_compile() -> list[Seen]:
     """Return the findings of `ptcompile.compile` with the same arguments."""
     settings = config.load(None)
     profile = None if settings.cluster is None else Path(settings.cluster)
-    return _seen(ptcompile.compile(Path(FILENAME), cluster=profile, **_judging(settings)).diagnostics)
+    return _seen(
+        ptcompile.compile(Path(FILENAME), cluster=profile, **_judging(settings)).diagnostics
+    )
 
 
 def _judging(settings: config.Config) -> dict[str, Any]:
@@ -126,7 +134,9 @@ def command_lint() -> list[Seen]:
 
 def hook() -> list[Seen]:
     """Return the findings of the hook for pre-commit, which the action and the template of GitLab run too."""
-    (entry,) = (one["entry"] for one in yaml.safe_load(HOOKS.read_text()) if one["id"] == "ptcompile-lint")
+    (entry,) = (
+        one["entry"] for one in yaml.safe_load(HOOKS.read_text()) if one["id"] == "ptcompile-lint"
+    )
     return _seen_in_report(_command(*entry.split()[1:], FILENAME))
 
 
@@ -167,7 +177,9 @@ def assistant_compile() -> list[Seen]:
 
 def _tool(name: str) -> dict[str, Any]:
     root = str(Path.cwd())
-    return TOOLS[name].run(Call({"path": FILENAME}, [root], partial(_settings, root), partial(_around, [root])))
+    return TOOLS[name].run(
+        Call({"path": FILENAME}, [root], partial(_settings, root), partial(_around, [root]))
+    )
 
 
 def page() -> list[Seen]:

@@ -61,17 +61,29 @@ def predicted_is_found(text: Text) -> Broken:
         return None
     if any(_says_no_training(found) for found in linted(text.text)):
         return []
-    return [f"simulate: {name} does not train; lint: nothing" for name, trains in expected.items() if trains is False]
+    return [
+        f"simulate: {name} does not train; lint: nothing"
+        for name, trains in expected.items()
+        if trains is False
+    ]
 
 
 def found_is_predicted(text: Text) -> Broken:
     """Where lint has an error that pods do not meet, simulate does not expect the job to train."""
     expected = _predictions(text)
-    errors = [found for found in linted(text.text) if found.name in MEETING_RULES and found.severity == "error"]
+    errors = [
+        found
+        for found in linted(text.text)
+        if found.name in MEETING_RULES and found.severity == "error"
+    ]
     errors = [found for found in errors if found.resource in expected]
     if not errors:
         return None
-    return [f"simulate: it trains; lint: {brief(found)}" for found in errors if expected[str(found.resource)] is True]
+    return [
+        f"simulate: it trains; lint: {brief(found)}"
+        for found in errors
+        if expected[str(found.resource)] is True
+    ]
 
 
 def _says_no_training(found: Diagnostic) -> bool:
@@ -82,11 +94,17 @@ def _says_no_training(found: Diagnostic) -> bool:
 
 def _predictions(text: Text) -> dict[str, bool | None]:
     objects = objects_of(text)
-    return {resource(job.manifest): can_train(job) for job in simulate(objects).jobs} if objects is not None else {}
+    return (
+        {resource(job.manifest): can_train(job) for job in simulate(objects).jobs}
+        if objects is not None
+        else {}
+    )
 
 
 _GENERAL_RULES = frozenset(
-    rule.name for rule in every_rule() if rule.check.__module__.startswith("ptcompile.linter.rules.")
+    rule.name
+    for rule in every_rule()
+    if rule.check.__module__.startswith("ptcompile.linter.rules.")
 )
 """Rules about pods and launches, which hold for each kind; those of operators are about the fields of theirs."""
 
@@ -97,9 +115,16 @@ def train_job_as_job_set(text: Text) -> Broken:
     jobs = [manifest for manifest in objects or () if manifest["kind"] == "TrainJob"]
     if objects is None or len(jobs) != 1 or (made := _job_set_of(jobs[0], objects)) is None:
         return None
-    kept = [made if other is jobs[0] else other for other in objects if not other["kind"].endswith("TrainingRuntime")]
+    kept = [
+        made if other is jobs[0] else other
+        for other in objects
+        if not other["kind"].endswith("TrainingRuntime")
+    ]
     codes = [_general_codes(linted(as_text(each))) for each in (objects, kept)]
-    codes = [{code for code in each if not any(name in code for name in _ONLY_OF_ONE_KIND)} for each in codes]
+    codes = [
+        {code for code in each if not any(name in code for name in _ONLY_OF_ONE_KIND)}
+        for each in codes
+    ]
     return [
         *(f"- {code}: only the TrainJob has it" for code in sorted(codes[0] - codes[1])),
         *(f"+ {code}: only the JobSet has it" for code in sorted(codes[1] - codes[0])),
@@ -144,7 +169,9 @@ def wrapped_is_equal(wrap: Callable[[list[Json]], Json], text: Text) -> Broken:
     if objects is None or any(manifest["kind"].endswith("List") for manifest in objects):
         return None
     carrier = [wrap(objects)]
-    before, after = ([(job.title, can_train(job)) for job in simulate(each).jobs] for each in (objects, carrier))
+    before, after = (
+        [(job.title, can_train(job)) for job in simulate(each).jobs] for each in (objects, carrier)
+    )
     return [
         *difference(linted(as_text(objects)), linted(as_text(carrier))),
         *([f"simulate: {before}, and inside {after}"] if before != after else []),
@@ -157,7 +184,9 @@ def moved_is_equal(move: Callable[[list[Json]], list[Json] | None], text: Text) 
     if objects is None or changed is None or (added := move(changed)) is None:
         return None
     return difference(
-        linted(as_text(objects)), linted(as_text([*changed, *added])), added=[resource(one) for one in added]
+        linted(as_text(objects)),
+        linted(as_text([*changed, *added])),
+        added=[resource(one) for one in added],
     )
 
 
@@ -178,7 +207,9 @@ def every_finding_has_a_place(text: Text) -> Broken:
     return [
         brief(found)
         for found in findings
-        if found.span is None or found.document >= len(objects) or not _leads(objects[found.document], found.path)
+        if found.span is None
+        or found.document >= len(objects)
+        or not _leads(objects[found.document], found.path)
     ]
 
 
@@ -230,7 +261,9 @@ def apart_is_equal(text: Text) -> Broken:
         return None
     found: list[Diagnostic] = []
     for i, manifest in enumerate(objects):
-        found += ptcompile.lint(as_text([manifest]), beside=[as_text(objects[:i] + objects[i + 1 :])]).diagnostics
+        found += ptcompile.lint(
+            as_text([manifest]), beside=[as_text(objects[:i] + objects[i + 1 :])]
+        ).diagnostics
     before, after = _without_order(linted(as_text(objects))), _without_order(tuple(found))
     return difference(before, after, _code_severity_and_object)
 
@@ -300,7 +333,12 @@ _DEDICATED = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 def _cluster(**pool: Any) -> Json:
     """Return the profile of a cluster with one pool."""
     spec = {"nodePools": {"only": {"allocatable": _AMOUNTS, **pool}}}
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "one"}, "spec": spec}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "one"},
+        "spec": spec,
+    }
 
 
 def refused_by_pool_is_found(text: Text) -> Broken:
@@ -308,12 +346,20 @@ def refused_by_pool_is_found(text: Text) -> Broken:
     if "kind: TrainingJob" not in text.text:
         return None
     cluster = _cluster(taints=[_DEDICATED])
-    refusal = [found for found in ptcompile.compile(text.text, cluster=cluster).diagnostics if _is_misfit(found)]
+    refusal = [
+        found
+        for found in ptcompile.compile(text.text, cluster=cluster).diagnostics
+        if _is_misfit(found)
+    ]
     manifests = ptcompile.compile(text.text)
     if not refusal or not manifests.manifests:
         return None
     found = ptcompile.lint(manifests.yaml(), cluster=cluster).diagnostics
-    return [] if any(one.severity == "error" for one in found) else [f"only compile: {brief(one)}" for one in refusal]
+    return (
+        []
+        if any(one.severity == "error" for one in found)
+        else [f"only compile: {brief(one)}" for one in refusal]
+    )
 
 
 def _is_misfit(found: Diagnostic) -> bool:
@@ -342,9 +388,18 @@ def admitted_as_found(text: Text) -> Broken:
         return None
     found = [one for one in linted(text.text) if one.severity in ("error", "warning")]
     has_reason = any(one.authority == "kueue" or one.stage in ("apply", "pod") for one in found)
-    lines = [f"admit: {name} is never admitted; lint: nothing" for name, outcome in jobs.items() if outcome == "never"]
-    unmanaged = [one for one in found if one.name == _UNMANAGED and jobs.get(str(one.resource)) == "admitted"]
-    return [*(() if has_reason else lines), *(f"+ {brief(one)}; admit: admitted" for one in unmanaged)]
+    lines = [
+        f"admit: {name} is never admitted; lint: nothing"
+        for name, outcome in jobs.items()
+        if outcome == "never"
+    ]
+    unmanaged = [
+        one for one in found if one.name == _UNMANAGED and jobs.get(str(one.resource)) == "admitted"
+    ]
+    return [
+        *(() if has_reason else lines),
+        *(f"+ {brief(one)}; admit: admitted" for one in unmanaged),
+    ]
 
 
 _UNMANAGED = "kueue-framework-off"
@@ -353,11 +408,17 @@ _UNMANAGED = "kueue-framework-off"
 
 def verbs_say_what_compile_says(text: Text) -> Broken:
     """Each verb that compiles a spec for one target says what the others say of it; `simulate` looks at one job."""
-    if objects_of(text) is not None or "kind: TrainingJob" not in text.text or "\nvariants:" in text.text:
+    if (
+        objects_of(text) is not None
+        or "kind: TrainingJob" not in text.text
+        or "\nvariants:" in text.text
+    ):
         return None
     stored, simulated = ptcompile.stored(text.text), ptcompile.simulate(text.text, target="default")
     # only `stored` shows defaults
-    return difference([d for d in stored.diagnostics if d.name != "unknown-defaults"], simulated.diagnostics)
+    return difference(
+        [d for d in stored.diagnostics if d.name != "unknown-defaults"], simulated.diagnostics
+    )
 
 
 LAWS: dict[str, Law] = {

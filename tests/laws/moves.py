@@ -41,13 +41,17 @@ def _with_env(objects: list[Json], *, trainers: bool) -> Iterator[tuple[Json, Js
                 yield manifest, container
 
 
-def _move_env(objects: list[Json], places: list[tuple[Json, Json]], *, by_key: bool) -> list[Json] | None:
+def _move_env(
+    objects: list[Json], places: list[tuple[Json, Json]], *, by_key: bool
+) -> list[Json] | None:
     written = [container["env"] for _, container in places]
     movable = [_movable(env, by_key=by_key) for env in written]
     if not by_key:
         # what an operator writes into `env` wins over `envFrom`, but not over the same name in `env`
         for (_, container), names in zip(places, movable, strict=True):
-            container["env"] = [entry for entry in container["env"] if entry.get("name") not in names]
+            container["env"] = [
+                entry for entry in container["env"] if entry.get("name") not in names
+            ]
         of_operator = _expanded_names(objects)
         movable = [names - of_operator for names in movable]
 
@@ -60,7 +64,9 @@ def _move_env(objects: list[Json], places: list[tuple[Json, Json]], *, by_key: b
         data = {entry["name"]: entry["value"] for entry in env if entry["name"] in names}
         added.append(_config_map(name, manifest, data))
         if by_key:
-            container["env"] = [_key_ref(entry, name) if entry["name"] in names else entry for entry in env]
+            container["env"] = [
+                _key_ref(entry, name) if entry["name"] in names else entry for entry in env
+            ]
             continue
         container["env"] = [entry for entry in env if entry["name"] not in names]
         container["envFrom"] = [*(container.get("envFrom") or ()), {"configMapRef": {"name": name}}]
@@ -84,7 +90,9 @@ def _movable(env: list[Json], *, by_key: bool) -> set[str]:
 def _expanded_names(objects: list[Json]) -> set[str]:
     """Return the names of all variables of all containers, as operators write them."""
     pods = [pod for job in simulate(objects).jobs for _, pod in job.first_pods()]
-    entries = [entry for pod in pods for container in pod.view.containers for entry in container.env]
+    entries = [
+        entry for pod in pods for container in pod.view.containers for entry in container.env
+    ]
     return {str(entry.get("name")) for entry in entries}
 
 
@@ -94,12 +102,19 @@ def _key_ref(entry: Json, config_map: str) -> Json:
 
 
 def _config_map(name: str, manifest: Json, data: dict[str, str]) -> Json:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _beside(name, manifest), "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": _beside(name, manifest),
+        "data": data,
+    }
 
 
 def _beside(name: str, manifest: Json) -> Json:
     """Return the metadata of an object in the same namespace."""
-    return {"name": name, "namespace": namespace(manifest)} if namespace(manifest) else {"name": name}
+    return (
+        {"name": name, "namespace": namespace(manifest)} if namespace(manifest) else {"name": name}
+    )
 
 
 def script_to_file(objects: list[Json]) -> list[Json] | None:
@@ -148,7 +163,9 @@ def fields_to_runtime(objects: list[Json]) -> list[Json] | None:
         for trainer in trainers_of(manifest):
             node = _node_container(objects, manifest)
             # the runtime's arguments follow the TrainJob's command, which a rule reports, but are the runtime's own
-            if node is None or (trainer.get("command") and node.get("args") and not trainer.get("args")):
+            if node is None or (
+                trainer.get("command") and node.get("args") and not trainer.get("args")
+            ):
                 continue
             for field, target in (("image", "image"), ("command", "command"), ("args", "args")):
                 if trainer.get(field):
@@ -157,7 +174,10 @@ def fields_to_runtime(objects: list[Json]) -> list[Json] | None:
             if isinstance(trainer.get("env"), list):
                 own = trainer.pop("env")
                 names = {entry.get("name") for entry in own if isinstance(entry, dict)}
-                node["env"] = [*(e for e in node.get("env") or () if e.get("name") not in names), *own]
+                node["env"] = [
+                    *(e for e in node.get("env") or () if e.get("name") not in names),
+                    *own,
+                ]
                 moved = True
             if isinstance(trainer.get("resourcesPerNode"), dict) and not node.get("resources"):
                 node["resources"] = trainer.pop("resourcesPerNode")
@@ -173,8 +193,16 @@ def _node_container(objects: list[Json], job: Json) -> Json | None:
     owned = [other for other in objects if other["kind"].endswith("TrainingRuntime")]
     if len(users) != 1 or len(owned) != 1 or owned[0].get("metadata", {}).get("name") != name:
         return None
-    trained = [item for item in runtimes.replicated_jobs(owned[0]) if runtimes.step_label(item) == "trainer"]
-    return cast("Json | None", runtimes.find_container(trained[0], "node")) if len(trained) == 1 else None
+    trained = [
+        item
+        for item in runtimes.replicated_jobs(owned[0])
+        if runtimes.step_label(item) == "trainer"
+    ]
+    return (
+        cast("Json | None", runtimes.find_container(trained[0], "node"))
+        if len(trained) == 1
+        else None
+    )
 
 
 def resources_to_limit_range(objects: list[Json]) -> list[Json] | None:
@@ -191,7 +219,10 @@ def resources_to_limit_range(objects: list[Json]) -> list[Json] | None:
     for name, places in by_namespace.items():
         if not places or not all(isinstance(place, dict) for place in places):
             continue
-        amounts = [(_cpu_and_memory(place, "limits"), _cpu_and_memory(place, "requests")) for place in places]
+        amounts = [
+            (_cpu_and_memory(place, "limits"), _cpu_and_memory(place, "requests"))
+            for place in places
+        ]
         if amounts[0] == ({}, {}) or any(amount != amounts[0] for amount in amounts):
             continue
         for place in places:
@@ -202,7 +233,11 @@ def resources_to_limit_range(objects: list[Json]) -> list[Json] | None:
 
 def _cpu_and_memory(resources: Json, field: str) -> Json:
     amounts = resources.get(field)
-    return {key: amounts[key] for key in ("cpu", "memory") if key in amounts} if isinstance(amounts, dict) else {}
+    return (
+        {key: amounts[key] for key in ("cpu", "memory") if key in amounts}
+        if isinstance(amounts, dict)
+        else {}
+    )
 
 
 def _take_cpu_and_memory(resources: Json) -> None:
@@ -214,7 +249,9 @@ def _take_cpu_and_memory(resources: Json) -> None:
 
 
 def _limit_range(place: str, limits: Json, requests: Json) -> Json:
-    defaults = {key: value for key, value in (("default", limits), ("defaultRequest", requests)) if value}
+    defaults = {
+        key: value for key, value in (("default", limits), ("defaultRequest", requests)) if value
+    }
     metadata = {"name": "moved-defaults", **({"namespace": place} if place else {})}
     spec = {"limits": [{"type": "Container", **defaults}]}
     return {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
@@ -228,7 +265,9 @@ def in_app_wrapper(objects: list[Json]) -> Json:
 
 def in_manifest_work(objects: list[Json]) -> Json:
     """Return a ManifestWork that brings the objects to another cluster."""
-    return _carrier("work.open-cluster-management.io/v1", "ManifestWork", {"workload": {"manifests": objects}})
+    return _carrier(
+        "work.open-cluster-management.io/v1", "ManifestWork", {"workload": {"manifests": objects}}
+    )
 
 
 def _carrier(api_version: str, kind: str, spec: Json) -> Json:

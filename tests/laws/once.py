@@ -34,7 +34,9 @@ _ANSWERS_OF_OTHERS = frozenset(
 
 THE_READER_OF_SCRIPTS = "shell."
 """The one room that may know how a shell script is built."""
-_SHELL_WORDS = frozenset({"if", "for", "while", "until", "case", "eval", "source", "esac", "done", "fi", "trap"})
+_SHELL_WORDS = frozenset(
+    {"if", "for", "while", "until", "case", "eval", "source", "esac", "done", "fi", "trap"}
+)
 _FEWEST_WORDS = 3
 
 
@@ -43,7 +45,9 @@ def repeated_answers() -> tuple[int, set[str]]:
     functions = [*_functions()]
     repeated: set[str] = set()
     for pattern, parameters in QUESTIONS.values():
-        answers = {name for name, node in functions if _answers(node, pattern, parameters)} - _ANSWERS_OF_OTHERS
+        answers = {
+            name for name, node in functions if _answers(node, pattern, parameters)
+        } - _ANSWERS_OF_OTHERS
         repeated |= answers if len(answers) > 1 else set()
     return len(functions), repeated
 
@@ -58,14 +62,19 @@ def _answers(node: ast.FunctionDef, pattern: str, parameters: set[str]) -> bool:
 def shell_patterns() -> tuple[int, set[str]]:
     """Return the number of patterns, and those that look for words of the shell in the text of a script."""
     patterns = [*_patterns()]
-    found = {name for name, text in patterns if len({*re.findall(r"[a-z]+", text)} & _SHELL_WORDS) >= _FEWEST_WORDS}
+    found = {
+        name
+        for name, text in patterns
+        if len({*re.findall(r"[a-z]+", text)} & _SHELL_WORDS) >= _FEWEST_WORDS
+    }
     return len(patterns), {name for name in found if not name.startswith(THE_READER_OF_SCRIPTS)}
 
 
 @cache
 def _modules() -> tuple[tuple[str, ast.Module], ...]:
     return tuple(
-        (_module_name(path), ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(PACKAGE.rglob("*.py"))
+        (_module_name(path), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(PACKAGE.rglob("*.py"))
     )
 
 

@@ -38,7 +38,10 @@ class Ratchet(NamedTuple):
 def recorded() -> dict[str, Ratchet]:
     rows = json.loads(FILE.read_text(encoding="utf-8"))
     return {
-        law: Ratchet(row["looked at"], {name: frozenset(marks.split()) for name, marks in row["broken"].items()})
+        law: Ratchet(
+            row["looked at"],
+            {name: frozenset(marks.split()) for name, marks in row["broken"].items()},
+        )
         for law, row in rows.items()
     }
 
@@ -84,7 +87,9 @@ def shortened(today: Mapping[str, Ratchet], *, grown: bool) -> tuple[dict[str, R
         still: dict[str, Marks] = {}
         for identity, marks in broken.items():
             known = allowed.get(identity, frozenset())
-            new += [f"{law}: {identity}: {' '.join(sorted(marks - known))}"] if marks - known else []
+            new += (
+                [f"{law}: {identity}: {' '.join(sorted(marks - known))}"] if marks - known else []
+            )
             still |= {identity: left} if (left := marks if grown else marks & known) else {}
         kept[law] = Ratchet(looked_at, still)
     return kept, new
@@ -92,7 +97,10 @@ def shortened(today: Mapping[str, Ratchet], *, grown: bool) -> tuple[dict[str, R
 
 def write(ratchets: Mapping[str, Ratchet]) -> None:
     rows = {
-        law: {"looked at": row.looked_at, "broken": {name: " ".join(sorted(row.broken[name])) for name in row.broken}}
+        law: {
+            "looked at": row.looked_at,
+            "broken": {name: " ".join(sorted(row.broken[name])) for name in row.broken},
+        }
         for law, row in ratchets.items()
     }
     FILE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
@@ -111,8 +119,14 @@ def complaint(law: str, found: Mapping[str, Broken]) -> str:
     for identity, lines in found.items():
         marks, recorded_marks = _marks(lines or ()), known.get(identity, frozenset())
         new = [line for line in lines or () if _mark(line) not in recorded_marks]
-        parts += [f"{identity} breaks the law {law}:", *(f"  {line}" for line in new)] if new else []
-        repaired += [f"  {identity}: {' '.join(sorted(recorded_marks - marks))}"] if recorded_marks - marks else []
+        parts += (
+            [f"{identity} breaks the law {law}:", *(f"  {line}" for line in new)] if new else []
+        )
+        repaired += (
+            [f"  {identity}: {' '.join(sorted(recorded_marks - marks))}"]
+            if recorded_marks - marks
+            else []
+        )
     if repaired:
         parts += [f"no longer breaks the law {law}; `{SHORTEN}` shortens the list:", *repaired]
     return "\n".join(parts)

@@ -38,7 +38,9 @@ def namespace_removed(objects: list[Json]) -> bool:
         return False
     (name,) = names
     _set_namespace(objects, "")
-    return name not in as_text(objects) and "Namespace" not in {manifest["kind"] for manifest in objects}
+    return name not in as_text(objects) and "Namespace" not in {
+        manifest["kind"] for manifest in objects
+    }
 
 
 def _set_namespace(objects: list[Json], name: str) -> bool:

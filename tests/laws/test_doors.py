@@ -66,7 +66,9 @@ OWN_MANIFESTS = {
     "not for Kubernetes": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n",
     "suppressed": MANIFEST.replace("image: img:1", "imge: img:1  # ptcompile: ignore[PTC501]"),
     "unused comment": MANIFEST.replace("image: img:1", "image: img:1  # ptcompile: ignore[PTC302]"),
-    "queue elsewhere": MANIFEST.replace("{name: train}", "{name: train, labels: {kueue.x-k8s.io/queue-name: q}}"),
+    "queue elsewhere": MANIFEST.replace(
+        "{name: train}", "{name: train, labels: {kueue.x-k8s.io/queue-name: q}}"
+    ),
 }
 
 
@@ -102,7 +104,8 @@ def manifests(configuration: str) -> Mapping[str, str]:
     golden = {
         name: path.read_text(encoding="utf-8")
         for name, path in paths.items()
-        if path.name not in ("spec.yaml", "cluster.yaml") and _sampled(f"{configuration} {name}", 50)
+        if path.name not in ("spec.yaml", "cluster.yaml")
+        and _sampled(f"{configuration} {name}", 50)
     }
     rules = {
         rule["code"]: rule["bad"]
@@ -123,7 +126,9 @@ def _differences(
     for door, find in {**doors, **DOORS_OF_FOLDERS}.items():
         found = find()
         reference = around if door in DOORS_OF_FOLDERS else alone
-        expected = [one._replace(line=0) for one in reference] if door == "KRM function" else reference
+        expected = (
+            [one._replace(line=0) for one in reference] if door == "KRM function" else reference
+        )
         yield door, Counter(found) - Counter(expected), Counter(expected) - Counter(found)
 
 
@@ -133,7 +138,12 @@ def _write_baseline() -> None:
     entries = []
     for one in found:
         kind, _, name = (one.resource or "").partition("/")
-        texts = {"kind": kind, "name": name, "namespace": one.namespace or "", "path": one.stable_path}
+        texts = {
+            "kind": kind,
+            "name": name,
+            "namespace": one.namespace or "",
+            "path": one.stable_path,
+        }
         lines = [f"{key} = {json.dumps(text)}" for key, text in texts.items() if text]
         entries += ["[[finding]]", f'code = "{one.code}"', f'file = "{FILENAME}"', *lines]
     Path("known.toml").write_text("\n".join([*entries, ""]), encoding="utf-8")
@@ -156,7 +166,9 @@ def test_doors_agree(configuration: str, capsysbinary: pytest.CaptureFixture[byt
             shown += [f"{door}: {name}: + {tuple(one)}" for one in extra.elements()]
             shown += [f"{door}: {name}: - {tuple(one)}" for one in missing.elements()]
     capsysbinary.readouterr()
-    recorded = {one["door"]: one["count"] for one in _ratchet() if one["configuration"] == configuration}
+    recorded = {
+        one["door"]: one["count"] for one in _ratchet() if one["configuration"] == configuration
+    }
     assert {door: count for door, count in counts.items() if count} == recorded, "\n".join(shown)
 
 

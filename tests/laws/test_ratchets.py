@@ -18,14 +18,18 @@ def test_only_recorded_texts_break_the_law(law: str) -> None:
     found = {text.id: LAWS[law](text) for text in thinned(every_text(), STEP)}
     assert not (why := ratchets.complaint(law, found)), why
     if PROFILE == "long":
-        assert sum(lines is not None for lines in found.values()) == ratchets.recorded()[law].looked_at
+        assert (
+            sum(lines is not None for lines in found.values()) == ratchets.recorded()[law].looked_at
+        )
 
 
 @pytest.mark.parametrize("law", ratchets.CODE_LAWS)
 def test_only_recorded_code_breaks_the_law(law: str) -> None:
     _, names = ratchets.CODE_LAWS[law]()
     everything = sorted({*ratchets.recorded()[law].broken, *names})
-    found = {name: ["again: the question has an answer"] if name in names else [] for name in everything}
+    found = {
+        name: ["again: the question has an answer"] if name in names else [] for name in everything
+    }
     assert not (why := ratchets.complaint(law, found)), why
 
 

@@ -52,14 +52,22 @@ def given_to(circumstance: Circumstance) -> Given:
     if not circumstance.configuration:
         return circumstance.given
     extensions = plugin.configured(circumstance.configuration)
-    return circumstance.given._replace(keywords={**circumstance.given.keywords, "extensions": extensions})
+    return circumstance.given._replace(
+        keywords={**circumstance.given.keywords, "extensions": extensions}
+    )
 
 
 def verbs_of(name: str) -> list[str]:
     """Return the verbs that can be given what a circumstance is."""
-    apart = READ_NO_SPECS if name in SPECS else READ_NO_MANIFESTS if name in MANIFESTS else frozenset()
+    apart = (
+        READ_NO_SPECS if name in SPECS else READ_NO_MANIFESTS if name in MANIFESTS else frozenset()
+    )
     keywords = CIRCUMSTANCES[name].given.keywords
-    return [verb for verb in FUNCTIONS if verb not in apart and all(takes(verb, keyword) for keyword in keywords)]
+    return [
+        verb
+        for verb in FUNCTIONS
+        if verb not in apart and all(takes(verb, keyword) for keyword in keywords)
+    ]
 
 
 PAIRS = [(name, verb) for name in CIRCUMSTANCES for verb in verbs_of(name)]
@@ -97,7 +105,9 @@ def test_reasons_are_those_of_verbs() -> None:
 @pytest.mark.parametrize(("name", "verb"), COMMAND_PAIRS)
 def test_a_command_finds_what_its_function_does(name: str, verb: str, capsys: Capture) -> None:
     circumstance = CIRCUMSTANCES[name]
-    function = FUNCTIONS["simulate" if verb == "rehearse" else verb]  # which reads the same, and returns warnings too
+    function = FUNCTIONS[
+        "simulate" if verb == "rehearse" else verb
+    ]  # which reads the same, and returns warnings too
     expected = said(function(given_to(circumstance)))
     done = run(verb, circumstance.given, capsys)
     if circumstance.is_usage:
@@ -108,7 +118,9 @@ def test_a_command_finds_what_its_function_does(name: str, verb: str, capsys: Ca
     assert done.status == _status(verb, circumstance.given, expected), done.printed
 
 
-@pytest.mark.parametrize(("verb", "keyword"), [(verb, keyword) for verb in NO_OPTION for keyword in NO_OPTION[verb]])
+@pytest.mark.parametrize(
+    ("verb", "keyword"), [(verb, keyword) for verb in NO_OPTION for keyword in NO_OPTION[verb]]
+)
 def test_options_that_commands_do_not_have(verb: str, keyword: str, capsys: Capture) -> None:
     done = run(verb, Given(MANIFEST, {keyword: [CRD_FILE]}), capsys)
     assert "unrecognized arguments" in done.printed, NO_OPTION[verb][keyword]
@@ -151,7 +163,15 @@ def test_diff_reads_the_schemas_of_the_configuration(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["--fix", "--diff", "--add-ignore", "--statistics", "--write-baseline=known.toml", "--exit-zero"]
+    "option",
+    [
+        "--fix",
+        "--diff",
+        "--add-ignore",
+        "--statistics",
+        "--write-baseline=known.toml",
+        "--exit-zero",
+    ],
 )
 def test_lint_says_so_whatever_it_is_to_do(option: str, capsys: Capture) -> None:
     Path(FILENAME).write_text("# a comment\n", encoding="utf-8")
@@ -181,7 +201,9 @@ def test_every_function_that_reads_sources_is_a_verb_here() -> None:
     sources = {"source", "spec", "specs", "a"}
     functions = [getattr(ptcompile, name) for name in ptcompile.__all__]
     reading = {
-        one.__name__ for one in functions if inspect.isfunction(one) and sources & {*inspect.signature(one).parameters}
+        one.__name__
+        for one in functions
+        if inspect.isfunction(one) and sources & {*inspect.signature(one).parameters}
     }
     reading.remove("diagnose")  # of the manifest, it tells only the causes of what the logs say
     assert reading == {

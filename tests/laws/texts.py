@@ -30,7 +30,9 @@ OPERATORS = ("jobset", "pytorchjob", "trainjob", "volcano")
 SAMPLE_STEP = 4
 """Every fourth of the manifests that were written for the operators' own code: 150 of them are nearly alike."""
 
-_TRAINS = re.compile(r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|accelerate launch|deepspeed", re.IGNORECASE)
+_TRAINS = re.compile(
+    r"torchrun|torch\.distributed|pytorch|\btrain\w*\.py|accelerate launch|deepspeed", re.IGNORECASE
+)
 
 
 class Text(NamedTuple):
@@ -50,7 +52,14 @@ class Text(NamedTuple):
 @cache
 def every_text() -> tuple[Text, ...]:
     """Return all texts, each id once."""
-    return (*_corpus(), *_recorded_manifests(), *_operator_manifests(), *_examples(), *_goldens(), *_generated())
+    return (
+        *_corpus(),
+        *_recorded_manifests(),
+        *_operator_manifests(),
+        *_examples(),
+        *_goldens(),
+        *_generated(),
+    )
 
 
 def _corpus() -> Iterator[Text]:
@@ -94,7 +103,9 @@ def _goldens() -> Iterator[Text]:
             yield Text(f"golden/{case.name}/{target}", what, text)
 
 
-SHAPES = tuple(itertools.product((1, 2, 4), (0, 1, 8), ("static", "elastic"), ("torchrun", "command")))
+SHAPES = tuple(
+    itertools.product((1, 2, 4), (0, 1, 8), ("static", "elastic"), ("torchrun", "command"))
+)
 """Nodes, GPUs of each, the kind of rendezvous, and who starts torchrun."""
 
 
@@ -102,7 +113,10 @@ def generated_specs() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and the spec of each shape; not from hypothesis, whose examples change with its version."""
     for nodes, gpus, rendezvous, launcher in SHAPES:
         name = f"n{nodes}-g{gpus}-{rendezvous}-{launcher}"
-        spec: dict[str, Any] = {"image": "ghcr.io/acme/train:1", "resources": {"cpu": 8, "memory": "64Gi"}}
+        spec: dict[str, Any] = {
+            "image": "ghcr.io/acme/train:1",
+            "resources": {"cpu": 8, "memory": "64Gi"},
+        }
         if gpus:
             spec["resources"]["gpu"] = gpus
         if launcher == "torchrun":
@@ -113,7 +127,15 @@ def generated_specs() -> Iterator[tuple[str, dict[str, Any]]]:
             spec["elastic"] = {"nnodes": f"1:{nodes}" if nodes > 1 else "1"}
         else:
             spec["nodes"] = nodes
-        yield name, {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": spec}
+        yield (
+            name,
+            {
+                "apiVersion": "ptcompile/v1",
+                "kind": "TrainingJob",
+                "metadata": {"name": name},
+                "spec": spec,
+            },
+        )
 
 
 def _generated() -> Iterator[Text]:

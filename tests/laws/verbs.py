@@ -74,14 +74,23 @@ Diagnostics = Iterable[ptcompile.Diagnostic]
 def said(diagnostics: Diagnostics) -> list[Said]:
     """Return the findings of a function."""
     return [
-        Said(one.code, one.severity, one.message, one.path, one.span and tuple(one.span), one.filename)
+        Said(
+            one.code,
+            one.severity,
+            one.message,
+            one.path,
+            one.span and tuple(one.span),
+            one.filename,
+        )
         for one in diagnostics
     ]
 
 
 def _plain(verb: Callable[..., Any], **fixed: Any) -> Callable[[Given], Diagnostics]:
     def call(given: Given) -> Diagnostics:
-        result: Diagnostics = verb(given.text, filename=FILENAME, **fixed, **given.keywords).diagnostics
+        result: Diagnostics = verb(
+            given.text, filename=FILENAME, **fixed, **given.keywords
+        ).diagnostics
         return result
 
     return call

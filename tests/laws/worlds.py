@@ -32,7 +32,11 @@ def objects_of(text: Text) -> list[Json] | None:
 
 
 def _is_no_object(item: Any) -> bool:
-    return not isinstance(item, dict) or "kind" not in item or item.get("apiVersion") in (None, "ptcompile/v1")
+    return (
+        not isinstance(item, dict)
+        or "kind" not in item
+        or item.get("apiVersion") in (None, "ptcompile/v1")
+    )
 
 
 def as_text(objects: Iterable[Json]) -> str:
@@ -69,7 +73,9 @@ def difference(
     ]
 
 
-def _surplus(sign: str, findings: Sequence[Diagnostic], surplus: Counter[tuple[str, ...]], key: Key) -> Iterator[str]:
+def _surplus(
+    sign: str, findings: Sequence[Diagnostic], surplus: Counter[tuple[str, ...]], key: Key
+) -> Iterator[str]:
     for found in findings:
         if surplus[key(found)] > 0:
             surplus[key(found)] -= 1
@@ -117,7 +123,11 @@ def containers_of(manifest: Json) -> Iterator[Json]:
     for spec in pod_specs(manifest):
         for field in ("initContainers", "containers"):
             written = spec.get(field)
-            yield from (item for item in written if isinstance(item, dict)) if isinstance(written, list) else ()
+            yield from (
+                (item for item in written if isinstance(item, dict))
+                if isinstance(written, list)
+                else ()
+            )
 
 
 def trainers_of(manifest: Json) -> Iterator[Json]:

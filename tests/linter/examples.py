@@ -72,8 +72,12 @@ def _describe(found: Diagnostic, rule: Rule) -> dict[str, Any]:
 def _changes(rule: Rule) -> list[str]:
     """Return the lines that the rule's fixes change, and how."""
     bad = rule_page(rule).bad
-    fixed = fix_in_rounds(bad.encode(), lambda content: tuple(_findings(content.decode(), rule)), unsafe=True)
-    lines = difflib.unified_diff(bad.splitlines(), fixed.content.decode().splitlines(), n=0, lineterm="")
+    fixed = fix_in_rounds(
+        bad.encode(), lambda content: tuple(_findings(content.decode(), rule)), unsafe=True
+    )
+    lines = difflib.unified_diff(
+        bad.splitlines(), fixed.content.decode().splitlines(), n=0, lineterm=""
+    )
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
@@ -86,8 +90,13 @@ def near_misses(rule: Rule) -> dict[str, str | None]:
     page = rule_page(rule)
     bad = _other_messages(page.bad, rule)
     implied = {f'{name} = "other"' for name, message in bad.items() if message is None}
-    near = {name: message for name, message in bad.items() if message is not None or name not in implied}
-    return {**near, **{f"good: {name}": message for name, message in _other_messages(page.good, rule).items()}}
+    near = {
+        name: message for name, message in bad.items() if message is not None or name not in implied
+    }
+    return {
+        **near,
+        **{f"good: {name}": message for name, message in _other_messages(page.good, rule).items()},
+    }
 
 
 def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
@@ -95,18 +104,26 @@ def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
     objects = [document.data for document in read(text).documents]
     usual = _messages(objects, rule)
     near = {name: _messages(changed, rule) for name, changed in variations(objects)}
-    return {name: messages[0] if messages else None for name, messages in near.items() if messages != usual}
+    return {
+        name: messages[0] if messages else None
+        for name, messages in near.items()
+        if messages != usual
+    }
 
 
 def _messages(objects: list[Any], rule: Rule) -> list[str]:
-    return [found.message for obj in objects for found in run(obj, stream=objects, only={rule.name})]
+    return [
+        found.message for obj in objects for found in run(obj, stream=objects, only={rule.name})
+    ]
 
 
 def main() -> None:
     for folder in sorted({folder_of(rule) for rule in every_rule()}):
         examples = {rule.name: example_findings(rule) for rule in rules_of(folder)}
         (folder / EXAMPLES).write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n")
-        write_records(folder / NEAR_MISSES, {rule.name: near_misses(rule) for rule in rules_of(folder)})
+        write_records(
+            folder / NEAR_MISSES, {rule.name: near_misses(rule) for rule in rules_of(folder)}
+        )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from ptcompile.linter import run
 Json = dict[str, Any]
 
 
-def found(manifest: Json, *, others: Sequence[Json] = (), versions: Versions | None = None) -> set[str]:
+def found(
+    manifest: Json, *, others: Sequence[Json] = (), versions: Versions | None = None
+) -> set[str]:
     """Return the names of the rules that find something in an object."""
     return {problem.name for problem in run(manifest, stream=others, versions=versions)}
 
@@ -22,7 +24,11 @@ def paths(manifest: Json, rule: str, *, others: Sequence[Json] = ()) -> list[tup
 
 
 def template(
-    *, restart: str | None = "Never", command: Sequence[str] = (), container: Json | None = None, **spec: Any
+    *,
+    restart: str | None = "Never",
+    command: Sequence[str] = (),
+    container: Json | None = None,
+    **spec: Any,
 ) -> Json:
     """Return a pod template with one container."""
     main: Json = {"name": "node", "image": "ghcr.io/acme/train:1.0", **(container or {})}
@@ -46,10 +52,19 @@ def volcano(*tasks: Json, name: str = "train", **spec: Any) -> Json:
 
 def torchrun(nodes: int | str, host: str = "train-node-0-0.train", *more: str) -> list[str]:
     """Return a torchrun command line with a static rendezvous."""
-    return ["torchrun", f"--nnodes={nodes}", "--node-rank=$(RANK)", f"--master-addr={host}", *more, "train.py"]
+    return [
+        "torchrun",
+        f"--nnodes={nodes}",
+        "--node-rank=$(RANK)",
+        f"--master-addr={host}",
+        *more,
+        "train.py",
+    ]
 
 
-def replicated(name: str, *, pod: Json | None = None, job: Json | None = None, **fields: Any) -> Json:
+def replicated(
+    name: str, *, pod: Json | None = None, job: Json | None = None, **fields: Any
+) -> Json:
     """Return a replicatedJob with one pod that never restarts."""
     counts = {"completions": 1, "parallelism": 1, "backoffLimit": 0, **(job or {})}
     spec = {key: value for key, value in counts.items() if value is not None}
@@ -66,7 +81,9 @@ TRAINER = "trainer.kubeflow.org/v1alpha1"
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-def runtime(*, name: str = "acme", pod: Json | None = None, step: str | None = "trainer", **spec: Any) -> Json:
+def runtime(
+    *, name: str = "acme", pod: Json | None = None, step: str | None = "trainer", **spec: Any
+) -> Json:
     """Return a ClusterTrainingRuntime with a torch policy and one replicatedJob called node."""
     node = replicated("node", pod=pod, job={"completions": None, "parallelism": None})
     if step is not None:
@@ -74,10 +91,19 @@ def runtime(*, name: str = "acme", pod: Json | None = None, step: str | None = "
     body = {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [node]}}, **spec}
     labels = {"trainer.kubeflow.org/framework": "torch"}
     metadata = {"name": name, "labels": labels}
-    return {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", "metadata": metadata, "spec": body}
+    return {
+        "apiVersion": TRAINER,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": metadata,
+        "spec": body,
+    }
 
 
 def trainjob(trainer: Json | None, *, runtime: str = "torch-distributed", **spec: Any) -> Json:
     """Return a TrainJob."""
-    body = {"runtimeRef": {"name": runtime}, **({} if trainer is None else {"trainer": trainer}), **spec}
+    body = {
+        "runtimeRef": {"name": runtime},
+        **({} if trainer is None else {"trainer": trainer}),
+        **spec,
+    }
     return {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": "train"}, "spec": body}

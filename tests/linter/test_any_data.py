@@ -15,12 +15,16 @@ from tests.strategies import mutated
 
 @given(
     mutated(
-        st.sampled_from(every_rule()).map(lambda rule: {"documents": list(yaml.safe_load_all(rule_page(rule).bad))})
+        st.sampled_from(every_rule()).map(
+            lambda rule: {"documents": list(yaml.safe_load_all(rule_page(rule).bad))}
+        )
     )
 )
 def test_mutated_examples(stream: dict[str, Any]) -> None:
     documents = stream.get("documents")
-    objects = [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
+    objects = (
+        [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
+    )
     for one in objects:
         for problem in run(one, stream=objects, every=True):
             assert problem.message.startswith(field_path(problem.path))

@@ -8,7 +8,14 @@ import pytest
 
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import CODE_PAGES, as_dicts, as_markdown, explain_name, name_of, rule_list
+from ptcompile.linter.pages import (
+    CODE_PAGES,
+    as_dicts,
+    as_markdown,
+    explain_name,
+    name_of,
+    rule_list,
+)
 from tests.cli.running import here
 
 
@@ -39,7 +46,20 @@ def test_the_lists_have_every_rule_once() -> None:
 
 def test_the_list_for_programs_names_no_module() -> None:
     """The names of rules are stable; the paths of their modules are not."""
-    keys = ["code", "name", "severity", "stage", "authority", "title", "what", "why", "bad", "good", "fix", "source"]
+    keys = [
+        "code",
+        "name",
+        "severity",
+        "stage",
+        "authority",
+        "title",
+        "what",
+        "why",
+        "bad",
+        "good",
+        "fix",
+        "source",
+    ]
     assert all(list(one) == keys for one in as_dicts())
     assert "ptcompile.rules" not in json.dumps(as_dicts())
 

@@ -44,7 +44,9 @@ def _sidecar(*command: str) -> Json:
     ],
 )
 def test_commands_that_never_end(command: tuple[str, ...]) -> None:
-    assert [problem.severity for problem in found("endless-init-container", _init(*command))] == ["error"]
+    assert [problem.severity for problem in found("endless-init-container", _init(*command))] == [
+        "error"
+    ]
     assert fires("blocking-sidecar", _sidecar(*command))
 
 
@@ -79,8 +81,12 @@ def test_commands_that_end_or_may(command: tuple[str, ...]) -> None:
 
 def test_init_containers_that_may_run_on() -> None:
     assert not fires("endless-init-container", _init("sleep", "infinity", restartPolicy="Always"))
-    assert not fires("endless-init-container", _init(image="istio/proxyv2:1.27", args=["istio-iptables"]))
-    assert not fires("endless-init-container", _init(image="redis:7", command=["redis-cli", "ping"]))
+    assert not fires(
+        "endless-init-container", _init(image="istio/proxyv2:1.27", args=["istio-iptables"])
+    )
+    assert not fires(
+        "endless-init-container", _init(image="redis:7", command=["redis-cli", "ping"])
+    )
 
 
 def test_an_image_that_runs_a_server_is_a_warning() -> None:
@@ -90,5 +96,7 @@ def test_an_image_that_runs_a_server_is_a_warning() -> None:
 
 
 def test_the_main_container_may_serve_others() -> None:
-    serving = pod(containers=[{**MAIN, "command": ["/usr/sbin/sshd", "-De"]}, {"name": "s", "image": "s:1"}])
+    serving = pod(
+        containers=[{**MAIN, "command": ["/usr/sbin/sshd", "-De"]}, {"name": "s", "image": "s:1"}]
+    )
     assert not fires("blocking-sidecar", serving)

@@ -14,7 +14,9 @@ import ptcompile
 
 CASES = [
     case.partition("\n")[::2]
-    for case in re.split(r"(?m)^=== ", (Path(__file__).parent / "ends.txt").read_text(encoding="utf-8"))[1:]
+    for case in re.split(
+        r"(?m)^=== ", (Path(__file__).parent / "ends.txt").read_text(encoding="utf-8")
+    )[1:]
 ]
 
 
@@ -28,7 +30,9 @@ def test_codes(head: str, text: str) -> None:
         assert codes.issuperset(wanted.split(","))
 
 
-PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: c}\nspec: {versions: {%s}}\n"
+PROFILE = (
+    "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: c}\nspec: {versions: {%s}}\n"
+)
 QUEUED = """
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob

@@ -119,9 +119,16 @@ def test_sources_that_are_never_numbers(value: str, expected: bool) -> None:
         ([{"prefix": "P_"}], None),
     ],
 )
-def test_variables_of_objects_in_the_stream(env_from: list[dict[str, Any]], names: set[str] | None) -> None:
+def test_variables_of_objects_in_the_stream(
+    env_from: list[dict[str, Any]], names: set[str] | None
+) -> None:
     def of(kind: str, name: str, **fields: Any) -> dict[str, Any]:
-        return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "ml"}, **fields}
+        return {
+            "apiVersion": "v1",
+            "kind": kind,
+            "metadata": {"name": name, "namespace": "ml"},
+            **fields,
+        }
 
     stream = [
         {**container(), "metadata": {"name": "train", "namespace": "ml"}},
@@ -130,7 +137,9 @@ def test_variables_of_objects_in_the_stream(env_from: list[dict[str, Any]], name
     ]
     find = subject_of(stream[0], Stream(stream)).find
     elsewhere = subject_of({**stream[0], "metadata": {"name": "train"}}, Stream(stream)).find
-    assert imported_names({"envFrom": env_from}, find) == (None if names is None else frozenset(names))
+    assert imported_names({"envFrom": env_from}, find) == (
+        None if names is None else frozenset(names)
+    )
     assert imported_names({"envFrom": env_from}, elsewhere) == (None if env_from else frozenset())
 
 
@@ -138,14 +147,29 @@ def test_the_path_of_a_variable_is_that_of_its_entry_or_of_the_container() -> No
     subject = subject_of(container(), Stream())
     spec = {"env": [{"name": "A"}, {"name": "B"}, {"name": "A"}]}
     assert variable_path(subject, ("spec",), spec, "B") == ("spec", "env", 1)
-    assert variable_path(subject, ("spec",), spec, "A") == ("spec", "env", 2)  # the last one takes effect
-    assert variable_path(subject, ("spec",), spec, "C") == variable_path(subject, ("spec",), {}, "A") == ("spec",)
+    assert variable_path(subject, ("spec",), spec, "A") == (
+        "spec",
+        "env",
+        2,
+    )  # the last one takes effect
+    assert (
+        variable_path(subject, ("spec",), spec, "C")
+        == variable_path(subject, ("spec",), {}, "A")
+        == ("spec",)
+    )
 
 
-MOVED = {"OMP_NUM_THREADS": "64", "NCLL_DEBUG": "INFO", "WANDB_API_KEY": "0123456789abcdef0123456789abcdef01234567"}
+MOVED = {
+    "OMP_NUM_THREADS": "64",
+    "NCLL_DEBUG": "INFO",
+    "WANDB_API_KEY": "0123456789abcdef0123456789abcdef01234567",
+}
 BY_FROM: dict[str, Any] = {"envFrom": [{"configMapRef": {"name": "env"}}]}
 BY_KEY: dict[str, Any] = {
-    "env": [{"name": name, "valueFrom": {"configMapKeyRef": {"name": "env", "key": name}}} for name in MOVED]
+    "env": [
+        {"name": name, "valueFrom": {"configMapKeyRef": {"name": "env", "key": name}}}
+        for name in MOVED
+    ]
 }
 
 
@@ -163,7 +187,9 @@ def test_a_value_of_a_configmap_is_reported_where_the_container_reads_it(
     manifest = container(resources={"limits": {"cpu": 4}}, **fields)
     (threads,) = found("threads-above-cpus", manifest, in_configmap(**MOVED))
     assert threads.path == ("spec", "containers", 0, *path)
-    assert threads.message.endswith(" are throttled (OMP_NUM_THREADS is set by ConfigMap default/env)")
+    assert threads.message.endswith(
+        " are throttled (OMP_NUM_THREADS is set by ConfigMap default/env)"
+    )
     assert threads.fix is None
 
 
@@ -173,14 +199,21 @@ def test_names_and_secrets_of_a_configmap(fields: dict[str, Any]) -> None:
     assert fires("misspelt-env", manifest, in_configmap(**MOVED))
     (secret,) = found("secret-in-env", manifest, in_configmap(**MOVED))
     assert "the secret WANDB_API_KEY can be read by everyone" in secret.message
-    assert not any(value in f"{secret.message} {secret.help}" for value in (MOVED["WANDB_API_KEY"], "0123"))
+    assert not any(
+        value in f"{secret.message} {secret.help}" for value in (MOVED["WANDB_API_KEY"], "0123")
+    )
 
 
 def test_the_last_value_of_a_name_takes_effect() -> None:
     own = {"env": [{"name": "OMP_NUM_THREADS", "value": "2"}]}
     manifest = container(resources={"limits": {"cpu": 4}}, **BY_FROM, **own)
     assert not fires("threads-above-cpus", manifest, in_configmap(**MOVED))
-    later = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "more"}, "data": {"OMP_NUM_THREADS": "2"}}
+    later = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "more"},
+        "data": {"OMP_NUM_THREADS": "2"},
+    }
     both = {"envFrom": [*BY_FROM["envFrom"], {"configMapRef": {"name": "more"}}]}
     manifest = container(resources={"limits": {"cpu": 4}}, **both)
     assert not fires("threads-above-cpus", manifest, in_configmap(**MOVED), later)

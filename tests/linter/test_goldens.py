@@ -18,14 +18,20 @@ _TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
     "run-policy-zeros/job.yaml": {"ttl-zero"},
     # 500m and a GPU
-    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
+    **{
+        f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"}
+        for target in (*_TARGETS, "trainjob")
+    },
     # a GPU without cpu and memory, and an unknown entry point
     **{
         f"nccl-document-004/{target}.yaml": {"best-effort-gpus", "launch-not-understood"}
         for target in (*_TARGETS, "trainjob")
     },
     # $(HOME) in an argument, which no container sets
-    **{f"awkward-text/{target}.yaml": {"literal-variable"} for target in ("pod", *_TARGETS, "trainjob")},
+    **{
+        f"awkward-text/{target}.yaml": {"literal-variable"}
+        for target in ("pod", *_TARGETS, "trainjob")
+    },
     # a range of nodes without restarts
     **{
         f"{case}/{target}.yaml": {"range-without-restarts"}
@@ -43,10 +49,21 @@ MEANT: dict[str, set[str]] = {
     # InfiniBand variables without an InfiniBand device
     **{f"fabric-partial/{target}.yaml": {"partial-fabric"} for target in (*_TARGETS, "trainjob")},
     # restartPolicy OnFailure: the kubelet restarts each pod separately
-    **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},
-    "nccl-document-004/jobset.yaml": {"best-effort-gpus", "launch-not-understood", "lone-pod-restart"},
+    **{
+        f"{case}/jobset.yaml": {"lone-pod-restart"}
+        for case in ("gloo-document-004", "volcano-document-003")
+    },
+    "nccl-document-004/jobset.yaml": {
+        "best-effort-gpus",
+        "launch-not-understood",
+        "lone-pod-restart",
+    },
     "gloo-document-004/job.yaml": {"job-restarts-alone"},
-    "nccl-document-004/job.yaml": {"best-effort-gpus", "job-restarts-alone", "launch-not-understood"},
+    "nccl-document-004/job.yaml": {
+        "best-effort-gpus",
+        "job-restarts-alone",
+        "launch-not-understood",
+    },
     # scraping: a spec cannot make the svc plugin allow it
     "sidecar-and-init/volcano.yaml": {"blocked-scraping"},
     # Kubernetes 1.33 drops claims of devices unless a gate is on, as the diagnostics of the case say
@@ -59,7 +76,10 @@ MEANT: dict[str, set[str]] = {
         for target in ("job", "jobset", "pytorchjob", "trainjob")
     },
     # nproc auto without devices
-    **{f"many-processes-auto/{target}.yaml": {"host-core-processes"} for target in (*_TARGETS, "trainjob")},
+    **{
+        f"many-processes-auto/{target}.yaml": {"host-core-processes"}
+        for target in (*_TARGETS, "trainjob")
+    },
 }
 """Expected findings by golden manifest."""
 

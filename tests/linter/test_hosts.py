@@ -73,7 +73,9 @@ BY_JOB, BY_APP = "job-name: train", "app: train"
 
 def found(text: str) -> list[str]:
     """Return the severities of findings on hosts."""
-    return [d.severity for d in ptcompile.lint(text).diagnostics if d.name == "unresolvable-endpoint"]
+    return [
+        d.severity for d in ptcompile.lint(text).diagnostics if d.name == "unresolvable-endpoint"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,10 @@ def found(text: str) -> list[str]:
         ("train-3.train", None),
         ("train-0.train.", None),
         ("train-0.train.default", None),
-        ("train-0.train.ml.svc.cluster.local", None),  # a manifest without a namespace may be applied to any
+        (
+            "train-0.train.ml.svc.cluster.local",
+            None,
+        ),  # a manifest without a namespace may be applied to any
         ("train-0.train.default.svc.k8s.corp", None),  # a custom cluster domain
         ("train", None),  # the Service itself
         ("10.0.0.7", None),
@@ -110,7 +115,9 @@ def test_an_indexed_job_and_its_service(host: str, severity: str | None) -> None
         ("trian-0.train", "warning"),
     ],
 )
-def test_a_service_of_several_jobs_and_nodes_of_other_files(host: str, severity: str | None) -> None:
+def test_a_service_of_several_jobs_and_nodes_of_other_files(
+    host: str, severity: str | None
+) -> None:
     assert found(SERVICE % ("", BY_APP) + JOB % ("", 8, host)) == ([severity] if severity else [])
 
 
@@ -127,7 +134,9 @@ def test_a_service_of_several_jobs_and_nodes_of_other_files(host: str, severity:
     ],
 )
 def test_namespaces(service: str, job: str, host: str, severity: str | None) -> None:
-    assert found(SERVICE % (service, BY_JOB) + JOB % (job, 4, host)) == ([severity] if severity else [])
+    assert found(SERVICE % (service, BY_JOB) + JOB % (job, 4, host)) == (
+        [severity] if severity else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +194,9 @@ def test_a_host_may_belong_to_another_job_of_the_stream() -> None:
     head = (JOB % ("", 8, "head-0.train")).replace("name: train}", "name: head}")
     rest = JOB % ("", 8, "head-0.train")
     assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest) == []
-    assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest.replace("head-0", "head-4")) == ["error"]
+    assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest.replace("head-0", "head-4")) == [
+        "error"
+    ]
 
 
 SPEC = """\
@@ -208,5 +219,9 @@ def test_a_job_that_kustomize_renamed(target: str, name: str) -> None:
 
 
 def test_a_similar_name_is_not_a_renamed_job() -> None:
-    assert found(JOBSET % ("", "trainer-workers-0-0.trainer")) == found(JOBSET % ("", "other-workers-0-0.other"))
-    assert found(JOBSET.replace("4, --rdzv", "8, --rdzv") % ("-dev", "train-workers-0-0.train")) == []
+    assert found(JOBSET % ("", "trainer-workers-0-0.trainer")) == found(
+        JOBSET % ("", "other-workers-0-0.other")
+    )
+    assert (
+        found(JOBSET.replace("4, --rdzv", "8, --rdzv") % ("-dev", "train-workers-0-0.train")) == []
+    )

@@ -15,11 +15,22 @@ from ptcompile.linter.needs import KEY_WORDS
 
 Json = dict[str, Any]
 
-ROWS = [KeyPlace(**row) for group in load_table("linter/key_places.json").values() for row in group["rows"]]
-READ_ON_PODS = [row for row in ROWS if "pod" in row.on and "object" not in row.on and row.part != "nodeSelector"]
+ROWS = [
+    KeyPlace(**row)
+    for group in load_table("linter/key_places.json").values()
+    for row in group["rows"]
+]
+READ_ON_PODS = [
+    row for row in ROWS if "pod" in row.on and "object" not in row.on and row.part != "nodeSelector"
+]
 READ_ON_OBJECTS = [row for row in ROWS if "object" in row.on and "pod" not in row.on]
 RULE_NAMES = {
-    *("misplaced-key", "kueue-label-as-annotation", "kueue-annotation-as-label", "topology-on-object"),
+    *(
+        "misplaced-key",
+        "kueue-label-as-annotation",
+        "kueue-annotation-as-label",
+        "topology-on-object",
+    ),
     *("queue-label-in-template", "missing-sidecar-annotation"),
 }
 OTHER_PART = {"labels": "annotations", "annotations": "labels"}
@@ -36,15 +47,27 @@ def written_value(row: KeyPlace) -> str:
 
 def job(on_object: Json | None = None, on_pods: Json | None = None, **pod: Any) -> Json:
     """Return a Job with this metadata on itself and on its pods."""
-    container = {"name": "t", "image": "a/b:1", "command": ["python", "t.py"], "resources": {"limits": {"cpu": 1}}}
+    container = {
+        "name": "t",
+        "image": "a/b:1",
+        "command": ["python", "t.py"],
+        "resources": {"limits": {"cpu": 1}},
+    }
     spec = {"restartPolicy": "Never", "containers": [container], **pod}
     template = {"metadata": on_pods or {}, "spec": spec}
     metadata = {"name": "train", **(on_object or {})}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"template": template},
+    }
 
 
 def reported(manifest: Json) -> list[ptcompile.Diagnostic]:
-    return [finding for finding in ptcompile.lint(manifest).diagnostics if finding.name in RULE_NAMES]
+    return [
+        finding for finding in ptcompile.lint(manifest).diagnostics if finding.name in RULE_NAMES
+    ]
 
 
 def part_of(row: KeyPlace) -> str:
@@ -87,7 +110,11 @@ def test_a_key_of_the_object(row: KeyPlace) -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in (*READ_ON_PODS, *READ_ON_OBJECTS) if row.part != "either" and len(places_of(row.key)) == 1],
+    [
+        row
+        for row in (*READ_ON_PODS, *READ_ON_OBJECTS)
+        if row.part != "either" and len(places_of(row.key)) == 1
+    ],
     ids=lambda row: f"{row.key} {row.part}",
 )
 def test_a_key_in_the_other_part(row: KeyPlace) -> None:
@@ -188,5 +215,7 @@ spec:
       containers: [{name: t, image: "a/b:1", command: [python, t.py]}]
 """
     fixed = yaml.safe_load(ptcompile.fix(text, unsafe=True).text)
-    assert fixed["spec"]["template"]["metadata"]["annotations"] == {"k8s.v1.cni.cncf.io/networks": "rdma"}
+    assert fixed["spec"]["template"]["metadata"]["annotations"] == {
+        "k8s.v1.cni.cncf.io/networks": "rdma"
+    }
     assert "annotations" not in fixed["metadata"] or not fixed["metadata"]["annotations"]

@@ -15,7 +15,12 @@ KIB = 1024
 def _pod(metadata: Json | None = None, *, init: bool = False, **fields: Any) -> Json:
     container = {"name": "c", "image": "i", **fields}
     spec = {"initContainers": [container]} if init else {"containers": [container]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", **(metadata or {})}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", **(metadata or {})},
+        "spec": spec,
+    }
 
 
 def _env(*entries: tuple[str, str]) -> list[Json]:
@@ -34,13 +39,21 @@ A = ("A", "x" * 32 * KIB)
         (_pod(env=_env(A), command=["run", "$(A)" * 5]), ("command", 1), "command line"),
         (_pod(env=_env(A), command=["run"], args=["a", "$(A)" * 5]), ("args", 1), "command line"),
         (_pod(env=_env(A), command=["run", "$(A)"]), None, None),
-        (_pod(command=["run", "x" * 200 * KIB]), None, None),  # no reference, so Kubernetes' own limits count
+        (
+            _pod(command=["run", "x" * 200 * KIB]),
+            None,
+            None,
+        ),  # no reference, so Kubernetes' own limits count
         (_pod(), None, None),
     ],
 )
-def test_the_part_that_grows_too_large(manifest: Json, path: tuple[Any, ...] | None, part: str | None) -> None:
+def test_the_part_that_grows_too_large(
+    manifest: Json, path: tuple[Any, ...] | None, part: str | None
+) -> None:
     problems = list(oversized_parts(manifest))
-    assert [problem.path[-len(path or ()) :] for problem in problems] == ([] if path is None else [path])
+    assert [problem.path[-len(path or ()) :] for problem in problems] == (
+        [] if path is None else [path]
+    )
     assert all(f"the container's {part} exceeds 128 KiB" in problem.message for problem in problems)
 
 

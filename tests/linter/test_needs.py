@@ -76,14 +76,23 @@ def test_recorded_manifests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "there"), [(["a", "b"], False), (["a b"], True), (["a\tb"], True), (["a\n"], True), (["", "a"], False)]
+    ("texts", "there"),
+    [(["a", "b"], False), (["a b"], True), (["a\tb"], True), (["a\n"], True), (["", "a"], False)],
 )
 def test_whitespace_is_a_word(texts: list[str], there: bool) -> None:
     assert ("@blank" in (words_of(Subject({"args": texts})) or ())) is there
 
 
 @pytest.mark.parametrize(
-    ("text", "there"), [("$(A)", False), ("A", False), ("$A", True), ("${A}", True), ("$(A) $B", True), ("$$(A)", True)]
+    ("text", "there"),
+    [
+        ("$(A)", False),
+        ("A", False),
+        ("$A", True),
+        ("${A}", True),
+        ("$(A) $B", True),
+        ("$$(A)", True),
+    ],
 )
 def test_a_shell_variable_is_a_word(text: str, there: bool) -> None:
     assert ("@variable" in (words_of(Subject({"args": [text]})) or ())) is there
@@ -161,7 +170,11 @@ def _families() -> Iterator[dict[str, Any]]:
 
 
 def _objects(text: bytes) -> list[Any]:
-    return [one for document in streams.read(text, None).documents for _, one in streams.objects_in(document.data)]
+    return [
+        one
+        for document in streams.read(text, None).documents
+        for _, one in streams.objects_in(document.data)
+    ]
 
 
 def _less(value: Any) -> Iterator[Any]:

@@ -37,11 +37,17 @@ def told(text: str, rule: Rule) -> list[Diagnostic]:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
     bad = rule_page(rule).bad
-    marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)]
+    marked = [
+        number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)
+    ]
     assert len(marked) == 1, "mark one line"
     found = told(bad, rule)
     assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
-    assert (found[0].severity, found[0].stage, found[0].authority) == (rule.severity, rule.stage, rule.authority)
+    assert (found[0].severity, found[0].stage, found[0].authority) == (
+        rule.severity,
+        rule.stage,
+        rule.authority,
+    )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -69,8 +75,12 @@ def test_every_module_of_a_family_is_in_its_table() -> None:
     named = {rule.check.__module__ for rule in RULES}
     for family in pkgutil.iter_modules(ptcompile.linter.__path__, "ptcompile.linter."):
         if family.ispkg:
-            for module in pkgutil.iter_modules(import_module(family.name).__path__, family.name + "."):
-                assert (module.name in named) == hasattr(import_module(module.name), "check"), module.name
+            for module in pkgutil.iter_modules(
+                import_module(family.name).__path__, family.name + "."
+            ):
+                assert (module.name in named) == hasattr(import_module(module.name), "check"), (
+                    module.name
+                )
 
 
 def test_a_name_is_found_by_its_code() -> None:
@@ -92,7 +102,9 @@ def test_pages_are_written_for_known_names() -> None:
 
 def test_the_page_for_a_terminal() -> None:
     text = explain_name("missing-shm")
-    assert text.startswith(f"{CODES['missing-shm']} missing-shm  (warning, stage run, ptcompile)\n\n")
+    assert text.startswith(
+        f"{CODES['missing-shm']} missing-shm  (warning, stage run, ptcompile)\n\n"
+    )
     assert "\nBad:\n\n    apiVersion: " in text
     assert not any(line != line.rstrip() for line in text.splitlines())
     assert max(map(len, text.splitlines())) <= 100 + len("    ")
@@ -102,5 +114,10 @@ def test_the_page_for_a_terminal() -> None:
 
 
 def test_lines_for_a_terminal_are_filled_to_100_columns() -> None:
-    lines = [line for rule in RULES for line in explain_name(rule.name).splitlines() if line and line[0] != " "]
+    lines = [
+        line
+        for rule in RULES
+        for line in explain_name(rule.name).splitlines()
+        if line and line[0] != " "
+    ]
     assert max(len(line) for line in lines) == 100

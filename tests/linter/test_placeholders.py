@@ -45,7 +45,10 @@ def test_no_input_is_no_clean_result(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("metadata: {name: a}\nspec: {containers: []}\n", "required-value"),  # an object that lacks apiVersion and kind
+        (
+            "metadata: {name: a}\nspec: {containers: []}\n",
+            "required-value",
+        ),  # an object that lacks apiVersion and kind
         ("kind: Pod\nmetadata: {name: a}\n", "required-value"),
         ("hello\n", "not-a-mapping"),
         (
@@ -63,7 +66,9 @@ def test_duplicate_keys_reject_only_a_spec() -> None:
     (found,) = ptcompile.lint(pod).diagnostics
     assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "run")
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: {script: t.py}\n"
-    assert ("duplicate-key", "error") in {(d.name, d.severity) for d in ptcompile.lint(spec).diagnostics}
+    assert ("duplicate-key", "error") in {
+        (d.name, d.severity) for d in ptcompile.lint(spec).diagnostics
+    }
 
 
 TEMPLATE = """\
@@ -83,10 +88,14 @@ spec:
 """
 
 
-@pytest.mark.parametrize("name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"])
+@pytest.mark.parametrize(
+    "name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"]
+)
 def test_a_template_gets_one_note_and_its_placeholders_are_not_checked(name: str) -> None:
     found = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
-    assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [("unrendered-template", "note")]
+    assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [
+        ("unrendered-template", "note")
+    ]
     assert {d.name for d in found} == {"unrendered-template", "fractional-bytes"}
 
 
@@ -97,14 +106,26 @@ def test_a_shell_variable_is_not_a_placeholder() -> None:
 
 def test_placeholders_in_a_mapping_are_values() -> None:
     """An object that a caller passes has no file to render, so its placeholders are values."""
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}"}, "spec": {"containers": []}}
-    assert any(d.path == ("metadata", "name") and d.severity == "error" for d in ptcompile.lint(manifest).diagnostics)
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "${NAME}"},
+        "spec": {"containers": []},
+    }
+    assert any(
+        d.path == ("metadata", "name") and d.severity == "error"
+        for d in ptcompile.lint(manifest).diagnostics
+    )
 
 
 def test_no_rule_checks_a_rejected_value() -> None:
     """An unreadable number of pods is rejected once; no rule checks whether it is enough."""
-    text = TEMPLATE.replace("[python, train.py", "[torchrun, --nnodes=4, --master-addr=a.b, train.py").replace(
-        "spec:\n  template", "spec:\n  completionMode: Indexed\n  parallelism: %s\n  completions: %s\n  template", 1
+    text = TEMPLATE.replace(
+        "[python, train.py", "[torchrun, --nnodes=4, --master-addr=a.b, train.py"
+    ).replace(
+        "spec:\n  template",
+        "spec:\n  completionMode: Indexed\n  parallelism: %s\n  completions: %s\n  template",
+        1,
     )
     few = {d.name for d in ptcompile.lint(text % ("train", 2, 2)).diagnostics}
     assert "too-few-pods" in few
@@ -131,9 +152,7 @@ def test_most_files_are_recognized_as_no_template_without_a_walk(text: str, told
 
 
 def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
-    crd = (
-        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
-    )
+    crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
     assert "unrendered-template" not in {d.name for d in ptcompile.lint(crd).diagnostics}
 
 
@@ -164,7 +183,9 @@ def test_placeholders_of_other_tools(value: object, placeholder: str | None) -> 
         ("shell-variable-in-env", ("spec", "x"), {"spec": {"x": "a"}}, False),
     ],
 )
-def test_findings_about_text_that_is_written(name: str, path: Any, data: Any, expected: bool) -> None:
+def test_findings_about_text_that_is_written(
+    name: str, path: Any, data: Any, expected: bool
+) -> None:
     assert is_about_written_text(Problem(name, path, "m", "h"), data) is expected
 
 
@@ -189,16 +210,22 @@ spec:
 def test_no_error_rests_on_a_placeholder(placeholder: str) -> None:
     """The server reports a toleration's value at its operator."""
     found = ptcompile.lint(HANGING.replace("@", placeholder)).diagnostics
-    assert [(d.code, d.path[-1]) for d in found if d.severity == "error"] == [("PTC512", "imagePullPolicy")]
+    assert [(d.code, d.path[-1]) for d in found if d.severity == "error"] == [
+        ("PTC512", "imagePullPolicy")
+    ]
     written = ptcompile.lint(HANGING.replace("@", "a b")).diagnostics
     assert ("PTC511", "operator") in {(d.code, d.path[-1]) for d in written}
 
 
-@pytest.mark.parametrize("value", ["$HF_TOKEN", "${HF_TOKEN}", "__HF_TOKEN__", "REPLACE_ME", "PLACEHOLDER_HF_TOKEN"])
+@pytest.mark.parametrize(
+    "value", ["$HF_TOKEN", "${HF_TOKEN}", "__HF_TOKEN__", "REPLACE_ME", "PLACEHOLDER_HF_TOKEN"]
+)
 def test_a_placeholder_is_no_secret(value: str) -> None:
     env = f"[{{name: HF_TOKEN, value: '{value}'}}]"
     container = f"{{name: main, image: 'a:1', command: [python, train.py], env: {env}}}"
-    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{container}]}}\n"
+    text = (
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{container}]}}\n"
+    )
     found = ptcompile.lint(text).diagnostics
     assert "secret-in-env" not in {d.name for d in found}
     for finding in found:
@@ -206,7 +233,9 @@ def test_a_placeholder_is_no_secret(value: str) -> None:
             assert f": {value} is not expanded" in finding.message
             assert finding.help == "refer to a Secret by valueFrom.secretKeyRef"
     assert ("shell-variable-in-env" in {d.name for d in found}) is value.startswith("$")
-    assert "secret-in-env" in {d.name for d in ptcompile.lint(text.replace(value, "0c5a7f3e9b1d")).diagnostics}
+    assert "secret-in-env" in {
+        d.name for d in ptcompile.lint(text.replace(value, "0c5a7f3e9b1d")).diagnostics
+    }
 
 
 def test_the_description_of_a_field_is_no_placeholder() -> None:
@@ -233,10 +262,14 @@ subjects: [{kind: ServiceAccount, name: default}]
 """
 
 
-def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, patch = tmp_path / "base.yaml", tmp_path / "patch.yaml"
     path.write_text(BINDING)
-    patch.write_text("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 3}\n")
+    patch.write_text(
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 3}\n"
+    )
     assert [d.code for file in (path, patch) for d in ptcompile.lint(file).diagnostics] == [
         "PTC510",
         "PTC510",
@@ -245,8 +278,15 @@ def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path, caps
 
     kustomization = tmp_path / "kustomization.yaml"
     kustomization.write_text("resources: [base.yaml]\npatches: [{path: ./patch.yaml}]\n")
-    for file, text in ((path, "kustomize fills in the namespace"), (patch, "a patch of a kustomization")):
+    for file, text in (
+        (path, "kustomize fills in the namespace"),
+        (patch, "a patch of a kustomization"),
+    ):
         ran = here(capsys, "lint", "--isolated", "--output-format", "json", file)
-        (note,) = [found for found in json.loads(ran.out)["diagnostics"] if found["name"] != "nothing-checked"]
+        (note,) = [
+            found
+            for found in json.loads(ran.out)["diagnostics"]
+            if found["name"] != "nothing-checked"
+        ]
         assert (note["code"], note["severity"], text in note["message"]) == ("PTC076", "note", True)
         assert note["help"] == f"render it first: kustomize build {tmp_path} | ptcompile lint -"

@@ -18,7 +18,9 @@ def test_the_key_has_the_group_without_its_version() -> None:
     assert object_key(job, None) == ("batch", "Job", "default", "x")
 
 
-@pytest.mark.parametrize("metadata", [None, {}, "x", {"name": 3}, {"name": ""}, {"name": "x", "namespace": "${NS}"}])
+@pytest.mark.parametrize(
+    "metadata", [None, {}, "x", {"name": 3}, {"name": ""}, {"name": "x", "namespace": "${NS}"}]
+)
 def test_an_object_without_a_written_name_has_no_key(metadata: Any) -> None:
     assert object_key({**POD, "metadata": metadata}, None) is None
 
@@ -39,13 +41,21 @@ def test_kinds_of_given_definitions_have_keys(tmp_path: Any) -> None:
 def test_only_the_first_of_two_objects_in_a_file_is_compared() -> None:
     text = "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: x}\n"
     report = ptcompile.lint(text, earlier={("", "Secret", "default", "x"): "a.yaml"})
-    assert [(one.document, "a.yaml" in one.message) for one in report.diagnostics] == [(0, True), (1, False)]
+    assert [(one.document, "a.yaml" in one.message) for one in report.diagnostics] == [
+        (0, True),
+        (1, False),
+    ]
     assert len(report.objects) == 1
 
 
 def test_a_spec_has_a_key_whatever_its_name_means_elsewhere() -> None:
     spec = {"apiVersion": "ptcompile/v1", "metadata": {"name": "x"}, "spec": {}}
-    assert object_key({**spec, "kind": "TrainingJob"}, None) == ("ptcompile", "TrainingJob", "default", "x")
+    assert object_key({**spec, "kind": "TrainingJob"}, None) == (
+        "ptcompile",
+        "TrainingJob",
+        "default",
+        "x",
+    )
     assert object_key({**spec, "kind": "ClusterProfile"}, None) is None
 
 
@@ -53,7 +63,10 @@ def test_a_spec_has_a_key_whatever_its_name_means_elsewhere() -> None:
     ("text", "length"),
     [
         ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n", 32),
-        ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec: {image: 'a:1', script: t.py}\n", 0),
+        (
+            "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec: {image: 'a:1', script: t.py}\n",
+            0,
+        ),
         ("apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec: {}\n", 0),
     ],
 )

@@ -30,7 +30,10 @@ def test_the_first_object_of_a_file_gets_the_note() -> None:
         1,
         "jobs.yaml",
     )
-    assert note.message == "kind: PyTorchJob (training-operator, kubeflow.org/v1) has a successor: TrainJob"
+    assert (
+        note.message
+        == "kind: PyTorchJob (training-operator, kubeflow.org/v1) has a successor: TrainJob"
+    )
     assert note.help is not None
     assert note.help.endswith("ptcompile convert --target trainjob")
 
@@ -41,12 +44,17 @@ def test_other_objects_have_no_note() -> None:
 
 @pytest.mark.parametrize("selector", ["PTC606", "operator-with-successor", "PTC6"])
 def test_configuration_switches_it_off(
-    selector: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    selector: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "job.yaml").write_text(JOB, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert main(["lint", "job.yaml"]) == 0
     assert "PTC606" in "".join(capsys.readouterr())
-    (tmp_path / "pyproject.toml").write_text(f'[tool.ptcompile]\nignore = ["{selector}"]\n', encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(
+        f'[tool.ptcompile]\nignore = ["{selector}"]\n', encoding="utf-8"
+    )
     assert main(["lint", "job.yaml"]) == 0
     assert "PTC606" not in "".join(capsys.readouterr())

@@ -38,7 +38,9 @@ RANGE = """\
 SHAPES = {
     "value": JOB.replace("name: train", "name: {{ .Release.Name }}"),
     "if": f"{{{{- if .Values.on }}}}\n{JOB}{{{{- end }}}}\n",
-    "include": JOB.replace("name: train", 'name: train\n  labels:\n    {{- include "c.labels" . | nindent 4 }}'),
+    "include": JOB.replace(
+        "name: train", 'name: train\n  labels:\n    {{- include "c.labels" . | nindent 4 }}'
+    ),
     "range": JOB + RANGE,
     "quoted": JOB.replace("name: train", 'name: "{{ .Release.Name }}-x"'),
     "quoted literal": JOB.replace("name: train", 'name: "{{ include "name" . }}"'),
@@ -59,7 +61,9 @@ SHAPES = {
 def test_a_template_is_one_note_and_never_fixed(shape: str) -> None:
     text = SHAPES[shape]
     report = ptcompile.lint(text)
-    assert [(d.name, d.severity, d.fix) for d in report.diagnostics] == [("unrendered-template", "note", None)]
+    assert [(d.name, d.severity, d.fix) for d in report.diagnostics] == [
+        ("unrendered-template", "note", None)
+    ]
     assert fix(text, unsafe=True).content == text.encode()
 
 
@@ -110,7 +114,9 @@ def test_other_files_are_checked_as_usual(text: str, name: str) -> None:
 
 def test_no_verdict_on_a_value_that_has_a_mark() -> None:
     text = JOB.replace("command: [python, train.py]", 'env: [{name: "{{ .a }}=", value: x}]')
-    assert "invalid-value" in {d.name for d in ptcompile.lint(text.replace("{{ .a }}", "a")).diagnostics}
+    assert "invalid-value" in {
+        d.name for d in ptcompile.lint(text.replace("{{ .a }}", "a")).diagnostics
+    }
     names = {d.name for d in ptcompile.lint(text).diagnostics}
     assert "unsupported-value" in names
     assert "invalid-value" not in names
@@ -137,11 +143,15 @@ def chart(tmp_path: FilePath) -> FilePath:
 
 def test_a_chart_is_recognized_by_its_folder(chart: FilePath) -> None:
     template = ptcompile.lint(chart / "templates" / "tests" / "job.yaml").diagnostics
-    assert [(d.name, d.severity, d.span) for d in template] == [("unrendered-template", "note", (1, 1, 1, 1))]
+    assert [(d.name, d.severity, d.span) for d in template] == [
+        ("unrendered-template", "note", (1, 1, 1, 1))
+    ]
     for name in ("values.yaml", "values-prod.yaml"):
         report = ptcompile.lint(chart / name)
         assert (report.diagnostics, report.unchecked) == ((), ("the values of a Helm chart",))
-    assert "unsupported-value" in {d.name for d in ptcompile.lint(chart / "crds" / "job.yaml").diagnostics}
+    assert "unsupported-value" in {
+        d.name for d in ptcompile.lint(chart / "crds" / "job.yaml").diagnostics
+    }
 
 
 def test_templates_without_a_chart_are_manifests(chart: FilePath) -> None:
@@ -171,5 +181,7 @@ def test_marks_in_the_schema_of_a_crd_are_text() -> None:
         "  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object,"
         ' description: "such as {{ workflow.name }}"}}}\n'
     )
-    report = ptcompile.lint(f"{crd}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: Wrong_Name}}\n")
+    report = ptcompile.lint(
+        f"{crd}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: Wrong_Name}}\n"
+    )
     assert [diagnostic.name for diagnostic in report.diagnostics] == ["invalid-value"]

@@ -13,7 +13,9 @@ from tests.linter.asking import found, pod
 GPUS = {"nvidia.com/gpu": 8}
 
 
-def _pod(devices: dict[str, Any] | None = None, host_path: str = "", **fields: Any) -> dict[str, Any]:
+def _pod(
+    devices: dict[str, Any] | None = None, host_path: str = "", **fields: Any
+) -> dict[str, Any]:
     volumes = [{"name": "host", "hostPath": {"path": host_path}}] if host_path else []
     security = {"privileged": fields.pop("privileged")} if "privileged" in fields else {}
     container = {
@@ -45,11 +47,15 @@ def _severities(rule: str, manifest: dict[str, Any]) -> list[str]:
         ("/home/kubernetes/bin/other", "warning"),
     ],
 )
-def test_privileged_container_needs_it_for_devices_of_a_host_path(host_path: str, severity: str) -> None:
+def test_privileged_container_needs_it_for_devices_of_a_host_path(
+    host_path: str, severity: str
+) -> None:
     """Without privileges the device cgroup denies a device that a hostPath brings, with IPC_LOCK or without."""
     (problem,) = found("privileged-training", _pod(GPUS, host_path, privileged=True))
     assert problem.severity == severity
-    assert ("IPC_LOCK" in str(problem.help), problem.fix is not None) == ((severity == "warning"),) * 2
+    assert ("IPC_LOCK" in str(problem.help), problem.fix is not None) == (
+        (severity == "warning"),
+    ) * 2
 
 
 @pytest.mark.parametrize(
@@ -62,16 +68,25 @@ def test_privileged_container_needs_it_for_devices_of_a_host_path(host_path: str
         ({}, "", "warning"),
     ],
 )
-def test_host_ipc_is_a_note_where_guides_set_it(devices: dict[str, Any], host_path: str, severity: str) -> None:
+def test_host_ipc_is_a_note_where_guides_set_it(
+    devices: dict[str, Any], host_path: str, severity: str
+) -> None:
     assert _severities("host-namespaces", _pod(devices, host_path, hostIPC=True)) == [severity]
     assert _severities("host-namespaces", _pod(devices, host_path, hostPID=True)) == ["warning"]
 
 
 @pytest.mark.parametrize(
     ("devices", "severity"),
-    [(GPUS, "note"), ({"aws.amazon.com/neuron": 16}, "note"), ({"nvidia.com/gpu": 4}, "warning"), ({}, "warning")],
+    [
+        (GPUS, "note"),
+        ({"aws.amazon.com/neuron": 16}, "note"),
+        ({"nvidia.com/gpu": 4}, "warning"),
+        ({}, "warning"),
+    ],
 )
-def test_shm_of_the_node_is_a_note_for_a_pod_that_takes_the_machine(devices: dict[str, Any], severity: str) -> None:
+def test_shm_of_the_node_is_a_note_for_a_pod_that_takes_the_machine(
+    devices: dict[str, Any], severity: str
+) -> None:
     assert _severities("host-shm", _pod(devices, SHM_PATH)) == [severity]
 
 
@@ -104,8 +119,14 @@ spec:
         (", --master-addr=other", "warning"),
     ],
 )
-def test_ignored_option_is_a_note_if_it_does_not_contradict_the_rendezvous(options: str, severity: str) -> None:
-    problems = [d for d in ptcompile.lint(JOB.format(options)).diagnostics if d.name == "ignored-rendezvous-option"]
+def test_ignored_option_is_a_note_if_it_does_not_contradict_the_rendezvous(
+    options: str, severity: str
+) -> None:
+    problems = [
+        d
+        for d in ptcompile.lint(JOB.format(options)).diagnostics
+        if d.name == "ignored-rendezvous-option"
+    ]
     assert [problem.severity for problem in problems] == [severity]
 
 
@@ -138,7 +159,10 @@ def test_finding_in_a_template_that_roles_share_is_reported_once() -> None:
         "SPEC",
         "{restartPolicy: Never, hostIPC: true, containers: [{name: t, image: 'ghcr.io/acme/train:1.0', command: [x]}]}",
     )
-    paths = [[d.path[2] for d in ptcompile.lint(text).diagnostics if d.code == "PTC821"] for text in (alias, copy)]
+    paths = [
+        [d.path[2] for d in ptcompile.lint(text).diagnostics if d.code == "PTC821"]
+        for text in (alias, copy)
+    ]
     assert paths == [[0], [0, 1]]
 
 
@@ -213,7 +237,8 @@ def test_fabric_of_a_pod_without_devices_is_that_of_the_pods_that_train() -> Non
     complete = HEAD.replace("WORKER", "vpc.amazonaws.com/efa: 4")
     partial = HEAD.replace("WORKER", "memory: 64Gi")
     paths = [
-        [d.path[2] for d in ptcompile.lint(text).diagnostics if d.code == "PTC118"] for text in (complete, partial)
+        [d.path[2] for d in ptcompile.lint(text).diagnostics if d.code == "PTC118"]
+        for text in (complete, partial)
     ]
     assert paths == [[], ["Worker"]]
 

@@ -81,7 +81,9 @@ def no_settings(_name: str, cluster: bytes | None) -> CallSettings:
     return CallSettings(LintOptions(profile.profile, releases_of(profile.profile)), profile)
 
 
-def call(name: str, arguments: Mapping[str, Any], roots: Sequence[str | Path] = ()) -> dict[str, Any]:
+def call(
+    name: str, arguments: Mapping[str, Any], roots: Sequence[str | Path] = ()
+) -> dict[str, Any]:
     """Return the result of a tool. Raises `CallError`."""
     check_arguments(TOOLS[name], arguments)
     return TOOLS[name].run(Call(arguments, [str(root) for root in roots], no_settings))

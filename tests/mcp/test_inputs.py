@@ -79,7 +79,11 @@ def test_a_message_does_not_tell_what_exists_outside(root: Path) -> None:
         with pytest.raises(CallError) as raised:
             read(f"../repo-private/{name}", [str(root)])
         messages.append(str(raised.value).replace(name, "NAME"))
-    assert messages[0] == messages[1] == f"../repo-private/NAME: not in {root}, the folders that this server may read"
+    assert (
+        messages[0]
+        == messages[1]
+        == f"../repo-private/NAME: not in {root}, the folders that this server may read"
+    )
 
 
 def test_a_link_inside_the_folders_is_followed(root: Path) -> None:

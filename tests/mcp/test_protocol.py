@@ -27,7 +27,9 @@ SECONDS = 120
 MANY_CHARACTERS = 9 << 20
 
 
-def talk(folder: Path, conversation: Callable[[Any], Awaitable[None]], *options: str, mode: str = "auto") -> None:
+def talk(
+    folder: Path, conversation: Callable[[Any], Awaitable[None]], *options: str, mode: str = "auto"
+) -> None:
     """Have a conversation with a server that was started in a folder."""
     server = mcp.StdioServerParameters(
         command=sys.executable,
@@ -47,13 +49,18 @@ def talk(folder: Path, conversation: Callable[[Any], Awaitable[None]], *options:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_an_assistant_lists_lints_fixes_and_compiles(tmp_path: Path, mode: str) -> None:
     """The tools are listed in few words: an assistant reads them at each start."""
-    (tmp_path / "job.yaml").write_text(MANIFEST.replace("restartPolicy:", "restartpolicy:"), encoding="utf-8")
+    (tmp_path / "job.yaml").write_text(
+        MANIFEST.replace("restartPolicy:", "restartpolicy:"), encoding="utf-8"
+    )
     (tmp_path / "spec.yaml").write_text(SPEC, encoding="utf-8")
 
     async def conversation(client: Any) -> None:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == list(TOOLS)
-        assert all(tool.annotations.read_only_hint and not tool.annotations.open_world_hint for tool in tools)
+        assert all(
+            tool.annotations.read_only_hint and not tool.annotations.open_world_hint
+            for tool in tools
+        )
         definitions = [tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools]
         assert sum(map(len, definitions)) < 12_000
         linted = await client.call_tool("lint", {"path": "job.yaml"})
@@ -81,12 +88,20 @@ def test_hostile_calls_get_an_answer_and_the_server_lives(tmp_path: Path) -> Non
         ("lint", {"path": "../secret.yaml"}, "the folders that this server may read"),
         ("lint", {"path": str(tmp_path / "secret.yaml")}, "the folders that this server may read"),
         ("lint", {"path": "link.yaml"}, "the folders that this server may read"),
-        ("lint", {"text": "", "cluster_path": "../secret.yaml"}, "the folders that this server may read"),
+        (
+            "lint",
+            {"text": "", "cluster_path": "../secret.yaml"},
+            "the folders that this server may read",
+        ),
         ("lint", {"text": 3}, "text must be a string, not int"),
         ("lint", {"text": "a: b\n", "shell": "rm -rf /"}, "no argument 'shell'"),
         ("delete", {}, "no tool 'delete'; the tools are lint, fix"),
         ("lint", {"text": "x" * MANY_CHARACTERS}, '"name": "too-large"'),
-        ("lint", {"text": '"\\uD800": "\\uD800"\nkind: Pod\napiVersion: v1\n'}, '"diagnostics": [{'),
+        (
+            "lint",
+            {"text": '"\\uD800": "\\uD800"\nkind: Pod\napiVersion: v1\n'},
+            '"diagnostics": [{',
+        ),
         ("lint", {"text": "[" * 100_000}, '"diagnostics": [{'),
         ("lint", {"text": "a: &a [1]\n" + "b: *a\n" * 10_000}, '"diagnostics": ['),
     ]
@@ -124,7 +139,9 @@ def test_a_line_that_is_no_message_does_not_end_the_server(tmp_path: Path) -> No
     words = [sys.executable, "-m", "ptcompile", "mcp"]
     with (
         (tmp_path / "errors").open("w+b") as errors,
-        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT) as server,
+        subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=ROOT
+        ) as server,
     ):
         assert server.stdin is not None
         assert server.stdout is not None
@@ -157,6 +174,13 @@ def test_half_of_a_surrogate_pair_does_not_reach_the_client() -> None:
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "ptcompile", "mcp", "--root", str(tmp_path / "missing")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == 2
     assert done.stderr == f"ptcompile: --root {tmp_path / 'missing'}: not a folder\n"

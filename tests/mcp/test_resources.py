@@ -21,7 +21,9 @@ def test_every_code_has_a_page() -> None:
         assert read_page(f"ptcompile://rules/{code}") == read_page(f"ptcompile://rules/{name}")
 
 
-@pytest.mark.parametrize("address", ["", "ptcompile://", "file:///etc/passwd", *FAMILIES, "ptcompile://rules/../spec"])
+@pytest.mark.parametrize(
+    "address", ["", "ptcompile://", "file:///etc/passwd", *FAMILIES, "ptcompile://rules/../spec"]
+)
 def test_no_other_page(address: str) -> None:
     with pytest.raises(CallError):
         read_page(address)

@@ -18,9 +18,18 @@ from ptcompile.mcp.tools import MOST_CHARACTERS, TOOLS, shortened
 from tests.mcp.calls import CLUSTER, MANIFEST, QUEUED, QUEUES, SPEC, call
 
 CALLS: dict[str, list[dict[str, Any]]] = {
-    "lint": [{"text": MANIFEST}, {"text": SPEC, "cluster_text": CLUSTER}, {"text": "kind: [\n"}, {"text": ""}],
+    "lint": [
+        {"text": MANIFEST},
+        {"text": SPEC, "cluster_text": CLUSTER},
+        {"text": "kind: [\n"},
+        {"text": ""},
+    ],
     "fix": [{"text": MANIFEST}, {"text": MANIFEST, "unsafe": True}, {"text": "\0"}],
-    "compile": [{"text": SPEC}, {"text": SPEC, "target": "jobset"}, {"text": SPEC.replace("2\n", "two\n")}],
+    "compile": [
+        {"text": SPEC},
+        {"text": SPEC, "target": "jobset"},
+        {"text": SPEC.replace("2\n", "two\n")},
+    ],
     "simulate": [{"text": SPEC}, {"text": MANIFEST}, {"text": "- 1"}],
     "admit": [
         {"text": QUEUED, "state_text": QUEUES},
@@ -96,9 +105,10 @@ def test_lint_reports_a_finding_with_its_line() -> None:
 def test_admit_asks_the_queues_of_the_state() -> None:
     (job,) = call("admit", {"text": QUEUED, "state_text": QUEUES})["jobs"].values()
     assert (job["outcome"], job["podSets"][0]["flavors"]) == ("admitted", {"cpu": "epyc"})
-    (job,) = call("admit", {"text": QUEUED, "state_text": QUEUES.replace("nominalQuota: 4", "nominalQuota: 1")})[
-        "jobs"
-    ].values()
+    (job,) = call(
+        "admit",
+        {"text": QUEUED, "state_text": QUEUES.replace("nominalQuota: 4", "nominalQuota: 1")},
+    )["jobs"].values()
     assert job["outcome"] == "never"
     assert call("admit", {"text": QUEUED})["byQuotaAlone"]
 
@@ -110,13 +120,21 @@ def test_fix_returns_the_text_and_what_remains() -> None:
     assert "restartPolicy: OnFailure" in fixed["text"]
     assert fixed["text"].startswith("apiVersion: kubeflow.org/v1 # v1\n")
     assert fixed["applied"]["diagnostics"]
-    assert [finding["name"] for finding in fixed["remaining"]["diagnostics"]] == ["restarts-for-ever"]
+    assert [finding["name"] for finding in fixed["remaining"]["diagnostics"]] == [
+        "restarts-for-ever"
+    ]
 
 
 def test_compile_follows_the_target_and_the_profile() -> None:
-    kinds = [item["kind"] for item in yaml.safe_load_all(call("compile", {"text": SPEC, "target": "jobset"})["yaml"])]
+    kinds = [
+        item["kind"]
+        for item in yaml.safe_load_all(call("compile", {"text": SPEC, "target": "jobset"})["yaml"])
+    ]
     assert kinds == ["JobSet"]
-    assert "kueue.x-k8s.io/queue-name: research" in call("compile", {"text": SPEC, "cluster_text": CLUSTER})["yaml"]
+    assert (
+        "kueue.x-k8s.io/queue-name: research"
+        in call("compile", {"text": SPEC, "cluster_text": CLUSTER})["yaml"]
+    )
 
 
 def test_compile_writes_nothing_after_an_error() -> None:
@@ -126,14 +144,18 @@ def test_compile_writes_nothing_after_an_error() -> None:
 
 
 def test_explain_limits_the_values_to_a_path() -> None:
-    causes = call("explain", {"text": SPEC, "at": "containers[pytorch].image"})["explanation"]["causes"]
+    causes = call("explain", {"text": SPEC, "at": "containers[pytorch].image"})["explanation"][
+        "causes"
+    ]
     assert len(causes) == 1
     with pytest.raises(CallError, match="no manifest has 'imge'; did you mean "):
         call("explain", {"text": SPEC, "at": "imge"})
 
 
 def test_convert_moves_a_pytorchjob_to_a_trainjob() -> None:
-    kinds = {item["kind"] for item in yaml.safe_load_all(call("convert", CALLS["convert"][0])["yaml"])}
+    kinds = {
+        item["kind"] for item in yaml.safe_load_all(call("convert", CALLS["convert"][0])["yaml"])
+    }
     assert "TrainJob" in kinds
 
 
@@ -203,7 +225,9 @@ def test_a_long_result_is_cut_and_says_so() -> None:
 
 
 def test_errors_are_not_cut_before_warnings() -> None:
-    findings = [{"severity": "warning", "text": "x" * 1000}] * 60 + [{"severity": "error", "text": "y"}]
+    findings = [{"severity": "warning", "text": "x" * 1000}] * 60 + [
+        {"severity": "error", "text": "y"}
+    ]
     result = shortened({"diagnostics": findings})
     assert result["diagnostics"][0]["severity"] == "error"
     assert result["omitted"] == {"diagnostics": 61 - len(result["diagnostics"])}
@@ -211,7 +235,12 @@ def test_errors_are_not_cut_before_warnings() -> None:
 
 
 def test_upgrade_tells_what_a_release_passes_over() -> None:
-    old, new = (CLUSTER.replace("queueSystem: kueue, ", f"versions: {{kueue: '{v}'}}, ") for v in ("0.18", "0.19"))
-    queued = MANIFEST.replace("{name: llama}", "{name: llama, labels: {kueue.x-k8s.io/queue-name: team}}")
+    old, new = (
+        CLUSTER.replace("queueSystem: kueue, ", f"versions: {{kueue: '{v}'}}, ")
+        for v in ("0.18", "0.19")
+    )
+    queued = MANIFEST.replace(
+        "{name: llama}", "{name: llama, labels: {kueue.x-k8s.io/queue-name: team}}"
+    )
     effects = call("upgrade", {"text": queued, "old_text": old, "cluster_text": new})["effects"]
     assert ("ignored", "PTC491") in {(row["effect"], row["code"]) for row in effects}

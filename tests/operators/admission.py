@@ -18,17 +18,23 @@ def admission(manifest: dict[str, Any]) -> Kind:
     return kind
 
 
-def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
+def said(
+    manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None
+) -> list[Problem]:
     """Return the errors found after defaulting, without warnings."""
     kind = admission(manifest)
     found = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
     return [p for p in found if p.severity == "error"]
 
 
-def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
+def later(
+    manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None
+) -> list[Problem]:
     """Return the errors that the controller reports after admission."""
     kind = admission(manifest)
-    return list(kind.controller_errors(kind.default(manifest), KindContext(versions or Versions(), others)))
+    return list(
+        kind.controller_errors(kind.default(manifest), KindContext(versions or Versions(), others))
+    )
 
 
 def one(problems: list[Problem]) -> Problem:

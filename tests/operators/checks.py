@@ -15,7 +15,12 @@ from tests.operators.shared import test_endings
 from tests.operators.test_pods_agreement import check_numbers_of_pods, check_recorded_pods
 from tests.operators.test_webhook_agreement import check_recorded_defaults, check_verdicts
 
-RECORDED = {"pytorchjob": "pytorchjob", "volcano": "volcano", "jobset": "jobset", "trainer": "trainjob"}
+RECORDED = {
+    "pytorchjob": "pytorchjob",
+    "volcano": "volcano",
+    "jobset": "jobset",
+    "trainer": "trainjob",
+}
 """Operators whose webhooks and controllers are recorded, with the names of their records."""
 
 
@@ -29,11 +34,23 @@ def checks(folder: str) -> list[Any]:
 def _cases(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yield the cases about the operator's kinds."""
     cases: list[tuple[str, tuple[str, str], Callable[[], None]]] = [
-        *((name, kind_of(row[0]), partial(test_status.check_state, name)) for name, row in test_status.TABLE.items()),
-        *(("lost pod", kind_of(row[1]), partial(test_lost_pods.check_lost_pod, *row)) for row in test_lost_pods.CASES),
+        *(
+            (name, kind_of(row[0]), partial(test_status.check_state, name))
+            for name, row in test_status.TABLE.items()
+        ),
+        *(
+            ("lost pod", kind_of(row[1]), partial(test_lost_pods.check_lost_pod, *row))
+            for row in test_lost_pods.CASES
+        ),
         *(("CRD rule", rule[0], partial(test_crd.check_rules, *rule)) for rule in test_crd.CASES),
-        *(("retries", retry[0], partial(retries.check_retries, *retry)) for retry in retries.RETRIES),
-        *(("recreated", lost[0], partial(retries.check_recreates, *lost)) for lost in retries.RECREATED),
+        *(
+            ("retries", retry[0], partial(retries.check_retries, *retry))
+            for retry in retries.RETRIES
+        ),
+        *(
+            ("recreated", lost[0], partial(retries.check_recreates, *lost))
+            for lost in retries.RECREATED
+        ),
     ]
     for name, kind, check in cases:
         if type(kind_named(kind)).__module__ == f"ptcompile.operators.{folder}":
@@ -56,7 +73,9 @@ def _recorded(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def check_world(folder: str, body: str) -> None:
-    assert worlds.world(folder, body) == worlds.recorded(folder)[body], "if meant: python -m tests.operators.worlds"
+    assert worlds.world(folder, body) == worlds.recorded(folder)[body], (
+        "if meant: python -m tests.operators.worlds"
+    )
 
 
 def _endings(target: str) -> Iterator[tuple[str, Callable[[], None]]]:

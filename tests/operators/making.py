@@ -19,7 +19,9 @@ def template(*containers: Json, **spec: Any) -> Json:
     return {"spec": {"containers": list(containers) or [container()], **spec}}
 
 
-def pytorchjob(master: int | None, workers: int | None, *, name: str = "test-job", **spec: Any) -> Json:
+def pytorchjob(
+    master: int | None, workers: int | None, *, name: str = "test-job", **spec: Any
+) -> Json:
     replicas: Json = {}
     for key, count in (("Master", master), ("Worker", workers)):
         if count is not None:

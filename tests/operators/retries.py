@@ -35,7 +35,12 @@ RECREATED: list[tuple[tuple[str, str], dict[str, Any], dict[str, Any], bool]] = 
     (PYTORCHJOB, {"runPolicy": {"backoffLimit": 0}}, {}, False),
     (VOLCANO, {}, {"restartPolicy": "Never"}, False),
     (VOLCANO, {}, {"restartPolicy": "OnFailure"}, True),
-    (VOLCANO, {"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartTask"}]}]}, {}, True),
+    (
+        VOLCANO,
+        {"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartTask"}]}]},
+        {},
+        True,
+    ),
 ]
 
 
@@ -43,6 +48,8 @@ def check_retries(kind: tuple[str, str], spec: dict[str, Any], expected: int) ->
     assert operators.kind_named(kind).retries({"spec": spec}) == expected
 
 
-def check_recreates(kind: tuple[str, str], spec: dict[str, Any], pod: dict[str, Any], expected: bool) -> None:
+def check_recreates(
+    kind: tuple[str, str], spec: dict[str, Any], pod: dict[str, Any], expected: bool
+) -> None:
     template = Template((), {"spec": pod}, "Worker", 1)
     assert operators.kind_named(kind).recreates({"spec": spec}, template) is expected

@@ -12,8 +12,17 @@ from ptcompile.operators import table as operators
 Json = dict[str, Any]
 TRAINER = "trainer.kubeflow.org/v1alpha1"
 JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
-TRAINJOB, RUNTIME, PYTORCH = (TRAINER, "TrainJob"), (TRAINER, "TrainingRuntime"), ("kubeflow.org/v1", "PyTorchJob")
-DEPENDS: Json = {"replicatedJobs": [{"name": "a"}, {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]}]}
+TRAINJOB, RUNTIME, PYTORCH = (
+    (TRAINER, "TrainJob"),
+    (TRAINER, "TrainingRuntime"),
+    ("kubeflow.org/v1", "PyTorchJob"),
+)
+DEPENDS: Json = {
+    "replicatedJobs": [
+        {"name": "a"},
+        {"name": "b", "dependsOn": [{"name": "a", "status": "Ready"}]},
+    ]
+}
 ORDER: Json = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
 
 
@@ -22,7 +31,11 @@ def claims(**template: Any) -> Json:
 
 
 def torch(*names: str) -> Json:
-    return {"mlPolicy": {"torch": {"envInjection": {"targets": [{"jobName": "j", "containerNames": [*names]}]}}}}
+    return {
+        "mlPolicy": {
+            "torch": {"envInjection": {"targets": [{"jobName": "j", "containerNames": [*names]}]}}
+        }
+    }
 
 
 # kind, spec, path of the rejection or None, part of the message (quoted from the CRD)
@@ -34,28 +47,93 @@ CASES: list[tuple[tuple[str, str], Json, str | None, str]] = [
     (JOBSET, {"startupPolicy": {"startupPolicyOrder": "AnyOrder"}, **DEPENDS}, None, ""),
     (JOBSET, claims(metadata={"name": "a"}), None, ""),
     (JOBSET, claims(metadata={"namespace": ""}), None, ""),
-    (JOBSET, claims(metadata={"namespace": "b"}), "spec.volumeClaimPolicies[0].templates[0].metadata.namespace", "set"),
+    (
+        JOBSET,
+        claims(metadata={"namespace": "b"}),
+        "spec.volumeClaimPolicies[0].templates[0].metadata.namespace",
+        "set",
+    ),
     (JOBSET, claims(), "spec.volumeClaimPolicies[0].templates[0]", "no such key: metadata"),
-    (JOBSET, {"volumeClaimPolicies": [{}]}, "spec.volumeClaimPolicies[0]", "no such key: templates"),
+    (
+        JOBSET,
+        {"volumeClaimPolicies": [{}]},
+        "spec.volumeClaimPolicies[0]",
+        "no such key: templates",
+    ),
     (JOBSET, {"volumeClaimPolicies": [{"templates": []}]}, None, ""),
-    (RUNTIME, {"template": {"spec": {**ORDER, **DEPENDS}}}, "spec.template.spec.replicatedJobs[1].dependsOn", "mutual"),
-    (RUNTIME, {"mlPolicy": {"torch": {}, "mpi": {}}}, "spec.mlPolicy.mpi", "Only one of the policy"),
+    (
+        RUNTIME,
+        {"template": {"spec": {**ORDER, **DEPENDS}}},
+        "spec.template.spec.replicatedJobs[1].dependsOn",
+        "mutual",
+    ),
+    (
+        RUNTIME,
+        {"mlPolicy": {"torch": {}, "mpi": {}}},
+        "spec.mlPolicy.mpi",
+        "Only one of the policy",
+    ),
     (RUNTIME, {"mlPolicy": {"torch": {}, "mpi": None}}, None, ""),
     (RUNTIME, {"mlPolicy": {"jax": {}}}, None, ""),
-    (RUNTIME, {"mlPolicy": {"mpi": {"numProcPerNode": 0}}}, "spec.mlPolicy.mpi.numProcPerNode", "mpiPolicy must be >="),
-    (RUNTIME, {"mlPolicy": {"flux": {"numProcPerNode": 0}}}, "spec.mlPolicy.flux.numProcPerNode", "fluxPolicy must be"),
+    (
+        RUNTIME,
+        {"mlPolicy": {"mpi": {"numProcPerNode": 0}}},
+        "spec.mlPolicy.mpi.numProcPerNode",
+        "mpiPolicy must be >=",
+    ),
+    (
+        RUNTIME,
+        {"mlPolicy": {"flux": {"numProcPerNode": 0}}},
+        "spec.mlPolicy.flux.numProcPerNode",
+        "fluxPolicy must be",
+    ),
     (RUNTIME, {"mlPolicy": {"mpi": {"numProcPerNode": 1}}}, None, ""),
-    (RUNTIME, torch("a", "node"), "spec.mlPolicy.torch.envInjection.targets[0].containerNames[1]", "main node"),
+    (
+        RUNTIME,
+        torch("a", "node"),
+        "spec.mlPolicy.torch.envInjection.targets[0].containerNames[1]",
+        "main node",
+    ),
     (RUNTIME, torch("a"), None, ""),
     (TRAINJOB, {"managedBy": "x"}, "spec.managedBy", "ManagedBy must be"),
     (TRAINJOB, {"managedBy": "kueue.x-k8s.io/multikueue"}, None, ""),
-    (TRAINJOB, {"trainer": {"numProcPerNode": 0}}, "spec.trainer.numProcPerNode", "greater than or equal to 1"),
+    (
+        TRAINJOB,
+        {"trainer": {"numProcPerNode": 0}},
+        "spec.trainer.numProcPerNode",
+        "greater than or equal to 1",
+    ),
     (TRAINJOB, {"trainer": {"numProcPerNode": 1}}, None, ""),
-    (TRAINJOB, {"initializer": {"model": {"storageUri": "a/b"}}}, "spec.initializer.model.storageUri", "valid URI"),
-    (TRAINJOB, {"initializer": {"dataset": {"storageUri": "hf:/a"}}}, "spec.initializer.dataset.storageUri", "valid"),
-    (TRAINJOB, {"initializer": {"dataset": {"storageUri": ""}, "model": {"storageUri": "s3://b"}}}, None, ""),
-    (PYTORCH, {"pytorchReplicaSpecs": {"Worker": {"replicas": -1}}}, "spec.pytorchReplicaSpecs.Worker.replicas", "neg"),
-    (PYTORCH, {"pytorchReplicaSpecs": {"Worker": {"replicas": 0}, "Master": {"replicas": -1}}}, None, ""),
+    (
+        TRAINJOB,
+        {"initializer": {"model": {"storageUri": "a/b"}}},
+        "spec.initializer.model.storageUri",
+        "valid URI",
+    ),
+    (
+        TRAINJOB,
+        {"initializer": {"dataset": {"storageUri": "hf:/a"}}},
+        "spec.initializer.dataset.storageUri",
+        "valid",
+    ),
+    (
+        TRAINJOB,
+        {"initializer": {"dataset": {"storageUri": ""}, "model": {"storageUri": "s3://b"}}},
+        None,
+        "",
+    ),
+    (
+        PYTORCH,
+        {"pytorchReplicaSpecs": {"Worker": {"replicas": -1}}},
+        "spec.pytorchReplicaSpecs.Worker.replicas",
+        "neg",
+    ),
+    (
+        PYTORCH,
+        {"pytorchReplicaSpecs": {"Worker": {"replicas": 0}, "Master": {"replicas": -1}}},
+        None,
+        "",
+    ),
 ]
 
 
@@ -94,7 +172,22 @@ def test_names_of_train_jobs(metadata: Json, path: str | None, text: str) -> Non
 @pytest.mark.parametrize("kind", sorted(operators.kinds_with(Kind.crd_rules)), ids="/".join)
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}])
 def test_invalid_data_is_ignored(kind: tuple[str, str], junk: Any) -> None:
-    keys = ("replicatedJobs", "volumeClaimPolicies", "mlPolicy", "template", "trainer", "initializer", "managedBy")
+    keys = (
+        "replicatedJobs",
+        "volumeClaimPolicies",
+        "mlPolicy",
+        "template",
+        "trainer",
+        "initializer",
+        "managedBy",
+    )
     list(operators.kind_named(kind).crd_rules({"metadata": junk, "spec": junk}))
     if junk != "x":
-        assert list(operators.kind_named(kind).crd_rules({"metadata": {}, "spec": dict.fromkeys(keys, junk)})) == []
+        assert (
+            list(
+                operators.kind_named(kind).crd_rules(
+                    {"metadata": {}, "spec": dict.fromkeys(keys, junk)}
+                )
+            )
+            == []
+        )

@@ -28,7 +28,10 @@ def handle(body: str, target: str, name: str = "train") -> Handle:
 
 
 def matches(selector: str, pod: PodView) -> bool:
-    return all(pod.labels.get(key) == value for key, _, value in (one.partition("=") for one in selector.split(",")))
+    return all(
+        pod.labels.get(key) == value
+        for key, _, value in (one.partition("=") for one in selector.split(","))
+    )
 
 
 def role_of(pod: PodView, found: Handle) -> RolePods:
@@ -41,7 +44,9 @@ def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) 
     """The pods of every golden are expanded as recorded from the operators."""
     result = case.compile(target)
     jobs = [
-        i for i, one in enumerate(result.manifests) if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
+        i
+        for i, one in enumerate(result.manifests)
+        if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
     ]
     assert len(result.handles) == len(jobs)
     first = 0
@@ -54,7 +59,9 @@ def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) 
         assert len(pods) == sum(one.replicas for one in found.roles)
         assert all(not found.label_selector or matches(found.label_selector, pod) for pod in pods)
         for pod in pods:
-            assert role_of(pod, found).container in [one.name for one in pod.containers if not one.init]
+            assert role_of(pod, found).container in [
+                one.name for one in pod.containers if not one.init
+            ]
         assert [one.name for one in found.objects] == [
             one["metadata"]["name"] for one in result.manifests[first : at + 1]
         ]
@@ -80,10 +87,16 @@ def test_the_schema_has_the_fields_of_the_handle() -> None:
 def test_expressions_agree_with_status(name: str) -> None:
     """A handle's CEL and JSONPath expressions match exactly the objects for which `status` returns that state."""
     live, state, _ = TABLE[name]
-    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
+    target = next(
+        op.target_name
+        for op, kind in KINDS.values()
+        if kind.key == (live["apiVersion"], live["kind"])
+    )
     found = handle("nodes: 1", target)
     for condition_of, wanted in ((found.succeeded, "succeeded"), (found.failed, "failed")):
-        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), condition_of.cel
+        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), (
+            condition_of.cel
+        )
         assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == wanted)
         assert len(condition_of.kubectl) == len({*condition_of.kubectl}) >= 1
     if state in ("created", "queued"):
@@ -107,13 +120,21 @@ def _at_path(path: str, live: Json) -> object:
 def test_argo_expressions_agree_with_status(name: str) -> None:
     """Argo Workflows evaluates the failure first; a comma means "or", and a path alone tests for existence."""
     live, state, _ = TABLE[name]
-    target = next(op.target_name for op, kind in KINDS.values() if kind.key == (live["apiVersion"], live["kind"]))
-    suspended = any(one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", []))
+    target = next(
+        op.target_name
+        for op, kind in KINDS.values()
+        if kind.key == (live["apiVersion"], live["kind"])
+    )
+    suspended = any(
+        one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", [])
+    )
     body = "runPolicy: {suspend: true}" if suspended and target != "pod" else "nodes: 1"
     found = handle(body, target)
     failed = any(_argo(one, live) for one in re.split(r", (?![^(]*\))", found.failed.argo))
     assert failed is (state == "failed")
-    assert (not failed and _argo(found.succeeded.argo, _finished(live, state))) is (state == "succeeded")
+    assert (not failed and _argo(found.succeeded.argo, _finished(live, state))) is (
+        state == "succeeded"
+    )
 
 
 def _finished(live: Json, state: str) -> Json:
@@ -166,7 +187,9 @@ def test_suspend_patch_gives_the_same_job_as_compiling_suspended(target: str) ->
     (field,) = _leaves(found.suspend)
     assert _leaves(found.resume) == [field]
     assert str(found.resume) == str(found.suspend).replace("True", "False")
-    compiled = ptcompile.compile(smallest("nodes: 1\nrunPolicy: {suspend: true}"), target=target).unwrap()[-1]
+    compiled = ptcompile.compile(
+        smallest("nodes: 1\nrunPolicy: {suspend: true}"), target=target
+    ).unwrap()[-1]
     for key in field:
         compiled = compiled[key]
     assert compiled is True  # type: ignore[comparison-overlap]
@@ -180,7 +203,9 @@ def _leaves(value: Any) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("target", SUSPEND)
 def test_deleting_a_job_deletes_its_pods(target: str) -> None:
-    assert handle("", target).propagation == ("Foreground" if target in ("jobset", "trainjob") else "Background")
+    assert handle("", target).propagation == (
+        "Foreground" if target in ("jobset", "trainjob") else "Background"
+    )
 
 
 def test_required_objects() -> None:
@@ -206,14 +231,19 @@ def test_required_objects() -> None:
         result = ptcompile.compile(spec, target=target)
         assert {(one.kind, one.name) for one in result.handle.needs} == wanted, target
         required = ptcompile.requires(spec, target=target).requirements
-        assert {f"{kind}/{name}" for kind, name in wanted} <= {one.name for one in required if one.kind == "object"}
+        assert {f"{kind}/{name}" for kind, name in wanted} <= {
+            one.name for one in required if one.kind == "object"
+        }
 
 
 def test_one_handle_per_job() -> None:
     two = smallest("nodes: 2", name="a") + "---\n" + smallest("", name="b")
     result = ptcompile.compile(two, target="job")
     assert [one.job.name for one in result.handles] == ["a", "b"]
-    assert [[one.kind for one in handle.objects] for handle in result.handles] == [["Service", "Job"], ["Job"]]
+    assert [[one.kind for one in handle.objects] for handle in result.handles] == [
+        ["Service", "Job"],
+        ["Job"],
+    ]
     with pytest.raises(ValueError, match="2 jobs"):
         _ = result.handle
     with pytest.raises(ptcompile.CompileError):
@@ -232,30 +262,38 @@ def test_roles_that_do_not_train_have_no_rank() -> None:
 def test_pod_is_selected_by_name() -> None:
     found = handle("", "pod")
     assert (found.label_selector, found.field_selector) == (None, "metadata.name=train")
-    assert [(one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles] == [
-        (None, 1, 0, None)
-    ]
+    assert [
+        (one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles
+    ] == [(None, 1, 0, None)]
 
 
 @pytest.mark.parametrize("target", SUSPEND)
 def test_no_selector_is_empty(target: str) -> None:
     """`kubectl get pods -l ''` lists every pod of the namespace."""
     found = handle("", target)
-    assert "" not in [found.label_selector, found.field_selector, *(role.selector for role in found.roles)]
+    assert "" not in [
+        found.label_selector,
+        found.field_selector,
+        *(role.selector for role in found.roles),
+    ]
     assert [found.label_selector, found.field_selector].count(None) == 1
 
 
 def test_each_of_several_conditions_is_an_argument_of_one_command() -> None:
     """kubectl 1.32 takes the last `--for` of several in one command."""
     assert handle("", "volcano").failed.kubectl == tuple(
-        f"--for=jsonpath={{.status.state.phase}}={phase}" for phase in ("Failed", "Terminated", "Aborted")
+        f"--for=jsonpath={{.status.state.phase}}={phase}"
+        for phase in ("Failed", "Terminated", "Aborted")
     )
 
 
 def test_every_companion_has_a_plural() -> None:
     """Handles refer to every object that a golden creates for a job, with the API server's plural."""
     plurals = {
-        (one.kind, one.plural) for case, target in ABLE for h in case.compile(target).handles for one in h.objects
+        (one.kind, one.plural)
+        for case, target in ABLE
+        for h in case.compile(target).handles
+        for one in h.objects
     }
     assert plurals == {
         ("Service", "services"), ("PodGroup", "podgroups"), ("TrainingRuntime", "trainingruntimes"), ("Pod", "pods"),
@@ -267,9 +305,14 @@ def test_every_companion_has_a_plural() -> None:
 
 def test_argo_finds_a_failure_after_all_other_conditions() -> None:
     """training-operator 1.9 has six types of conditions (pkg/apis/kubeflow.org/v1/common_types.go)."""
-    others = [condition(kind, "False") for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")]
+    others = [
+        condition(kind, "False")
+        for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")
+    ]
     failed = {"status": {"conditions": [*others, condition("Failed")]}}
-    assert any(_argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", "))
+    assert any(
+        _argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", ")
+    )
 
 
 def test_job_with_generated_name_has_no_handle() -> None:

@@ -13,7 +13,9 @@ from ptcompile.operators.table import kind_named
 SPOT: dict[str, Any] = {
     "nodeSelector": {"cloud.google.com/gke-spot": "true"},
     "restartPolicy": "Never",
-    "containers": [{"name": "pytorch", "image": "a:1", "command": ["torchrun", "--standalone", "train.py"]}],
+    "containers": [
+        {"name": "pytorch", "image": "a:1", "command": ["torchrun", "--standalone", "train.py"]}
+    ],
 }
 TEMPLATE: dict[str, Any] = {"spec": SPOT}
 
@@ -32,7 +34,11 @@ def batch_job(**fields: Any) -> dict[str, Any]:
 
 
 def jobset(child: dict[str, Any], **policy: Any) -> dict[str, Any]:
-    replicated = {"name": "node", "replicas": 1, "template": {"spec": {**child, "template": TEMPLATE}}}
+    replicated = {
+        "name": "node",
+        "replicas": 1,
+        "template": {"spec": {**child, "template": TEMPLATE}},
+    }
     return manifest(
         "jobset.x-k8s.io/v1alpha2",
         "JobSet",
@@ -46,13 +52,21 @@ def rule(action: str, **fields: Any) -> dict[str, Any]:
 
 def pytorchjob(restart: str, **policy: Any) -> dict[str, Any]:
     replica = {"replicas": 1, "restartPolicy": restart, "template": TEMPLATE}
-    return manifest("kubeflow.org/v1", "PyTorchJob", {"pytorchReplicaSpecs": {"Worker": replica}, "runPolicy": policy})
+    return manifest(
+        "kubeflow.org/v1",
+        "PyTorchJob",
+        {"pytorchReplicaSpecs": {"Worker": replica}, "runPolicy": policy},
+    )
 
 
-def volcano(*policies: dict[str, Any], task: tuple[dict[str, Any], ...] = (), **fields: Any) -> dict[str, Any]:
+def volcano(
+    *policies: dict[str, Any], task: tuple[dict[str, Any], ...] = (), **fields: Any
+) -> dict[str, Any]:
     tasks = [{"name": "node", "replicas": 1, "policies": [*task], "template": TEMPLATE}]
     return manifest(
-        "batch.volcano.sh/v1alpha1", "Job", {"minAvailable": 1, "policies": [*policies], "tasks": tasks, **fields}
+        "batch.volcano.sh/v1alpha1",
+        "Job",
+        {"minAvailable": 1, "policies": [*policies], "tasks": tasks, **fields},
     )
 
 
@@ -62,7 +76,9 @@ def evicted(action: str) -> dict[str, Any]:
 
 def mpijob(**policy: Any) -> dict[str, Any]:
     replicas = {"Launcher": {"replicas": 1, "template": TEMPLATE}}
-    return manifest("kubeflow.org/v2beta1", "MPIJob", {"runPolicy": policy, "mpiReplicaSpecs": replicas})
+    return manifest(
+        "kubeflow.org/v2beta1", "MPIJob", {"runPolicy": policy, "mpiReplicaSpecs": replicas}
+    )
 
 
 ONLY_DISRUPTION = {"onJobFailureReasons": ["PodFailurePolicy"]}
@@ -80,16 +96,26 @@ CASES = [
     ("node", jobset({"backoffLimit": 0}, maxRestarts=0), "none"),
     ("node", jobset({"backoffLimit": 0}, maxRestarts=3), "job"),
     ("node", jobset({"backoffLimit": 2}, maxRestarts=3), "pod"),
-    ("node", jobset({"backoffLimit": 0, **disruption("FailJob")}, maxRestarts=0, rules=[IGNORED]), "job"),
+    (
+        "node",
+        jobset({"backoffLimit": 0, **disruption("FailJob")}, maxRestarts=0, rules=[IGNORED]),
+        "job",
+    ),
     ("node", jobset({"backoffLimit": 0}, maxRestarts=0, rules=[IGNORED]), "none"),
     (
         "node",
-        jobset({"backoffLimit": 0, **disruption("FailJob")}, maxRestarts=3, rules=[rule("FailJobSet")]),
+        jobset(
+            {"backoffLimit": 0, **disruption("FailJob")}, maxRestarts=3, rules=[rule("FailJobSet")]
+        ),
         "none",
     ),
     (
         "node",
-        jobset({"backoffLimit": 0}, maxRestarts=3, rules=[rule("FailJobSet", targetReplicatedJobs=["other"])]),
+        jobset(
+            {"backoffLimit": 0},
+            maxRestarts=3,
+            rules=[rule("FailJobSet", targetReplicatedJobs=["other"])],
+        ),
         "job",
     ),
     ("Worker", pytorchjob("Never"), "none"),
@@ -123,16 +149,29 @@ def test_lint_warns_if_no_pod_is_recreated(role: str, data: dict[str, Any], recr
     assert names.count("spot-without-retries") == (recreated == "none" and data["kind"] != "Pod")
 
 
-@pytest.mark.parametrize(("role", "data", "recreated"), [case for case in CASES if case[1]["kind"] != "MPIJob"])
+@pytest.mark.parametrize(
+    ("role", "data", "recreated"), [case for case in CASES if case[1]["kind"] != "MPIJob"]
+)
 def test_simulate_describes_it(role: str, data: dict[str, Any], recreated: str) -> None:
     texts = ptcompile.simulate(data).jobs[0].failure
-    assert any("a lost node: " in text or "PodEvicted" in text or text.startswith("any task: *") for text in texts)
-    recreates_all = any("all Jobs are recreated" in text or "PodEvicted -> RestartJob" in text for text in texts)
+    assert any(
+        "a lost node: " in text or "PodEvicted" in text or text.startswith("any task: *")
+        for text in texts
+    )
+    recreates_all = any(
+        "all Jobs are recreated" in text or "PodEvicted -> RestartJob" in text for text in texts
+    )
     assert recreates_all or recreated != "job"
 
 
 TARGETS = ("job", "jobset", "pytorchjob", "trainjob", "volcano")
-RUN_POLICIES = ("", ", backoffLimit: 0", ", backoffLimit: 3", ", onDisruption: FailJob", ", onPodFailure: RestartJob")
+RUN_POLICIES = (
+    "",
+    ", backoffLimit: 0",
+    ", backoffLimit: 3",
+    ", onDisruption: FailJob",
+    ", onPodFailure: RestartJob",
+)
 SPEC = """\
 apiVersion: ptcompile/v1
 kind: TrainingJob
@@ -146,7 +185,9 @@ spec:
   resources: {cpu: 8, memory: 64Gi, gpu: 1}
   runPolicy: {cleanPodPolicy: Running%s}
 """
-PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: gke}\nspec: {cloud: gke}\n"
+PROFILE = (
+    "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: gke}\nspec: {cloud: gke}\n"
+)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -164,10 +205,17 @@ def test_lint_and_simulate_agree_on_compiled_spot_jobs(target: str, policy: str)
 
 
 @pytest.mark.parametrize(
-    ("target", "spot", "expected"), [*((target, True, True) for target in TARGETS), ("job", False, False)]
+    ("target", "spot", "expected"),
+    [*((target, True, True) for target in TARGETS), ("job", False, False)],
 )
-def test_a_preempted_pod_loses_checkpoints_that_are_on_no_volume(target: str, spot: bool, expected: bool) -> None:
-    source = (SPEC % ", backoffLimit: 0").replace("script: train.py", "script: train.py\n  args: [--checkpoint-dir=/c]")
-    result = ptcompile.compile(source if spot else source.replace("spot: true", ""), target=target, cluster=PROFILE)
+def test_a_preempted_pod_loses_checkpoints_that_are_on_no_volume(
+    target: str, spot: bool, expected: bool
+) -> None:
+    source = (SPEC % ", backoffLimit: 0").replace(
+        "script: train.py", "script: train.py\n  args: [--checkpoint-dir=/c]"
+    )
+    result = ptcompile.compile(
+        source if spot else source.replace("spot: true", ""), target=target, cluster=PROFILE
+    )
     names = {finding.name for finding in ptcompile.lint(result.manifests).diagnostics}
     assert ("checkpoint-not-kept" in names) == expected

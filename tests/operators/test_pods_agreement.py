@@ -28,7 +28,9 @@ def seen(pod: PodView, *, ordered: bool) -> dict[Any, Any]:
         shown = c.to_dict()
         env = [tuple(sorted(e.items())) for e in shown["env"]]
         out[c.name] = (c.init, env if ordered else sorted(env))
-        out[c.name, "ports"] = sorted((p.get("name", ""), p["containerPort"]) for p in shown["ports"])
+        out[c.name, "ports"] = sorted(
+            (p.get("name", ""), p["containerPort"]) for p in shown["ports"]
+        )
     return out
 
 
@@ -42,7 +44,9 @@ def theirs(pod: dict[str, Any], *, ordered: bool) -> dict[Any, Any]:
     for c in pod["containers"]:
         env = [tuple(sorted(e.items())) for e in c["env"]]
         out[c["name"]] = (c["init"], env if ordered else sorted(env))
-        out[c["name"], "ports"] = sorted((p.get("name", ""), p["containerPort"]) for p in c["ports"])
+        out[c["name"], "ports"] = sorted(
+            (p.get("name", ""), p["containerPort"]) for p in c["ports"]
+        )
     return out
 
 
@@ -65,7 +69,10 @@ def check_recorded_pods(operator: str) -> None:
 def check_numbers_of_pods(operator: str) -> None:
     for row, manifest in rows(operator):
         if row["accepted"] and row.get("pods") and "pods_total" in row:
-            assert len(expand(manifest).pods) == row["pods_total"], row.get("n") or (row.get("base"), row.get("path"))
+            assert len(expand(manifest).pods) == row["pods_total"], row.get("n") or (
+                row.get("base"),
+                row.get("path"),
+            )
 
 
 def test_no_recorded_object_raises() -> None:

@@ -14,27 +14,71 @@ from hypothesis import given, settings, strategies as st
 
 from ptcompile.operators.table import RUNS_PODS, expand
 from ptcompile.simulator.kubelet import command_line, environment, qos_class
-from tests.operators.making import Json, container, jobset, pytorchjob, replicated, task, template, trainjob, volcano
+from tests.operators.making import (
+    Json,
+    container,
+    jobset,
+    pytorchjob,
+    replicated,
+    task,
+    template,
+    trainjob,
+    volcano,
+)
 from tests.places import places
 
-GARBAGE: list[Any] = [None, "", "x", 0, -1, 7, 1.5, True, [], {}, [None], [1], {"a": None}, [[]], [{}], "-", 2**70]
+GARBAGE: list[Any] = [
+    None,
+    "",
+    "x",
+    0,
+    -1,
+    7,
+    1.5,
+    True,
+    [],
+    {},
+    [None],
+    [1],
+    {"a": None},
+    [[]],
+    [{}],
+    "-",
+    2**70,
+]
 
 WHOLE: list[Json] = [
     pytorchjob(1, 2, nprocPerNode="2"),
     pytorchjob(None, 2, elasticPolicy={"minReplicas": 1, "rdzvConf": [{"key": "a", "value": "b"}]}),
-    volcano(task("master"), task("worker", 2), plugins={"pytorch": ["--port=1"], "svc": [], "env": [], "ssh": []}),
-    volcano(task("master"), task("worker", 2), plugins={"mpi": [], "tensorflow": [], "hcclrank": [], "ray": []}),
+    volcano(
+        task("master"),
+        task("worker", 2),
+        plugins={"pytorch": ["--port=1"], "svc": [], "env": [], "ssh": []},
+    ),
+    volcano(
+        task("master"),
+        task("worker", 2),
+        plugins={"mpi": [], "tensorflow": [], "hcclrank": [], "ray": []},
+    ),
     jobset(replicated("a", replicas=2, pods=2), coordinator={"replicatedJob": "a"}),
     trainjob(trainer={"numNodes": 2, "env": [{"name": "A", "value": "1"}]}),
     trainjob("torchtune-llama3.2-1b", trainer={"command": ["tune", "run"], "args": ["a"]}),
-    trainjob("deepspeed-distributed", trainer={"numNodes": 2}, initializer={"dataset": {"storageUri": "a://b"}}),
+    trainjob(
+        "deepspeed-distributed",
+        trainer={"numNodes": 2},
+        initializer={"dataset": {"storageUri": "a://b"}},
+    ),
     trainjob("flux-distributed", trainer={"numNodes": 2, "command": ["a"]}),
     {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": template()["spec"]},
     {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"name": "j"},
-        "spec": {"completionMode": "Indexed", "completions": 2, "template": template(container(env=[{"name": "A"}]))},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": 2,
+            "template": template(container(env=[{"name": "A"}])),
+        },
     },
 ]
 
@@ -68,7 +112,9 @@ def test_garbage_at_every_place(manifest: Json) -> None:
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 30) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -136,5 +182,7 @@ def test_expansion_is_repeatable() -> None:
 def test_pod_views_are_cached() -> None:
     (role,) = expand(pytorchjob(None, 1000)).roles
     asked = [role.pod(index) for index in (0, 1, 999)]
-    assert all(one is other for one, other in zip(asked, [role.pod(i) for i in (0, 1, 999)], strict=True))
+    assert all(
+        one is other for one, other in zip(asked, [role.pod(i) for i in (0, 1, 999)], strict=True)
+    )
     assert [one.index for one in asked] == [0, 1, 999]

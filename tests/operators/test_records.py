@@ -61,18 +61,28 @@ def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
         records: tuple[Kind | Operator, ...] = (operator, *operator.kinds)
         for record in records:
             base = Operator if record is operator else Kind
-            yield from ((record, one) for one in ARGUMENTS if one in vars(base).values() and is_overridden(record, one))
+            yield from (
+                (record, one)
+                for one in ARGUMENTS
+                if one in vars(base).values() and is_overridden(record, one)
+            )
 
 
-@pytest.mark.parametrize(("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", ""))
-def test_overridden_methods_import_and_accept_any_data(record: Kind | Operator, method: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", "")
+)
+def test_overridden_methods_import_and_accept_any_data(
+    record: Kind | Operator, method: Callable[..., Any]
+) -> None:
     answer = getattr(record, method.__name__)(*ARGUMENTS[method])
     if isinstance(answer, Iterator):
         list(answer)
 
 
 def test_every_method_of_the_base_classes_is_called() -> None:
-    methods = {value for base in (Kind, Operator) for value in vars(base).values() if callable(value)}
+    methods = {
+        value for base in (Kind, Operator) for value in vars(base).values() if callable(value)
+    }
     assert methods == ARGUMENTS.keys()
 
 
@@ -84,7 +94,10 @@ def test_classes_only_override_documented_attributes() -> None:
 
 
 def test_unknown_kind_has_no_behavior() -> None:
-    job, unknown = operators.kind_named(("batch/v1", "Job")), operators.kind_named(("example.com/v1", "Train"))
+    job, unknown = (
+        operators.kind_named(("batch/v1", "Job")),
+        operators.kind_named(("example.com/v1", "Train")),
+    )
     assert (job.rendezvous.across_objects, job.rendezvous.roles, job.schema) == (True, False, "")
     assert job.key == ("batch/v1", "Job")
     assert type(unknown) is Kind
@@ -93,7 +106,10 @@ def test_unknown_kind_has_no_behavior() -> None:
     for method, arguments in ARGUMENTS.items():
         if method in vars(Kind).values():
             answer = getattr(unknown, method.__name__)(*arguments)
-            assert not (list(answer) if isinstance(answer, Iterator) else answer) or answer == Expansion(), method
+            assert (
+                not (list(answer) if isinstance(answer, Iterator) else answer)
+                or answer == Expansion()
+            ), method
 
 
 def test_profile_names_of_queue_systems_and_gang_schedulers() -> None:

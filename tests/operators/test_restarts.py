@@ -31,13 +31,17 @@ def restarts(role: str, data: dict[str, Any], exit_code: int | None = 1) -> tupl
     return answers
 
 
-def summary(role: str, data: dict[str, Any], exit_code: int | None = 1) -> list[tuple[str, int | None, str]]:
+def summary(
+    role: str, data: dict[str, Any], exit_code: int | None = 1
+) -> list[tuple[str, int | None, str]]:
     return [(retry.scope, retry.limit, retry.counted) for retry in restarts(role, data, exit_code)]
 
 
 def on_exit(action: str, *codes: int, operator: str = "In") -> dict[str, Any]:
     return {
-        "podFailurePolicy": {"rules": [{"action": action, "onExitCodes": {"operator": operator, "values": [*codes]}}]}
+        "podFailurePolicy": {
+            "rules": [{"action": action, "onExitCodes": {"operator": operator, "values": [*codes]}}]
+        }
     }
 
 
@@ -62,7 +66,12 @@ FAILED: list[tuple[str, dict[str, Any], int, list[tuple[str, int | None, str]]]]
     ("", in_place(backoffLimit=0), 1, [("container", 0, "role")]),
     ("node", jobset(CHILD), 1, [("pod", 0, "role")]),
     ("node", jobset(CHILD, maxRestarts=3), 1, [("pod", 0, "role"), ("job", 3, "job")]),
-    ("node", jobset({}, maxRestarts=3, rules=[rule("RestartJob")]), 1, [("pod", 6, "role"), ("role", 3, "job")]),
+    (
+        "node",
+        jobset({}, maxRestarts=3, rules=[rule("RestartJob")]),
+        1,
+        [("pod", 6, "role"), ("role", 3, "job")],
+    ),
     ("node", jobset(CHILD, maxRestarts=3, rules=[rule("FailJobSet")]), 1, [("pod", 0, "role")]),
     ("node", jobset(CHILD, rules=[IGNORED]), 1, [("pod", 0, "role"), ("job", 0, "job")]),
     ("Worker", pytorchjob("Never"), 1, []),
@@ -78,7 +87,12 @@ FAILED: list[tuple[str, dict[str, Any], int, list[tuple[str, int | None, str]]]]
     ("node", volcano(failed("AbortJob")), 1, []),
     ("node", volcano({"exitCode": 3, "action": "RestartPod"}), 3, [("pod", 2, "job")]),
     ("node", volcano({"exitCode": 3, "action": "RestartPod"}), 1, []),
-    ("node", volcano(failed("AbortJob"), task=(failed("RestartJob", "*"),)), 1, [("job", 2, "job")]),
+    (
+        "node",
+        volcano(failed("AbortJob"), task=(failed("RestartJob", "*"),)),
+        1,
+        [("job", 2, "job")],
+    ),
     ("", {"apiVersion": "v1", "kind": "Pod", "spec": {"restartPolicy": "Never"}}, 1, []),
     ("", {"apiVersion": "v1", "kind": "Pod", "spec": {}}, 1, [("container", None, "job")]),
 ]
@@ -91,8 +105,12 @@ def test_a_failed_pod(
     assert summary(role, data, exit_code) == expected
 
 
-@pytest.mark.parametrize(("role", "data", "recreated"), [case for case in CASES if case[1]["kind"] != "MPIJob"])
-def test_the_first_answer_to_a_lost_pod_is_what_lost_pod_says(role: str, data: dict[str, Any], recreated: str) -> None:
+@pytest.mark.parametrize(
+    ("role", "data", "recreated"), [case for case in CASES if case[1]["kind"] != "MPIJob"]
+)
+def test_the_first_answer_to_a_lost_pod_is_what_lost_pod_says(
+    role: str, data: dict[str, Any], recreated: str
+) -> None:
     usable = [retry.scope for retry in restarts(role, data, None) if retry.limit != 0]
     assert usable[:1] == ([] if recreated == "none" else [recreated])
 
@@ -125,7 +143,8 @@ def test_a_trainjob_is_answered_as_its_jobset() -> None:
     )
     jobs = [ptcompile.simulate(spec, target=target).jobs[0] for target in ("jobset", "trainjob")]
     answers = [
-        kind_named(kind_of(job.manifest)).restarts(job.manifest, job.roles[0].name, job.stream, 1) for job in jobs
+        kind_named(kind_of(job.manifest)).restarts(job.manifest, job.roles[0].name, job.stream, 1)
+        for job in jobs
     ]
     assert answers[0] == answers[1]
     assert [retry.text for retry in answers[0] or ()] == ["backoffLimit 0", "maxRestarts 2"]

@@ -51,8 +51,14 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
 )
 def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
-    rows = [name for name, change in FEATURES.items() if change.operator == "trainer" and name != "trainjob"]
-    assert sorted(name for name in rows if has_feature(name, Versions(trainer=trainer))) == sorted(words)
+    rows = [
+        name
+        for name, change in FEATURES.items()
+        if change.operator == "trainer" and name != "trainjob"
+    ]
+    assert sorted(name for name in rows if has_feature(name, Versions(trainer=trainer))) == sorted(
+        words
+    )
 
 
 def test_newest_release_has_all_fields_that_were_not_removed() -> None:
@@ -92,7 +98,12 @@ def test_an_unknown_kind_creates_nothing() -> None:
 
 
 def test_pods_of_a_manifest_are_built_once() -> None:
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c"}]},
+    }
     (role,) = expand(pod).roles
     assert (role.count, role.pod(0).name) == (1, "a")
     assert role.pod(0) is role.pod(0)
@@ -107,5 +118,7 @@ def test_kinds_that_create_pods() -> None:
 def test_only_jobs_have_a_status() -> None:
     live = {"apiVersion": "batch/v1", "kind": "Job", "status": {"succeeded": 1}}
     assert status_of(live) is not None
-    with pytest.raises(ValueError, match=r"not a job, but v1/Service; a job is one of .*batch/v1/Job.*"):
+    with pytest.raises(
+        ValueError, match=r"not a job, but v1/Service; a job is one of .*batch/v1/Job.*"
+    ):
         status_of({"apiVersion": "v1", "kind": "Service"})

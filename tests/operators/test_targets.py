@@ -15,8 +15,16 @@ from tests.making import DEFAULT_CLUSTER, compiled, smallest, text
 
 REFUSED = {
     "pod": ["nodes: 2", "runPolicy: {suspend: true}", "restartPolicy: ExitCode"],
-    "job": ["restartPolicy: Always", "runPolicy: {cleanPodPolicy: All}", "master: {image: x}\nworker: {}"],
-    "volcano": ["restartPolicy: Always", "runPolicy: {suspend: true}", "podTemplate: {spec: {hostname: h}}"],
+    "job": [
+        "restartPolicy: Always",
+        "runPolicy: {cleanPodPolicy: All}",
+        "master: {image: x}\nworker: {}",
+    ],
+    "volcano": [
+        "restartPolicy: Always",
+        "runPolicy: {suspend: true}",
+        "podTemplate: {spec: {hostname: h}}",
+    ],
 }
 ROWS = [(target, body) for target, bodies in REFUSED.items() for body in bodies]
 
@@ -50,7 +58,10 @@ def test_default_target_fits_the_spec(body: str, kind: list[str]) -> None:
 
 
 def test_target_of_the_spec_and_override_by_the_caller() -> None:
-    assert compiled(smallest("target: volcano")).manifests[0]["apiVersion"] == "batch.volcano.sh/v1alpha1"
+    assert (
+        compiled(smallest("target: volcano")).manifests[0]["apiVersion"]
+        == "batch.volcano.sh/v1alpha1"
+    )
     assert compiled(smallest("target: volcano"), "pod").manifests[0]["kind"] == "Pod"
 
 
@@ -71,7 +82,10 @@ def test_job_with_a_runtime_is_a_trainjob() -> None:
         ("nodes: 2", "job"),
         ("master: {}\nworker: {replicas: 2, env: {A: b}}", "jobset"),
         ("nodes: 2\nrunPolicy: {onPodFailure: RestartJob}", "jobset"),
-        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet does not support it either
+        (
+            "nodes: 2\nrunPolicy: {cleanPodPolicy: All}",
+            "job",
+        ),  # a JobSet does not support it either
         ("roles: {loader: {resources: {cpu: 1}}}\nqueue: q", "jobset"),
     ],
 )
@@ -81,9 +95,9 @@ def test_default_is_a_jobset_only_if_no_other_target_fits(body: str, target: str
 
 
 def test_spot_job_is_a_job_with_a_warning() -> None:
-    assert compiled(smallest("nodes: 2\nspot: true"), None, making.profile({"cloud": "gke"})).target is target_named(
-        "job"
-    )
+    assert compiled(
+        smallest("nodes: 2\nspot: true"), None, making.profile({"cloud": "gke"})
+    ).target is target_named("job")
 
 
 @pytest.mark.parametrize(("target", "body"), ROWS)

@@ -30,7 +30,9 @@ ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.parametrize("target", SEVERAL)
 
 
-def made(body: str, target: str, name: str = "my-train", **cluster: Any) -> tuple[dict[str, Any], ...]:
+def made(
+    body: str, target: str, name: str = "my-train", **cluster: Any
+) -> tuple[dict[str, Any], ...]:
     result = ptcompile.compile(text(body, name), target=target, cluster=cluster or None)
     assert result.ok, result.diagnostics
     return result.manifests
@@ -48,7 +50,11 @@ def pods(manifests: tuple[dict[str, Any], ...]) -> list[PodView]:
 
 def containers(target: str, body: str) -> Iterator[dict[str, Any]]:
     for pod in pods(made(body, target)):
-        yield next(dict(c) for c in pod.spec["containers"] if c["name"] == target_named(target).main_container)
+        yield next(
+            dict(c)
+            for c in pod.spec["containers"]
+            if c["name"] == target_named(target).main_container
+        )
 
 
 def address(target: str, pod: PodView) -> tuple[str, list[str]]:
@@ -56,7 +62,9 @@ def address(target: str, pod: PodView) -> tuple[str, list[str]]:
     main = next(c for c in pod.containers if c.name == target_named(target).main_container)
     env = environment(main, pod)
     words = [expand_vars(word, env) for word in main.command or ()]
-    options = dict(word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    options = dict(
+        word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word
+    )
     return options.get("master-addr") or env["PET_MASTER_ADDR"], words
 
 
@@ -82,7 +90,10 @@ def test_3_platform_settings_are_kept_and_lost_fields_reported(target: str) -> N
     profile: dict[str, Any] = {"kind": "ClusterProfile", "spec": {"gpu": {"tolerations": [taint]}}}
     for pod in pods(made(GPU_JOB, target, **profile)):
         assert taint in pod.tolerations
-    assert refusals(f"{GPU_JOB}\nmetadata: {{kubernetes: overlay.yaml}}", target)[0][0] == "spec-unknown-field"
+    assert (
+        refusals(f"{GPU_JOB}\nmetadata: {{kubernetes: overlay.yaml}}", target)[0][0]
+        == "spec-unknown-field"
+    )
 
 
 PATCH = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
@@ -98,7 +109,10 @@ def test_4_patch_applies_to_its_container_on_every_replica(target: str) -> None:
 
 def test_5_patch_adds_a_variable_and_drops_none(target: str) -> None:
     body = f"{GPU_JOB}\nenv: {{KEPT: a}}\n{PATCH % 'env: [{name: ADDED, value: b}]'}"
-    before = [{entry["name"] for entry in one["env"]} for one in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")]
+    before = [
+        {entry["name"] for entry in one["env"]}
+        for one in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")
+    ]
     after = [{entry["name"] for entry in one["env"]} for one in containers(target, body)]
     assert after == [names | {"ADDED"} for names in before]
 
@@ -142,7 +156,9 @@ def _labels(value: Any) -> Iterator[tuple[str, str]]:
 def test_8_bad_names_are_not_changed(name: str, target: str) -> None:
     """A bad name is rejected instead of being silently replaced."""
     result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
-    assert [(one.name, one.path) for one in result.diagnostics] == [("spec-invalid-value", ("metadata", "name"))]
+    assert [(one.name, one.path) for one in result.diagnostics] == [
+        ("spec-invalid-value", ("metadata", "name"))
+    ]
     for one in made(GPU_JOB, target):
         assert all(is_label_value(value) for _, value in _labels(one))
 
@@ -179,6 +195,8 @@ def test_11_compiling_needs_only_the_file(tmp_path: Path, target: str) -> None:
     (tmp_path / "spec.yaml").write_text(text(GPU_JOB), encoding="utf-8")
     command = [sys.executable, "-m", "ptcompile", "spec.yaml", "--target", target]
     env = {"PYTHONPATH": str(ROOT), "PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     assert list(yaml.safe_load_all(done.stdout)) == list(made(GPU_JOB, target, "train"))

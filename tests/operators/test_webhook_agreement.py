@@ -25,7 +25,9 @@ NOT_OURS = ("metadata.name: ", "cannot unmarshal")
 def asked(row: dict[str, Any]) -> bool:
     if row["accepted"]:
         return True
-    ours = [e for e in row.get("errors", []) if not e.startswith(NOT_OURS[0]) and NOT_OURS[1] not in e]
+    ours = [
+        e for e in row.get("errors", []) if not e.startswith(NOT_OURS[0]) and NOT_OURS[1] not in e
+    ]
     return row.get("stage") == "webhook" and bool(ours)
 
 
@@ -38,7 +40,13 @@ def check_verdicts(operator: str) -> None:
         found = [p for p in said(manifest, others=INSTALLED) if p.stage == "apply"]
         if bool(found) == row["accepted"]:
             wrong.append(
-                (row.get("n"), row.get("base"), row.get("path"), row.get("errors"), [p.message for p in found])
+                (
+                    row.get("n"),
+                    row.get("base"),
+                    row.get("path"),
+                    row.get("errors"),
+                    [p.message for p in found],
+                )
             )
     assert total > 300
     assert len(wrong) <= 0.015 * total, wrong[:5]

@@ -34,10 +34,22 @@ from tests.places import places
 
 POLICY = [{"event": "PodFailed", "action": "RestartJob"}]
 WHOLE: list[Json] = [
-    pytorchjob(1, 2, elasticPolicy={"nProcPerNode": 1, "rdzvConf": []}, runPolicy={"managedBy": "x"}),
+    pytorchjob(
+        1, 2, elasticPolicy={"nProcPerNode": 1, "rdzvConf": []}, runPolicy={"managedBy": "x"}
+    ),
     volcano(
-        task("master", 1, container(env=[{"name": "A"}], resources={"limits": {"cpu": "1e1.5"}}), policies=POLICY),
-        task("worker", 2, dependsOn={"name": ["master"]}, partitionPolicy={"totalPartitions": 1, "partitionSize": 2}),
+        task(
+            "master",
+            1,
+            container(env=[{"name": "A"}], resources={"limits": {"cpu": "1e1.5"}}),
+            policies=POLICY,
+        ),
+        task(
+            "worker",
+            2,
+            dependsOn={"name": ["master"]},
+            partitionPolicy={"totalPartitions": 1, "partitionSize": 2},
+        ),
         plugins={"pytorch": ["--port=1"], "mpi": []},
         volumes=[{"mountPath": "/a", "volumeClaimName": "b"}],
         networkTopology={"mode": "hard"},
@@ -53,7 +65,12 @@ WHOLE: list[Json] = [
     trainjob(
         trainer={"numNodes": 1, "env": [{"name": "A"}], "command": ["tune", "run"], "args": ["a"]},
         initializer={"dataset": {}},
-        runtimePatches=[{"manager": "a.b/c", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": []}}}}],
+        runtimePatches=[
+            {
+                "manager": "a.b/c",
+                "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": []}}},
+            }
+        ],
     ),
     runtime({"torch": {}}, {**node(), "replicas": 2}),
     cluster_queue(
@@ -72,7 +89,12 @@ WHOLE: list[Json] = [
         },
     ),
     {
-        **workload({"minCount": 1, "topologyRequest": {"podSetSliceSize": 1, "podSetSliceRequiredTopology": "a"}}),
+        **workload(
+            {
+                "minCount": 1,
+                "topologyRequest": {"podSetSliceSize": 1, "podSetSliceRequiredTopology": "a"},
+            }
+        ),
         "status": {"conditions": [{"type": "QuotaReserved", "status": "True"}]},
     },
 ]

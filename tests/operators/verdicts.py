@@ -37,13 +37,19 @@ def kueue_verdicts(kinds: str) -> Records:
     for base, manifest in bases.items():
         cases = found.setdefault(manifest["kind"].lower(), {})
         cases[base] = usual = _findings(manifest, beside, "kueue")
-        changed = {f"{base} {name}": _findings(variation, beside, "kueue") for name, variation in variations(manifest)}
+        changed = {
+            f"{base} {name}": _findings(variation, beside, "kueue")
+            for name, variation in variations(manifest)
+        }
         cases |= {name: lines for name, lines in changed.items() if lines != usual}
     for row in [*recorded.rows(f"kueue/{kinds}/creates")][::3]:
         manifest = recorded.with_operations(bases[row["base"]], row["ops"])
         name = _shortened(f"{row['base']} changed {json.dumps(row['ops'])}")
         found[bases[row["base"]]["kind"].lower()][name] = _findings(manifest, beside, "kueue")
-    return {kind: {name: lines for name, lines in cases.items() if lines} for kind, cases in found.items()}
+    return {
+        kind: {name: lines for name, lines in cases.items() if lines}
+        for kind, cases in found.items()
+    }
 
 
 def operator_verdicts(operator: str, authority: str) -> Records:
@@ -58,7 +64,9 @@ def operator_verdicts(operator: str, authority: str) -> Records:
 
 def _row_name(row: dict[str, Any]) -> str:
     if "base" in row:
-        return _shortened(f"{row['base']} {row['op']} {json.dumps(row['path'])} {json.dumps(row.get('value'))}")
+        return _shortened(
+            f"{row['base']} {row['op']} {json.dumps(row['path'])} {json.dumps(row.get('value'))}"
+        )
     return str(row["id"]) if "id" in row else f"{row['src']} {_digest(json.dumps(row['manifest']))}"
 
 
@@ -74,7 +82,8 @@ def _digest(text: str) -> str:
 def _findings(manifest: Any, beside: Iterable[Any], authority: str) -> list[str]:
     report = ptcompile.lint(manifest, beside=[*beside], cluster=profile("0.19"))
     return [
-        f"{found.name}: {found.message}" + (f" [{found.fix.title}, {found.fix.safe}]" if found.fix else "")
+        f"{found.name}: {found.message}"
+        + (f" [{found.fix.title}, {found.fix.safe}]" if found.fix else "")
         for found in report.diagnostics
         if found.authority == authority and found.stage == "apply"
     ]

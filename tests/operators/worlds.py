@@ -45,7 +45,9 @@ def world(folder: str, body: str) -> dict[str, Any]:
     """Return what the operator makes of a spec: the errors of compile, or the pods and the spec read back."""
     compiled = ptcompile.compile(smallest(body), target=TARGETS[folder])
     if not compiled.manifests:
-        return {"errors": [found.message for found in compiled.diagnostics if found.severity == "error"]}
+        return {
+            "errors": [found.message for found in compiled.diagnostics if found.severity == "error"]
+        }
     imported = ptcompile.import_manifests(list(compiled.manifests))
     specs = [spec["spec"] for spec in imported.specs]
     return {

@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 
 def names() -> list[str]:
     """Return the names of all files."""
-    return sorted(str(path.relative_to(HERE)).removesuffix(".jsonl.gz") for path in HERE.rglob("*.gz"))
+    return sorted(
+        str(path.relative_to(HERE)).removesuffix(".jsonl.gz") for path in HERE.rglob("*.gz")
+    )
 
 
 def rows(name: str) -> Iterator[dict[str, Any]]:
@@ -65,7 +67,9 @@ def with_operations(manifest: dict[str, Any], operations: list[list[Any]]) -> di
                 node[key] = {}
             node = node[key]
         if operation == "del":
-            node.pop(path[-1], None) if isinstance(node, dict) else node.__delitem__(slice(path[-1], path[-1] + 1))
+            node.pop(path[-1], None) if isinstance(node, dict) else node.__delitem__(
+                slice(path[-1], path[-1] + 1)
+            )
         elif isinstance(node, list) and path[-1] == len(node):
             node.append(copy.deepcopy(value[0]))
         else:

@@ -77,12 +77,16 @@ class Server:
     def close(self) -> None:
         self._connection.close()
 
-    def request(self, method: str, path: str, body: Json | None = None, content: str = JSON) -> Answer:
+    def request(
+        self, method: str, path: str, body: Json | None = None, content: str = JSON
+    ) -> Answer:
         """Send one request. A connection that the server closed in between is opened again once."""
         sent = None if body is None else json.dumps(body).encode()
         for is_last in (False, True):
             try:
-                self._connection.request(method, path, sent, {"Content-Type": content} if sent else {})
+                self._connection.request(
+                    method, path, sent, {"Content-Type": content} if sent else {}
+                )
                 response = self._connection.getresponse()
                 text = response.read()
                 break
@@ -188,7 +192,9 @@ def connected(url: str | None) -> Iterator[Server]:
         with closing(Server(url)) as server:
             yield server
         return
-    with subprocess.Popen(["kubectl", "proxy", "--port=0"], stdout=subprocess.PIPE, text=True) as proxy:
+    with subprocess.Popen(
+        ["kubectl", "proxy", "--port=0"], stdout=subprocess.PIPE, text=True
+    ) as proxy:
         line = proxy.stdout.readline() if proxy.stdout else ""
         try:
             with connected(f"http://{line.rpartition(' ')[2].strip()}") as server:
@@ -213,7 +219,9 @@ class Made:
         path = self.server.object_path(manifest)
         stored = self._keep(
             path,
-            self.server.request("POST", f"{path.rpartition('/')[0]}?fieldManager={manager}", manifest),
+            self.server.request(
+                "POST", f"{path.rpartition('/')[0]}?fieldManager={manager}", manifest
+            ),
         )
         if "status" not in manifest:
             return stored
@@ -236,7 +244,9 @@ class Made:
         A creation makes its sender the manager of all fields. The second request takes that back:
         it changes no field but brings the recorded managers.
         """
-        metadata = {key: value for key, value in live["metadata"].items() if key not in SET_BY_SERVER}
+        metadata = {
+            key: value for key, value in live["metadata"].items() if key not in SET_BY_SERVER
+        }
         stored = self.create({**live, "metadata": metadata})
         managers = {
             **stored["metadata"],
@@ -263,7 +273,9 @@ class Made:
             if re.fullmatch("/api/v1/namespaces/[^/]+", path) and not self.server.has_controllers:
                 ended = {"apiVersion": "v1", "kind": "Namespace", "spec": {"finalizers": []}}
                 name = path.rpartition("/")[2]
-                self.server.request("PUT", f"{path}/finalize", {**ended, "metadata": {"name": name}})
+                self.server.request(
+                    "PUT", f"{path}/finalize", {**ended, "metadata": {"name": name}}
+                )
             until(partial(self._is_gone, path))
         del self._paths[keep:]
 
@@ -290,7 +302,9 @@ def owned(server: Server, space: Json | None = None) -> Iterator[Made]:
         made.remove()
 
 
-def in_spaces(server: Server, rows: Iterable[Json], space_of: Callable[[Json], Json]) -> Iterator[tuple[Made, Json]]:
+def in_spaces(
+    server: Server, rows: Iterable[Json], space_of: Callable[[Json], Json]
+) -> Iterator[tuple[Made, Json]]:
     """Yield rows, each with a collection that has only its namespace, which is created once for all
     of its rows.
     """
@@ -316,7 +330,9 @@ def until(holds: Callable[[], Any], seconds: float = REMOVAL_SECONDS) -> bool:
 
 def question(row: Json, answers: Iterable[str]) -> str:
     """Return what a row asks, as text: the row without the fields that hold answers."""
-    return json.dumps({key: value for key, value in row.items() if key not in {*answers}}, sort_keys=True)
+    return json.dumps(
+        {key: value for key, value in row.items() if key not in {*answers}}, sort_keys=True
+    )
 
 
 def header(recorder: str, versions: dict[str, str]) -> Json:
@@ -382,7 +398,9 @@ def server_arguments(module: str, about: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def finish(name: str, first: Json, rows: Iterable[Json], answers: tuple[str, ...], *, check: bool) -> int:
+def finish(
+    name: str, first: Json, rows: Iterable[Json], answers: tuple[str, ...], *, check: bool
+) -> int:
     """Write a set, or print how it differs from the recorded one. Returns the exit status."""
     if not check:
         write(name, first, rows, answers)

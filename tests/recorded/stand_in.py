@@ -41,7 +41,10 @@ Answering = Callable[[Question], Answer | None]
 @contextmanager
 def serving(manifests: Iterable[Json], answer: Answering, version: str = "1.36") -> Iterator[str]:
     """Yield the address of a server that has the kinds of some manifests, and is empty."""
-    kinds = sorted({(one["apiVersion"], one["kind"]) for one in manifests} | {("v1", "Namespace"), ("v1", "Pod")})
+    kinds = sorted(
+        {(one["apiVersion"], one["kind"]) for one in manifests}
+        | {("v1", "Namespace"), ("v1", "Pod")}
+    )
     handler = type(
         "Handler",
         (_Handler,),
@@ -71,13 +74,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(Answer(200, {"major": major, "minor": minor}))
         elif path in self.stored:
             self._send(Answer(200, self.stored[path]))
-        elif resources := [_resource(kind) for version, kind in self.kinds if path == _root(version)]:
+        elif resources := [
+            _resource(kind) for version, kind in self.kinds if path == _root(version)
+        ]:
             self._send(Answer(200, {"resources": resources}))
         elif path.rpartition("/")[2] in {_resource(kind)["name"] for _, kind in self.kinds}:
             below = [one for key, one in self.stored.items() if key.rpartition("/")[0] == path]
             self._send(Answer(200, {"items": below}))
         elif path.startswith("/openapi/"):
-            self._send(type(self).answer(Question("GET", {}, True, False, self.stored, path)) or MISSING)
+            self._send(
+                type(self).answer(Question("GET", {}, True, False, self.stored, path)) or MISSING
+            )
         else:
             self._send(MISSING)
 
@@ -112,7 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Json, path: str, *, is_new: bool = False) -> None:
         query = parse_qs(urlsplit(self.path).query)
         is_dry_run = "dryRun" in query
-        question = Question(str(self.command), body, is_dry_run, "force" in query, self.stored, path)
+        question = Question(
+            str(self.command), body, is_dry_run, "force" in query, self.stored, path
+        )
         answer = type(self).answer(question)
         if answer is None and is_new and path in self.stored and not is_dry_run:
             answer = Answer(409, {"message": f"{path} already exists"})

@@ -83,7 +83,9 @@ class Scripted:
     `fails` maps a pod to the pods that exit with status 1 when it is lost. `clock` is the clock of the course.
     """
 
-    def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
+    def __init__(
+        self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True
+    ) -> None:
         self.clock = Clock()
         self.torch, self.engine = "2.13.0+fake", ""
         self.fails, self.rejoin = fails or {}, rejoin
@@ -96,7 +98,9 @@ class Scripted:
 
     def opening(self) -> Opening:
         @contextmanager
-        def open_(folder: str, settings: RehearsalSettings, actors: Sequence[Actor]) -> Iterator[Ground]:
+        def open_(
+            folder: str, settings: RehearsalSettings, actors: Sequence[Actor]
+        ) -> Iterator[Ground]:
             python, env = settings.python or "python", {"PATH": "/usr/bin"}
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(course, "time", self.clock)
@@ -128,7 +132,13 @@ class Scripted:
         for rank, pod in enumerate(sorted(self.running)):
             world = len(self.running)
             total = world * (world - 1) // 2
-            line = {"rank": rank, "world": world, "hosts": world, "sum": total, "GROUP_RANK": str(rank)}
+            line = {
+                "rank": rank,
+                "world": world,
+                "hosts": world,
+                "sum": total,
+                "GROUP_RANK": str(rank),
+            }
             with (self.folders[pod] / "seen.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**line, "time": self.clock.time() + 0.05}) + "\n")
 

@@ -47,7 +47,9 @@ def test_processes_are_capped_in_options_and_variables() -> None:
     played = cast(job("elastic: {nnodes: '2:3', nprocPerNode: 8}", "pytorchjob"), max_processes=3)
     assert {actor.env["PET_NPROC_PER_NODE"] for actor in played.actors} == {"3"}
     assert "processes per node: 3 instead of 8" in played.stand_ins
-    assert cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), max_processes=3).actors[0].processes == 1
+    assert (
+        cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), max_processes=3).actors[0].processes == 1
+    )
 
 
 def test_modules_and_shells_are_replaced_by_the_stand_in() -> None:
@@ -77,7 +79,10 @@ def test_other_launchers_are_rejected() -> None:
 
 
 def test_differences_from_the_cluster_are_named() -> None:
-    body = RANGE + "\nenv: {GLOO_SOCKET_IFNAME: ib0, T: {secretKeyRef: {name: hf, key: token}}}\nroles: {loader: {}}"
+    body = (
+        RANGE
+        + "\nenv: {GLOO_SOCKET_IFNAME: ib0, T: {secretKeyRef: {name: hf, key: token}}}\nroles: {loader: {}}"
+    )
     company = cast(job(body, "jobset"), max_processes=2)
     text = "\n".join(company.stand_ins)
     for part in (
@@ -96,7 +101,9 @@ def test_a_manifest_chooses_no_code_to_load(own_command: bool) -> None:
     """A file of its repository would run on this machine."""
     names = ("BASH_ENV", "LD_PRELOAD", "PATH", "PYTHONPATH")
     env = ", ".join(f"{name}: /repository/evil" for name in names)
-    company = cast(job(RANGE + f"\nenv: {{KEPT: a, {env}}}"), max_processes=2, own_command=own_command)
+    company = cast(
+        job(RANGE + f"\nenv: {{KEPT: a, {env}}}"), max_processes=2, own_command=own_command
+    )
     for actor in company.actors:
         assert actor.env["KEPT"] == "a"
         assert actor.env.keys().isdisjoint(names)
@@ -120,7 +127,12 @@ def _launched(*command: str, **env: str) -> SimulatedJob:
     spec = {
         "image": "i", "nodes": 2, "command": [*command], "env": env, "resources": {"gpu": 2},
     }  # fmt: skip
-    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "t"},
+        "spec": spec,
+    }
     return ptcompile.simulate(document, target="job").jobs[0]
 
 
@@ -134,15 +146,27 @@ def test_accelerate_gets_its_machines_and_the_capped_processes() -> None:
     company = cast(_launched(*ACCELERATE, "--mixed_precision=bf16", "train.py"), max_processes=1)
     argv = company.actors[1].argv
     assert argv[0] == "accelerate"
-    assert {"--multi_gpu", "--num_processes=2", "--num_machines=2", "--main_process_port=29500"} <= {*argv}
+    assert {
+        "--multi_gpu",
+        "--num_processes=2",
+        "--num_machines=2",
+        "--main_process_port=29500",
+    } <= {*argv}
     assert company.actors[1].processes == 1
-    assert "accelerate gets --multi_gpu and only the options with which pods meet" in company.stand_ins
+    assert (
+        "accelerate gets --multi_gpu and only the options with which pods meet" in company.stand_ins
+    )
     assert "accelerate's config file is missing" not in company.stand_ins
 
 
 def test_a_single_process_of_accelerate_is_no_multi_gpu_run() -> None:
     spec = {"image": "i", "command": ["accelerate", "launch", "--num_processes=1", "t.py"]}
-    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "t"},
+        "spec": spec,
+    }
     (actor,) = cast(ptcompile.simulate(document, target="job").jobs[0], max_processes=4).actors
     assert "--num_processes=1" in actor.argv
     assert "--multi_gpu" not in actor.argv
@@ -182,7 +206,9 @@ def test_a_service_with_a_cluster_ip_has_an_address_of_its_own(tmp_path: Path) -
         "spec: {selector: {batch.kubernetes.io/job-completion-index: '0'}, ports: [{port: 29400}]}\n"
     )
     compiled = ptcompile.compile(smallest(C10D, "train"), target="job").yaml()
-    first, second, _ = actors = cast(ptcompile.simulate(compiled + service).jobs[0], max_processes=1).actors
+    first, second, _ = actors = cast(
+        ptcompile.simulate(compiled + service).jobs[0], max_processes=1
+    ).actors
     assert "door.default" in first.service_names
     assert second.service_names == ()
     assert {"train", "train-0.train"} <= set(first.names) - set(first.service_names)
@@ -190,7 +216,13 @@ def test_a_service_with_a_cluster_ip_has_an_address_of_its_own(tmp_path: Path) -
     for in_containers, address in ((False, "10.9.128.3"), (True, "10.9.0.3")):
         settings = RehearsalSettings()
         places = Places(
-            str(tmp_path), actors, settings, python="python", network="10.9", env={}, in_containers=in_containers
+            str(tmp_path),
+            actors,
+            settings,
+            python="python",
+            network="10.9",
+            env={},
+            in_containers=in_containers,
         )
         for pod in (0, 1):
             places.assign_address(pod)

@@ -24,7 +24,9 @@ ACTORS = tuple(actor._replace(image=IMAGE) for actor in cast(job(C10D), max_proc
 KILLED = 128 + 9
 
 
-def config(tmp_path: Path, *argv: str, pod: int = 0, network: str = "10.77", **more: Any) -> dict[str, Any]:
+def config(
+    tmp_path: Path, *argv: str, pod: int = 0, network: str = "10.77", **more: Any
+) -> dict[str, Any]:
     folder = tmp_path / f"pod{pod}"
     folder.mkdir(exist_ok=True)
     (tmp_path / "hosts").write_text(f"127.0.0.1 localhost\n{network}.0.5 zero\n{network}.0.6 one\n")
@@ -65,7 +67,9 @@ def run_words(docker: Path) -> list[str]:
     return next(words for words in told(docker) if words[0] == "run")
 
 
-def test_the_first_engine_that_answers_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_engine_that_answers_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docker, podman = fake_engine(tmp_path), fake_engine(tmp_path, "podman", "4.3.1 rootless=true")
     monkeypatch.setenv("PATH", f"{docker}:{podman}")
     assert find_engine() == Engine("docker", "20.10", f"{os.getuid()}:{os.getgid()}")
@@ -75,7 +79,9 @@ def test_the_first_engine_that_answers_is_taken(tmp_path: Path, monkeypatch: pyt
     assert find_engine() is None
 
 
-@pytest.mark.parametrize(("name", "option"), [("docker", "inhibit_ipv4=true"), ("podman", "--disable-dns")])
+@pytest.mark.parametrize(
+    ("name", "option"), [("docker", "inhibit_ipv4=true"), ("podman", "--disable-dns")]
+)
 def test_the_network_has_no_way_out_and_no_way_to_this_machine(
     name: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,13 +99,26 @@ def test_the_network_has_no_way_out_and_no_way_to_this_machine(
 
 def test_a_pod_has_its_name_address_folder_and_no_privileges(docker: Path, tmp_path: Path) -> None:
     stage = opened(tmp_path)
-    stage.start(1, config(tmp_path, "python", "train.py", pod=1, env={"TOKEN": "s3cret", "TWO": "a\nb"}))
+    stage.start(
+        1, config(tmp_path, "python", "train.py", pod=1, env={"TOKEN": "s3cret", "TWO": "a\nb"})
+    )
     assert ended(stage, 1) == {1: 0}
     words = run_words(docker)
-    assert {"--ip=10.77.0.6", "--hostname=host-1", "--read-only", "--cap-drop=ALL", "--pull=never"} <= set(words)
-    assert {f"--volume={tmp_path}/pod1:{tmp_path}/pod1", f"--volume={tmp_path}/hosts:/etc/hosts:ro"} <= set(words)
+    assert {
+        "--ip=10.77.0.6",
+        "--hostname=host-1",
+        "--read-only",
+        "--cap-drop=ALL",
+        "--pull=never",
+    } <= set(words)
+    assert {
+        f"--volume={tmp_path}/pod1:{tmp_path}/pod1",
+        f"--volume={tmp_path}/hosts:/etc/hosts:ro",
+    } <= set(words)
     assert words[-3:] == ["--entrypoint=python", IMAGE, "train.py"]
-    assert not any("s3cret" in word for word in words)  # the process list would show them to every user
+    assert not any(
+        "s3cret" in word for word in words
+    )  # the process list would show them to every user
     variables = next(word for word in words if word.startswith("--env-file=")).partition("=")[2]
     assert Path(variables).read_text() == "TOKEN=s3cret\n"
     assert "--env=TWO=a\nb" in words
@@ -130,7 +149,11 @@ def test_volumes_and_limits_are_the_engine_s(docker: Path, tmp_path: Path) -> No
     ]
     stage.start(0, config(tmp_path, "python", mounts=mounts, shm=96 << 20, memory=3 << 30))
     ended(stage, 0)
-    assert (stage.limits_memory, stage.ran_out_of_memory(0), stage.training_pods()) == (True, False, None)
+    assert (stage.limits_memory, stage.ran_out_of_memory(0), stage.training_pods()) == (
+        True,
+        False,
+        None,
+    )
     stage.close()
     words = run_words(docker)
     for word in (
@@ -163,7 +186,9 @@ def test_a_container_that_does_not_start_is_reported(docker: Path, tmp_path: Pat
     (docker / "says").write_text("docker: no space left")
     stage = opened(tmp_path)
     stage.start(0, config(tmp_path, "python"))
-    with pytest.raises(RehearsalError, match="docker could not start the container of pod 0: docker: no space left"):
+    with pytest.raises(
+        RehearsalError, match="docker could not start the container of pod 0: docker: no space left"
+    ):
         ended(stage, 0)
     stage.close()
 
@@ -198,23 +223,32 @@ def test_an_image_without_torch_is_reported(docker: Path, tmp_path: Path) -> Non
 @pytest.fixture
 def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(folder: str) -> None:
-        raise RehearsalError("this machine does not allow the namespaces that a rehearsal needs: no")
+        raise RehearsalError(
+            "this machine does not allow the namespaces that a rehearsal needs: no"
+        )
 
     monkeypatch.setattr("ptcompile.rehearsal.backends.Namespaces", never)
 
 
 @pytest.mark.usefixtures("no_namespaces")
-def test_without_namespaces_pods_are_containers_of_their_own_image(docker: Path, tmp_path: Path) -> None:
+def test_without_namespaces_pods_are_containers_of_their_own_image(
+    docker: Path, tmp_path: Path
+) -> None:
     (docker / "says").write_text("2.13.0")
     with open_ground(str(tmp_path), RehearsalSettings(), ACTORS) as on:
         assert (on.python, on.torch, on.engine, on.env) == ("python", "2.13.0", "docker 20.10", {})
 
 
 @pytest.mark.usefixtures("no_namespaces")
-def test_without_any_back_end_the_error_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_back_end_the_error_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "")
     with (
-        pytest.raises(RehearsalError, match=r"this machine .*: no; neither docker nor podman answers in its place"),
+        pytest.raises(
+            RehearsalError,
+            match=r"this machine .*: no; neither docker nor podman answers in its place",
+        ),
         open_ground(str(tmp_path), RehearsalSettings(), ACTORS),
     ):
         pass
@@ -287,7 +321,9 @@ def test_the_network_is_isolated_from_this_machine(stage: Containers, tmp_path: 
     assert run(stage, tmp_path, script).split() == ["none"] * 3
 
 
-def test_pods_reach_each_other_by_name_and_signals_reach_them(stage: Containers, tmp_path: Path) -> None:
+def test_pods_reach_each_other_by_name_and_signals_reach_them(
+    stage: Containers, tmp_path: Path
+) -> None:
     serve = (
         "import socket, time; s = socket.create_server(('', 5000)); c, who = s.accept()\n"
         "print(who[0], c.recv(9).decode(), flush=True); time.sleep(60)"

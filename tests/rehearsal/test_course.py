@@ -12,7 +12,15 @@ import pytest
 
 import ptcompile
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
-from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
+from ptcompile.rehearsal import (
+    Rehearsal,
+    RehearsalError,
+    RehearsalSettings,
+    fault,
+    rehearse,
+    text,
+    to_dict,
+)
 from ptcompile.rehearsal.backends import find_interpreter, find_torch
 from ptcompile.rehearsal.course import Joined
 from tests.making import smallest
@@ -22,7 +30,9 @@ from tests.rehearsal.playing import Scripted, fake_python
 if TYPE_CHECKING:
     from ptcompile.simulator.faults import FaultKind
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8")
+)
 
 
 def play(
@@ -35,7 +45,11 @@ def play(
 ) -> Rehearsal:
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
     rehearsal = rehearse(
-        job(body, target), [fault(*one) for one in faults], settings=given, max_processes=1, opening=stage.opening()
+        job(body, target),
+        [fault(*one) for one in faults],
+        settings=given,
+        max_processes=1,
+        opening=stage.opening(),
     )
     jsonschema.validate(to_dict(rehearsal), SCHEMA)
     return rehearsal
@@ -65,7 +79,9 @@ WHOLE = RANGE + "\nrunPolicy: {onPodFailure: RestartJob, backoffLimit: 3}"
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
 @pytest.mark.parametrize("killed", [0, 1])
-def test_an_operator_that_restarts_the_job_recreates_all_pods(tmp_path: Path, target: str, killed: int) -> None:
+def test_an_operator_that_restarts_the_job_recreates_all_pods(
+    tmp_path: Path, target: str, killed: int
+) -> None:
     stage = Scripted()
     rehearsal = play(tmp_path, stage, ("kill", f"{killed}@0.2s,back=5s"), body=WHOLE, target=target)
     assert rehearsal.verdict.passed, rehearsal.verdict
@@ -90,7 +106,11 @@ def test_a_role_that_restarts_together_is_recreated_together(tmp_path: Path) -> 
     settings = RehearsalSettings(fake_python(tmp_path), limit=15.0)
     simulated = ptcompile.simulate(manifest).jobs[0]
     rehearsal = rehearse(
-        simulated, [fault("kill", "1@0.2s,back=5s")], settings=settings, max_processes=1, opening=stage.opening()
+        simulated,
+        [fault("kill", "1@0.2s,back=5s")],
+        settings=settings,
+        max_processes=1,
+        opening=stage.opening(),
     )
     assert [pod.starts for pod in rehearsal.seen] == [1, 2, 2]
     assert rehearsal.verdict.passed, rehearsal.verdict
@@ -98,7 +118,10 @@ def test_a_role_that_restarts_together_is_recreated_together(tmp_path: Path) -> 
 
 def test_a_pod_that_the_operator_does_not_recreate_is_named(tmp_path: Path) -> None:
     rehearsal = play(
-        tmp_path, Scripted(), ("kill", "1@0.2s,back=0.3s"), body=RANGE + "\nrunPolicy: {onDisruption: FailJob}"
+        tmp_path,
+        Scripted(),
+        ("kill", "1@0.2s,back=0.3s"),
+        body=RANGE + "\nrunPolicy: {onDisruption: FailJob}",
     )
     assert "the faults recreate a lost pod, which the operator does not" in rehearsal.stand_ins
 
@@ -120,7 +143,9 @@ def test_the_loss_of_node_0_fails_the_job_as_predicted(tmp_path: Path) -> None:
 def test_an_end_other_than_the_predicted_one_is_a_difference(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
     assert rehearsal.verdict.claimed.end == "all"
-    assert rehearsal.verdict.differences[0].startswith("simulate predicts: all pods train to completion")
+    assert rehearsal.verdict.differences[0].startswith(
+        "simulate predicts: all pods train to completion"
+    )
     assert "failed: differs from what simulate predicts" in text(rehearsal)
 
 
@@ -204,7 +229,11 @@ def test_a_rendezvous_that_takes_the_limit_suggests_scale(tmp_path: Path) -> Non
     lines: list[str] = []
     settings = RehearsalSettings(fake_python(tmp_path), limit=2.0)
     stage = Scripted(rejoin=False)
-    arguments: dict[str, Any] = {"max_processes": 1, "opening": stage.opening(), "progress": lines.append}
+    arguments: dict[str, Any] = {
+        "max_processes": 1,
+        "opening": stage.opening(),
+        "progress": lines.append,
+    }
     body = RANGE + "\nrunPolicy: {onPodFailure: RestartPod}"
     stuck = rehearse(job(body), [fault("dns-lag", "30s")], settings=settings, **arguments)
     hint = f"torchrun may wait {JOIN_TIMEOUT_SECONDS} s for missing pods: --scale 20 makes all waits 20 times shorter"
@@ -242,7 +271,9 @@ def test_the_replacement_of_the_image_is_named(tmp_path: Path) -> None:
     assert own[0] == "gloo on CPU, in containers of docker 20.10, replaces GPUs and nodes"
     stage = Scripted()
     stage.engine = "docker 20.10"
-    assert "the image torch:cpu replaces img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
+    assert (
+        "the image torch:cpu replaces img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
+    )
 
 
 def test_the_prediction_is_for_the_installed_torch(tmp_path: Path) -> None:
@@ -255,7 +286,9 @@ def test_the_prediction_is_for_the_installed_torch(tmp_path: Path) -> None:
     old = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
     assert (old.verdict.claimed.end, old.verdict.passed) == ("all", True)
     assert any(one.startswith("PyTorch 2.2 replaces 2.") for one in old.stand_ins)
-    assert not any(one.startswith("PyTorch") for one in newest.stand_ins), "2.13 does what the newest does"
+    assert not any(one.startswith("PyTorch") for one in newest.stand_ins), (
+        "2.13 does what the newest does"
+    )
 
 
 def test_secrets_in_errors_are_masked(tmp_path: Path) -> None:
@@ -287,7 +320,10 @@ BROKEN = RANGE + "\nrunPolicy: {onPodFailure: RestartPod, backoffLimit: 12}"
 def test_two_starts_that_end_alike_end_the_rehearsal(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Breaking(), body=BROKEN, limit=900.0)
     assert rehearsal.seen[1].starts == 2
-    assert "failed with status 1, twice with the same error (RuntimeError: no data" in rehearsal.events[-1][1]
+    assert (
+        "failed with status 1, twice with the same error (RuntimeError: no data"
+        in rehearsal.events[-1][1]
+    )
     assert "the rehearsal ends, the cluster would go on" in rehearsal.events[-1][1]
     assert (rehearsal.limited, rehearsal.verdict.passed) == (False, False)
 
@@ -302,7 +338,14 @@ def test_a_pod_with_a_volume_may_get_further_with_each_start(tmp_path: Path) -> 
 def told(tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any) -> list[str]:
     lines: list[str] = []
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
-    rehearse(job(body), faults, settings=given, max_processes=1, opening=stage.opening(), progress=lines.append)
+    rehearse(
+        job(body),
+        faults,
+        settings=given,
+        max_processes=1,
+        opening=stage.opening(),
+        progress=lines.append,
+    )
     return [line.partition(" s  ")[2] for line in lines]
 
 
@@ -318,7 +361,9 @@ def test_the_progress_names_faults_and_the_first_error_with_its_meaning(tmp_path
     assert "2 of 3 pods run, 2 have met, world 2; pod 1 is killed" in lines
     assert lines[-1].startswith("0 of 3 pods run")
     lines = told(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
-    assert any("; pod 1: ModuleNotFoundError: No module named '***': " in line for line in lines), lines
+    assert any("; pod 1: ModuleNotFoundError: No module named '***': " in line for line in lines), (
+        lines
+    )
 
 
 def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Path) -> None:
@@ -331,7 +376,9 @@ def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Pa
     stage = Hanging()
     stage.training = joined
     script = str(tmp_path / "train.py")
-    assert "3 of 3 pods run, 3 have met, world 3" in told(tmp_path, stage, RANGE, script=script, limit=2.0)
+    assert "3 of 3 pods run, 3 have met, world 3" in told(
+        tmp_path, stage, RANGE, script=script, limit=2.0
+    )
     stage = Hanging()
     stage.training = joined
     rehearsal = play(tmp_path, stage, script=script, limit=2.0)
@@ -350,7 +397,9 @@ def test_pods_that_wait_for_one_another_for_good_end_the_rehearsal(tmp_path: Pat
 
     rehearsal = play(tmp_path, Waiting(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=900.0)
     assert not rehearsal.limited
-    assert rehearsal.events[-1][1].startswith("the pods still wait for one another: the rehearsal ends")
+    assert rehearsal.events[-1][1].startswith(
+        "the pods still wait for one another: the rehearsal ends"
+    )
 
 
 def test_an_error_of_this_machine_says_nothing_about_the_prediction(tmp_path: Path) -> None:
@@ -362,4 +411,6 @@ def test_an_error_of_this_machine_says_nothing_about_the_prediction(tmp_path: Pa
 
     rehearsal = play(tmp_path, Poor(), body=BROKEN, limit=900.0)
     assert (rehearsal.verdict.differences, rehearsal.verdict.passed) == ((), False)
-    assert "not decided: this machine ended the rehearsal: pod 0: OSError: [Errno 28]" in text(rehearsal)
+    assert "not decided: this machine ended the rehearsal: pod 0: OSError: [Errno 28]" in text(
+        rehearsal
+    )

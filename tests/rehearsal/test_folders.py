@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from ptcompile.rehearsal import folders
-from ptcompile.rehearsal.folders import copy_files, describe_files, find_files, open_folder, remove_leftovers
+from ptcompile.rehearsal.folders import (
+    copy_files,
+    describe_files,
+    find_files,
+    open_folder,
+    remove_leftovers,
+)
 
 _KILLED = """\
 import os, sys
@@ -31,7 +37,9 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_folder_of_a_killed_rehearsal_is_removed_by_the_next(scratch: Path) -> None:
     env = {**os.environ, "TMPDIR": str(scratch)}
-    killed = subprocess.run([sys.executable, "-c", _KILLED], env=env, capture_output=True, text=True, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED], env=env, capture_output=True, text=True, check=False
+    )
     left = Path(killed.stdout.strip())
     assert left.is_dir()
     with open_folder() as running:
@@ -41,7 +49,9 @@ def test_the_folder_of_a_killed_rehearsal_is_removed_by_the_next(scratch: Path) 
     assert list(scratch.iterdir()) == []
 
 
-def test_only_own_folders_with_a_lock_are_removed(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_own_folders_with_a_lock_are_removed(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     precious = scratch / "precious"
     precious.mkdir()
     (precious / "lock").touch()
@@ -89,12 +99,16 @@ def test_files_beside_the_script_come_along(tmp_path: Path) -> None:
         "3 files next to train.py come along, as copies; others do not: 1 link leads out of the folder"
     )
     copy_files(files, str(tmp_path / "copy"))
-    copied = sorted(str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*"))
+    copied = sorted(
+        str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*")
+    )
     assert copied == ["conf", "conf/a.yaml", "helper.py", "in", "train.py"]
     assert not (tmp_path / "copy" / "in").is_symlink()
 
 
-def test_files_above_the_limits_stay_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_above_the_limits_stay_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(folders, "MAX_BYTES", 1 << 20)
     monkeypatch.setattr(folders, "MAX_FILES", 3)
     (tmp_path / "train.py").touch()

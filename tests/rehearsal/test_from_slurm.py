@@ -57,11 +57,30 @@ def test_the_manifests_of_a_batch_script_meet(folder: Path) -> None:
     assert limits == [{"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": "8"}] * 2
 
 
-@pytest.mark.skipif(find_spec("torch") is None or shutil.which("unshare") is None, reason="torch and namespaces")
+@pytest.mark.skipif(
+    find_spec("torch") is None or shutil.which("unshare") is None, reason="torch and namespaces"
+)
 def test_a_killed_pod_resumes_from_its_checkpoint(folder: Path) -> None:
     (folder / "ckpt").mkdir()
-    options = ["--cluster", "cluster.yaml", "--target", "jobset", *RETRIES, "--mount", "llama-ckpt=ckpt"]
-    run = ["--kill", "1@5s,back=5s", "--script", "train.py", "--keep-logs", "logs", "--python", sys.executable]
+    options = [
+        "--cluster",
+        "cluster.yaml",
+        "--target",
+        "jobset",
+        *RETRIES,
+        "--mount",
+        "llama-ckpt=ckpt",
+    ]
+    run = [
+        "--kill",
+        "1@5s,back=5s",
+        "--script",
+        "train.py",
+        "--keep-logs",
+        "logs",
+        "--python",
+        sys.executable,
+    ]
     assert main(["rehearse", "spec.yaml", *options, *run]) == 0
 
     assert (folder / "ckpt/step").read_text(encoding="utf-8") == "40"

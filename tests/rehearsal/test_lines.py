@@ -39,8 +39,13 @@ def test_accelerate_gets_only_rendezvous_options() -> None:
         "--main_process_ip=train-0.train", "--main_process_port=23456", "stand_in.py",
     )  # fmt: skip
     assert [(actor.processes, actor.rank) for actor in found.actors] == [(2, "0"), (2, "1")]
-    assert "accelerate gets --multi_gpu and only the options with which pods meet" in found.stand_ins
-    assert "accelerate's config file is missing" in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
+    assert (
+        "accelerate gets --multi_gpu and only the options with which pods meet" in found.stand_ins
+    )
+    assert (
+        "accelerate's config file is missing"
+        in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
+    )
 
 
 def test_a_single_machine_starts_as_many_processes_as_allowed() -> None:
@@ -66,13 +71,17 @@ def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
 
 
 def test_deepspeed_over_ssh_is_rejected() -> None:
-    with pytest.raises(RehearsalError, match="over ssh, which a rehearsal does not provide: add --no_ssh"):
+    with pytest.raises(
+        RehearsalError, match="over ssh, which a rehearsal does not provide: add --no_ssh"
+    ):
         played(DEEPSPEED % "")
 
 
 def test_accelerate_is_played(tmp_path: Path) -> None:
     settings = RehearsalSettings(fake_python(tmp_path), limit=10.0)
-    found = rehearse(job(ACCELERATE % ""), settings=settings, opening=Scripted().opening(), max_processes=1)
+    found = rehearse(
+        job(ACCELERATE % ""), settings=settings, opening=Scripted().opening(), max_processes=1
+    )
     assert found.verdict.passed, found.verdict
 
 

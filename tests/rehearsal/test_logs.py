@@ -19,10 +19,19 @@ def log(tmp_path: Path, text: str) -> PodLog:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: nan\n", "ValueError: nan"),
-        ("[default0]:[rank1]: torch.cuda.OutOfMemoryError: CUDA\n", "torch.cuda.OutOfMemoryError: CUDA"),
+        (
+            "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: nan\n",
+            "ValueError: nan",
+        ),
+        (
+            "[default0]:[rank1]: torch.cuda.OutOfMemoryError: CUDA\n",
+            "torch.cuda.OutOfMemoryError: CUDA",
+        ),
         ("  RuntimeError: a\nValueError: b\n", "RuntimeError: a"),
-        ("torchrun: error: unrecognized arguments: --x\n", "torchrun: error: unrecognized arguments: --x"),
+        (
+            "torchrun: error: unrecognized arguments: --x\n",
+            "torchrun: error: unrecognized arguments: --x",
+        ),
         ("ValueError: without a line end", "ValueError: without a line end"),
         ("step 1 Error-free: yes\nINFO: no Error: here\n", None),
         ("x" * 3000 + " ValueError: far\n", None),
@@ -33,7 +42,9 @@ def test_the_first_line_that_is_an_error(tmp_path: Path, text: str, error: str |
     assert log(tmp_path, text).first_error() == error
 
 
-def test_a_long_log_loses_its_middle_but_not_the_error_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_log_loses_its_middle_but_not_the_error_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(logs, "KEPT_BYTES", 100)
     monkeypatch.setattr(logs, "MAX_BYTES", 400)
     monkeypatch.setattr(logs, "_CHUNK_BYTES", 7)

@@ -66,8 +66,12 @@ def run(stage: Namespaces, tmp_path: Path, script: str) -> str:
     return said(tmp_path).strip()
 
 
-def test_a_pod_has_its_own_name_environment_and_process_one(stage: Namespaces, tmp_path: Path) -> None:
-    script = "import os, socket; print(os.getpid(), socket.gethostname(), dict(os.environ), os.getcwd())"
+def test_a_pod_has_its_own_name_environment_and_process_one(
+    stage: Namespaces, tmp_path: Path
+) -> None:
+    script = (
+        "import os, socket; print(os.getpid(), socket.gethostname(), dict(os.environ), os.getcwd())"
+    )
     found = run(stage, tmp_path, script)
     assert found.startswith("1 host-0 {'ONLY': 'this'")
     assert found.endswith(str(tmp_path / "pod0"))
@@ -87,7 +91,9 @@ def test_only_its_folder_is_writable(stage: Namespaces, tmp_path: Path) -> None:
     assert not Path("/dev/shm/mine").exists()  # noqa: S108
 
 
-def mounted(path: str, top: Path, below: str = ".", *, is_read_only: bool = False) -> dict[str, Any]:
+def mounted(
+    path: str, top: Path, below: str = ".", *, is_read_only: bool = False
+) -> dict[str, Any]:
     return {"path": path, "top": str(top), "below": below, "is_read_only": is_read_only}
 
 
@@ -115,7 +121,9 @@ def test_only_the_kernel_s_own_mounts_stay_as_they_are(path: str, is_of_kernel_:
     assert is_of_kernel(path) == is_of_kernel_
 
 
-def test_volumes_are_mounted_where_the_machine_has_no_folder(stage: Namespaces, tmp_path: Path) -> None:
+def test_volumes_are_mounted_where_the_machine_has_no_folder(
+    stage: Namespaces, tmp_path: Path
+) -> None:
     """No folder is created on this machine, and everything else is still there, read-only."""
     shared, own, fixed = (tmp_path / name for name in ("shared", "own", "fixed"))
     for folder in (shared, own, fixed, tmp_path / "root"):
@@ -140,7 +148,11 @@ def test_volumes_are_mounted_where_the_machine_has_no_folder(stage: Namespaces, 
     stage.start(0, config(tmp_path, script, mounts=mounts, root=str(tmp_path / "root")))
     assert wait(stage, 0) == {0: 0}, said(tmp_path)
     assert said(tmp_path).split() == ["data", "True", "True", *["30"] * 5]
-    assert [path.name for path in (*shared.iterdir(), *own.iterdir(), *fixed.iterdir())] == ["x", "y", "data"]
+    assert [path.name for path in (*shared.iterdir(), *own.iterdir(), *fixed.iterdir())] == [
+        "x",
+        "y",
+        "data",
+    ]
     assert not Path(base).exists()
     assert not Path(below).exists()
 
@@ -172,7 +184,12 @@ def test_the_network_of_the_job_is_isolated(stage: Namespaces, tmp_path: Path) -
         "try: socket.gethostbyname('example.org'); print('OUT')\n"
         "except OSError: print('unknown')"
     )
-    assert run(stage, tmp_path, script).split() == ["101", "101", "101", "unknown"]  # network is unreachable
+    assert run(stage, tmp_path, script).split() == [
+        "101",
+        "101",
+        "101",
+        "unknown",
+    ]  # network is unreachable
 
 
 def test_pods_reach_each_other_by_name(stage: Namespaces, tmp_path: Path) -> None:
@@ -302,5 +319,7 @@ print(connections(0, port))
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_connections_of_a_process_without_those_to_the_store() -> None:
     """In a separate process: no test opens a connection."""
-    done = subprocess.run([sys.executable, "-c", CONNECTED], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECTED], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == ["[True, True, False]", "[False, False, False]", "[]"]

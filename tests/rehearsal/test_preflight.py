@@ -40,7 +40,9 @@ def test_a_program_of_the_manifest_s_own_command_is_missing(tmp_path: Path) -> N
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho 2.13.0\n")
     python.chmod(0o755)
-    with pytest.raises(RehearsalError, match="has no program mpirun-x, with which the manifest's command begins"):
+    with pytest.raises(
+        RehearsalError, match="has no program mpirun-x, with which the manifest's command begins"
+    ):
         find_torch(str(python), None, _starting("mpirun-x"), own_path=str(tmp_path))  # type: ignore[arg-type]
     assert find_torch(str(python), None, _starting("python"), own_path=str(tmp_path)) == "2.13.0"  # type: ignore[arg-type]
 
@@ -54,7 +56,9 @@ def test_a_program_of_the_manifest_s_own_command_is_missing(tmp_path: Path) -> N
         ("import nowhere, sys", ["has no module nowhere,"]),
     ],
 )
-def test_modules_of_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, clauses: list[str]) -> None:
+def test_modules_of_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, clauses: list[str]
+) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "beside.py").touch()
     script = tmp_path / "train.py"

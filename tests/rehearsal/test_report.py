@@ -94,7 +94,9 @@ def test_each_part_has_its_label() -> None:
     assert _labelled(rehearsal, "operator") == ["4 s: recreates pod 1"]
     assert _labelled(rehearsal, "hint") == ["use --scale"]
     assert _labelled(rehearsal, "logs") == ["logs"]
-    assert _labelled(rehearsal, "seen") == ["all pods train to completion (after 12 s, by the time limit)"]
+    assert _labelled(rehearsal, "seen") == [
+        "all pods train to completion (after 12 s, by the time limit)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,9 @@ def test_faults_as_text(fault: Fault, text: str) -> None:
 def test_when_a_script_without_reports_trains() -> None:
     training = Training(3.4, "connections")
     blind = _rehearsal(settings=BLIND, training=training, faults=(KILL,))
-    assert _labelled(blind, "train since") == ["3 s after the start: the processes of all pods were connected"]
+    assert _labelled(blind, "train since") == [
+        "3 s after the start: the processes of all pods were connected"
+    ]
     assert not _labelled(blind._replace(faults=(LATE,)), "train since")  # counts from the start
     assert not _labelled(blind._replace(training=None), "train since")
     assert not _labelled(blind._replace(settings=SETTINGS), "train since")
@@ -122,7 +126,9 @@ def test_when_a_script_without_reports_trains() -> None:
 
 
 def test_steps_of_a_prediction_for_several_faults() -> None:
-    predicted = Prediction("all", "it recovers", (Step(2, "pod 1 lost"), Step(9.6, "3 of 3 pods train")))
+    predicted = Prediction(
+        "all", "it recovers", (Step(2, "pod 1 lost"), Step(9.6, "3 of 3 pods train"))
+    )
     verdict = ENDS._replace(claimed=predicted)
     lines = _labelled(_rehearsal(verdict=verdict, faults=(KILL, LATE)), "simulate")
     assert lines[1:] == ["after 2 s: pod 1 lost", "after 10 s: 3 of 3 pods train"]
@@ -164,7 +170,10 @@ def test_the_verdict_in_a_sentence(fields: dict[str, Any], verdict: str) -> None
 @pytest.mark.parametrize(
     ("observation", "cells"),
     [
-        (_seen(1, exit=3, starts=2, error="ValueError: x"), ["1", "1", "3", "3", "2", "3", "ValueError: x"]),
+        (
+            _seen(1, exit=3, starts=2, error="ValueError: x"),
+            ["1", "1", "3", "3", "2", "3", "ValueError: x"],
+        ),
         (_seen(1, exit=None), ["1", "1", "3", "3", "1", "running"]),
         (_seen(1, exit=None, lost=True), ["1", "1", "2", "3", "1", "lost"]),
         (_seen(1, exit=137, lost=True), ["1", "1", "2", "3", "1", "lost"]),
@@ -173,7 +182,9 @@ def test_the_verdict_in_a_sentence(fields: dict[str, Any], verdict: str) -> None
 )
 def test_the_row_of_a_pod(observation: Observation, cells: list[str]) -> None:
     (row,) = (
-        line for line in report.text(_rehearsal(_seen(0), observation, _seen(2))).splitlines() if " train-1-" in line
+        line
+        for line in report.text(_rehearsal(_seen(0), observation, _seen(2))).splitlines()
+        if " train-1-" in line
     )
     assert [cell.strip() for cell in row.split("  ") if cell.strip()][1:] == cells
 
@@ -185,11 +196,20 @@ def test_json_follows_its_schema_with_seconds_rounded_to_tenths() -> None:
     )  # fmt: skip
     data = json.loads(json.dumps(report.to_dict(rehearsal)))
     jsonschema.validate(data, load("rehearsal.schema.json"))
-    assert (data["seconds"], data["training"]["seconds"], data["events"][0]["seconds"]) == (12.4, 3.4, 3.6)
+    assert (data["seconds"], data["training"]["seconds"], data["events"][0]["seconds"]) == (
+        12.4,
+        3.4,
+        3.6,
+    )
     assert (data["version"], data["limited"], data["mounts"]) == (1, False, {"data": "/d"})
     assert data["verdict"]["passed"] is True
     pod = data["pods"][1]
-    assert (pod["name"], pod["index"], pod["rank"], pod["processes"]) == ("train-1-*****", 1, "1", 1)
+    assert (pod["name"], pod["index"], pod["rank"], pod["processes"]) == (
+        "train-1-*****",
+        1,
+        "1",
+        1,
+    )
     assert [joined["time"] for joined in pod["rounds"]] == [1.2, 1.2]
     assert data["skipped"][0]["why"] == "too late"
     assert report.to_dict(_rehearsal())["training"] is None

@@ -35,10 +35,14 @@ class Crashing(Scripted):
             (self.folders[pod] / "seen.jsonl").unlink()
 
 
-def play(tmp_path: Path, stage: Scripted, body: str, target: str, *faults: str, restarts: bool = True) -> Rehearsal:
+def play(
+    tmp_path: Path, stage: Scripted, body: str, target: str, *faults: str, restarts: bool = True
+) -> Rehearsal:
     settings = RehearsalSettings(fake_python(tmp_path), limit=400.0, restarts=restarts)
     injected = [fault("kill", one) for one in faults]
-    return rehearse(job(body, target), injected, settings=settings, max_processes=1, opening=stage.opening())
+    return rehearse(
+        job(body, target), injected, settings=settings, max_processes=1, opening=stage.opening()
+    )
 
 
 def starts(rehearsal: Rehearsal) -> list[int]:
@@ -59,7 +63,9 @@ def test_a_job_recreates_its_failed_pod_after_its_backoff(tmp_path: Path) -> Non
     assert "operator" in text(rehearsal)
 
 
-def test_pods_that_fail_together_are_recreated_together_after_the_last_delay(tmp_path: Path) -> None:
+def test_pods_that_fail_together_are_recreated_together_after_the_last_delay(
+    tmp_path: Path,
+) -> None:
     stage = Crashing({0: 1, 1: 1, 2: 1})
     rehearsal = play(tmp_path, stage, PER_POD % 6, "job")
     assert starts(rehearsal) == [2, 2, 2]
@@ -81,9 +87,15 @@ def test_without_restarts_a_failed_pod_stays_failed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "limit"),
-    [("jobset", "maxRestarts 2, 1 of 2"), ("trainjob", "maxRestarts 2, 1 of 2"), ("volcano", "maxRetry 3, 1 of 2")],
+    [
+        ("jobset", "maxRestarts 2, 1 of 2"),
+        ("trainjob", "maxRestarts 2, 1 of 2"),
+        ("volcano", "maxRetry 3, 1 of 2"),
+    ],
 )
-def test_an_operator_that_restarts_the_job_recreates_all_pods(tmp_path: Path, target: str, limit: str) -> None:
+def test_an_operator_that_restarts_the_job_recreates_all_pods(
+    tmp_path: Path, target: str, limit: str
+) -> None:
     stage = Crashing({1: 1})
     rehearsal = play(tmp_path, stage, WHOLE % 2, target)
     assert starts(rehearsal) == [2, 2, 2]
@@ -99,19 +111,30 @@ def test_a_pytorchjob_restarts_the_container_in_its_pod(tmp_path: Path) -> None:
     body = RANGE + "\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 6}"
     rehearsal = play(tmp_path, stage, body, "pytorchjob")
     assert starts(rehearsal) == [1, 3, 1]
-    assert len({event[3] for event in stage.events if event[:2] == ("start", 1)}) == 1, "it keeps its address"
-    assert rehearsal.events[0][1] == "pod 1 failed with status 1: its container starts again (backoffLimit 6, 1 of 5)"
+    assert len({event[3] for event in stage.events if event[:2] == ("start", 1)}) == 1, (
+        "it keeps its address"
+    )
+    assert (
+        rehearsal.events[0][1]
+        == "pod 1 failed with status 1: its container starts again (backoffLimit 6, 1 of 5)"
+    )
     assert rehearsal.events[1][1].endswith("after 10 s")
 
 
 def test_a_pod_that_always_crashes_ends_the_rehearsal(tmp_path: Path) -> None:
-    rehearsal = play(tmp_path, Crashing({1: 99}), RANGE + "\nrestartPolicy: OnFailure", "pytorchjob")
+    rehearsal = play(
+        tmp_path, Crashing({1: 99}), RANGE + "\nrestartPolicy: OnFailure", "pytorchjob"
+    )
     assert starts(rehearsal)[1] == 4
-    assert "for the 4th time: the rehearsal ends, the cluster would go on" in rehearsal.events[-1][1]
+    assert (
+        "for the 4th time: the rehearsal ends, the cluster would go on" in rehearsal.events[-1][1]
+    )
     assert not rehearsal.limited
 
 
-def test_a_lost_pod_is_counted_and_is_not_recreated_when_the_limit_is_used_up(tmp_path: Path) -> None:
+def test_a_lost_pod_is_counted_and_is_not_recreated_when_the_limit_is_used_up(
+    tmp_path: Path,
+) -> None:
     body = PER_POD.replace("{on", "{onDisruption: Count, on") % 1
     rehearsal = play(tmp_path, Scripted(), body, "job", "1@1s,back=1s", "2@8s,back=1s")
     assert starts(rehearsal) == [1, 2, 1]
@@ -124,7 +147,9 @@ def test_each_recreation_of_a_jobset_gives_its_jobs_new_limits() -> None:
     child["backoffLimit"] = 1
     data["spec"]["failurePolicy"] = {"maxRestarts": 2}
     operator = Restarts(ptcompile.simulate(data).jobs[0])
-    scopes = [answer.pods for answer in (operator.answer(0, 1) for _ in range(6)) if answer is not None]
+    scopes = [
+        answer.pods for answer in (operator.answer(0, 1) for _ in range(6)) if answer is not None
+    ]
     assert scopes == [(0,), (0, 1), (0,), (0, 1), (0,), ()]
 
 
@@ -133,7 +158,10 @@ def test_each_job_of_a_role_is_recreated_alone() -> None:
     replicated = data["spec"]["replicatedJobs"][0]
     replicated["replicas"] = 2
     replicated["template"]["spec"] |= {"parallelism": 2, "completions": 2, "backoffLimit": 0}
-    data["spec"]["failurePolicy"] = {"maxRestarts": 1, "rules": [{"name": "a", "action": "RestartJob"}]}
+    data["spec"]["failurePolicy"] = {
+        "maxRestarts": 1,
+        "rules": [{"name": "a", "action": "RestartJob"}],
+    }
     operator = Restarts(ptcompile.simulate(data).jobs[0])
     answer = operator.answer(3, 1)
     assert answer is not None

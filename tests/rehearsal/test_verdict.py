@@ -22,7 +22,9 @@ def _actors(body: str) -> tuple[Actor, ...]:
 
 def _observed(rank: int, *, exit: int | None = 0, lost: bool = False, **fields: Any) -> Observation:
     """Return a pod that trained in a world of three nodes with two processes each."""
-    last = Round(time=1.0, rank=2 * rank, world=6, nodes=3, group=rank, right=True)._replace(**fields)
+    last = Round(time=1.0, rank=2 * rank, world=6, nodes=3, group=rank, right=True)._replace(
+        **fields
+    )
     return Observation((last._replace(world=1, nodes=1), last), 1, exit, lost, None)
 
 
@@ -35,7 +37,13 @@ def test_a_job_without_training_pods_fails() -> None:
 
 def test_pods_that_cannot_meet_fail_for_the_rendezvous_reason() -> None:
     """Its endpoint is found by no pod and no Service."""
-    command = ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=a-7.a:29400", "t.py"]
+    command = [
+        "torchrun",
+        "--nnodes=2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=a-7.a:29400",
+        "t.py",
+    ]
     container = {"name": "c", "image": "i", "command": command}
     template = {"restartPolicy": "Never", "subdomain": "a", "containers": [container]}
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {
@@ -54,7 +62,11 @@ def test_an_image_s_own_command_decides() -> None:
 
 
 def test_without_faults_the_pods_meet() -> None:
-    assert predict_end(job(C10D), ()) == ("all", "nothing in the manifest prevents the pods from meeting", ())
+    assert predict_end(job(C10D), ()) == (
+        "all",
+        "nothing in the manifest prevents the pods from meeting",
+        (),
+    )
 
 
 def test_faults_are_those_of_the_launcher() -> None:
@@ -107,11 +119,24 @@ def test_a_script_that_reports_nothing_is_judged_by_its_exit_statuses() -> None:
 
 def test_a_script_that_fails_after_the_pods_met_contradicts_nothing() -> None:
     failed = [_observed(rank, exit=1)._replace(rounds=()) for rank in range(3)]
-    for met, faults, is_difference in ((True, (), False), (False, (), True), (True, (Fault("late", 1, 2),), True)):
+    for met, faults, is_difference in (
+        (True, (), False),
+        (False, (), True),
+        (True, (Fault("late", 1, 2),), True),
+    ):
         verdict = judge(job(STATIC), _actors(STATIC), faults, failed, blind=True, met=met)
-        assert (verdict.seen, verdict.passed, bool(verdict.differences)) == ("fail", False, is_difference)
+        assert (verdict.seen, verdict.passed, bool(verdict.differences)) == (
+            "fail",
+            False,
+            is_difference,
+        )
     stub = judge(
-        job(STATIC), _actors(STATIC), (), [_observed(rank, exit=1) for rank in range(3)], blind=False, met=True
+        job(STATIC),
+        _actors(STATIC),
+        (),
+        [_observed(rank, exit=1) for rank in range(3)],
+        blind=False,
+        met=True,
     )
     assert stub.differences
 
@@ -128,7 +153,10 @@ def test_lost_pods_leave_fewer() -> None:
     assert _judged(RANGE, [*remaining, lost], fault) == ("fewer", (), True)
     assert _judged(RANGE, [lost, lost, lost], fault)[0] == "fail"
     # with a pod gone, the others may get other node ranks than at first
-    swapped = [remaining[0]._replace(rounds=remaining[1].rounds), remaining[1]._replace(rounds=remaining[0].rounds)]
+    swapped = [
+        remaining[0]._replace(rounds=remaining[1].rounds),
+        remaining[1]._replace(rounds=remaining[0].rounds),
+    ]
     assert _judged(RANGE, [*swapped, lost], fault) == ("fewer", (), True)
 
 

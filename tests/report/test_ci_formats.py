@@ -63,7 +63,10 @@ def test_gitlab_is_a_list_of_issues_with_fingerprints_of_their_own() -> None:
 
 def test_gitlab_names_the_template_of_a_rendered_stream() -> None:
     text = "# Source: train/templates/job.yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {x: 1}\n"
-    for filename, path, line in ((None, "train/templates/job.yaml", 1), ("all.yaml", "all.yaml", 5)):
+    for filename, path, line in (
+        (None, "train/templates/job.yaml", 1),
+        ("all.yaml", "all.yaml", 5),
+    ):
         issues = json.loads(told("gitlab", [*ptcompile.lint(text, filename=filename).diagnostics]))
         assert {issue["location"]["path"] for issue in issues} == {path}
         assert issues[0]["location"]["lines"]["begin"] == line
@@ -103,7 +106,9 @@ RENDERED = (
 def test_findings_in_a_rendered_chart_on_stdin_name_the_template() -> None:
     found = list(ptcompile.lint(RENDERED, filename="<stdin>", select=["PTC501"]).diagnostics)
     message = f"{found[0].message}; {found[0].help} (<stdin>:5:31)"
-    assert told("github", found) == (f"::error file=train/templates/job.yaml,title=PTC501 unknown-field::{message}\n")
+    assert told("github", found) == (
+        f"::error file=train/templates/job.yaml,title=PTC501 unknown-field::{message}\n"
+    )
     assert told("concise", found).endswith(" (Pod/x, train/templates/job.yaml)\n")
     (result,) = json.loads(told("sarif", found))["runs"][0]["results"]
     assert result["message"]["text"] == message
@@ -155,7 +160,9 @@ def test_sarif_is_what_its_schema_takes() -> None:
 def results(text: str) -> list[Any]:
     found = list(ptcompile.lint(text, filename="x.yaml").diagnostics)
     run: dict[str, Any] = json.loads(told("sarif", found))["runs"][0]
-    assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [d.code for d in found]
+    assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [
+        d.code for d in found
+    ]
     return list(run["results"])
 
 
@@ -172,10 +179,11 @@ def test_sarif_has_the_page_of_each_rule() -> None:
 
 
 def test_a_fingerprint_survives_when_lines_move() -> None:
-    text = (
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, imge: x}, {name: d, imge: y}]}\n"
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, imge: x}, {name: d, imge: y}]}\n"
+    before, after = (
+        results(text),
+        results("# more\n\n" + text.replace("kind: Pod\n", "") + "kind: Pod\n"),
     )
-    before, after = results(text), results("# more\n\n" + text.replace("kind: Pod\n", "") + "kind: Pod\n")
     prints = [one["partialFingerprints"]["ptcompile/v1"] for one in before]
     assert sorted(prints) == sorted(one["partialFingerprints"]["ptcompile/v1"] for one in after)
     assert len(set(prints)) == len(prints)

@@ -35,7 +35,9 @@ def test_a_complete_finding() -> None:
 
 def when(one: Diagnostic) -> str:
     """Return the line with stage and authority, worded by the report itself."""
-    return next(line + "\n" for line in full(one).splitlines() if line.endswith(f"({one.authority})"))
+    return next(
+        line + "\n" for line in full(one).splitlines() if line.endswith(f"({one.authority})")
+    )
 
 
 @pytest.mark.parametrize("stage", ["apply", "pod", "run", "style"])
@@ -48,7 +50,11 @@ def test_every_stage_is_worded_with_its_authority(stage: str) -> None:
 def carets(text: str) -> tuple[str, str]:
     """The source line of a frame and the text under its carets."""
     lines = text.splitlines()
-    at = next(i for i, line in enumerate(lines) if line.rstrip("^").endswith((" ", "|")) and line.endswith("^"))
+    at = next(
+        i
+        for i, line in enumerate(lines)
+        if line.rstrip("^").endswith((" ", "|")) and line.endswith("^")
+    )
     source, mark = lines[at - 1], lines[at]
     return source, source[mark.index("^") : mark.rindex("^") + 1]
 
@@ -100,7 +106,11 @@ def test_lines_are_numbered_as_the_reader_numbers_them(character: str) -> None:
 def test_a_finding_after_an_unusual_line_break_shows_its_own_line(character: str) -> None:
     head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec:\n"
     text = f'{head}  image: "a{character}b"\n  script: t.py\n  nods: 4\n'
-    (found,) = [d for d in ptcompile.compile(text, filename="x.yaml").diagnostics if d.name == "spec-unknown-field"]
+    (found,) = [
+        d
+        for d in ptcompile.compile(text, filename="x.yaml").diagnostics
+        if d.name == "spec-unknown-field"
+    ]
     shown = full(found, text)
     assert carets(shown)[1] == "nods"
 
@@ -116,7 +126,9 @@ def test_a_file_cannot_steer_a_terminal(form: str, escape: str) -> None:
     assert escape not in shown
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("a b", "a b"), ("ż🚀", "ż🚀"), ("a\nb", "a\\nb"), ("\x1b", "\\x1b")])
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("a b", "a b"), ("ż🚀", "ż🚀"), ("a\nb", "a\\nb"), ("\x1b", "\\x1b")]
+)
 def test_printable(text: str, wanted: str) -> None:
     assert safe_text(text) == wanted
 
@@ -152,7 +164,11 @@ def test_order_is_by_file_as_given_then_by_position() -> None:
 
 @pytest.mark.parametrize(
     ("name", "span", "wanted"),
-    [("x.yaml", Span(1, 2, 1, 3), "x.yaml:1:2"), ("x.yaml", None, "x.yaml"), (None, None, "<input>")],
+    [
+        ("x.yaml", Span(1, 2, 1, 3), "x.yaml:1:2"),
+        ("x.yaml", None, "x.yaml"),
+        (None, None, "<input>"),
+    ],
 )
 def test_places(name: str | None, span: Span | None, wanted: str) -> None:
     assert format_location(ONE._replace(filename=name, span=span)) == wanted

@@ -36,7 +36,16 @@ from ptcompile.source.secrets import masking
 RULES = sorted((rule for rule in every_rule() if rule.stage == "run"), key=lambda rule: rule.name)
 IDLE = Diagnostic("PTC104", "idle-gpus", "warning", "x", None, (), None, "run", "torchrun")
 CUSTOM = Diagnostic(
-    "ACME001", "cost-center", "error", "x", None, (), None, "style", "ptcompile", owner="rule of ptcompile.toml"
+    "ACME001",
+    "cost-center",
+    "error",
+    "x",
+    None,
+    (),
+    None,
+    "style",
+    "ptcompile",
+    owner="rule of ptcompile.toml",
 )
 
 
@@ -46,7 +55,10 @@ def names_at_run() -> set[str]:
     for path in Path(ptcompile.__file__).parent.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call):
-                values = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "stage")]
+                values = [
+                    *call.args,
+                    *(keyword.value for keyword in call.keywords if keyword.arg == "stage"),
+                ]
                 texts = {value.value for value in values if isinstance(value, ast.Constant)}
                 names |= {name for name in CODES if name in texts} if "run" in texts else set()
     return names
@@ -55,7 +67,9 @@ def names_at_run() -> set[str]:
 def test_every_name_of_stage_run_has_an_effect() -> None:
     names = {rule.name for rule in RULES} | names_at_run()
     assert len(names) > 200
-    assert sorted(names - EFFECTS.keys()) == [], "add them to codes.EFFECTS: what does the finding lead to?"
+    assert sorted(names - EFFECTS.keys()) == [], (
+        "add them to codes.EFFECTS: what does the finding lead to?"
+    )
 
 
 def test_every_effect_belongs_to_a_code_in_use() -> None:
@@ -65,7 +79,9 @@ def test_every_effect_belongs_to_a_code_in_use() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_only_errors_are_certain(rule: Rule) -> None:
-    certain = outcome(rule.name, "error", "run").startswith(("fails", "never", "does not", "wastes", "runs slower"))
+    certain = outcome(rule.name, "error", "run").startswith(
+        ("fails", "never", "does not", "wastes", "runs slower")
+    )
     assert not certain or outcome(rule.name, "warning", "run").startswith("may ")
 
 
@@ -96,13 +112,17 @@ def test_only_errors_are_certain(rule: Rule) -> None:
         ("image-placeholder", "note", "pod", "kubelet", "accepted, but its pods may be rejected"),
     ],
 )
-def test_sentence(name: str, severity: Severity, stage: Stage, authority: Authority, expected: str) -> None:
+def test_sentence(
+    name: str, severity: Severity, stage: Stage, authority: Authority, expected: str
+) -> None:
     finding = IDLE._replace(name=name, severity=severity, stage=stage, authority=authority)
     assert consequence(finding) == f"{expected} ({authority})"
 
 
 def test_a_large_spec_does_not_compile() -> None:
-    finding = IDLE._replace(name="too-large", severity="error", stage="apply", authority="ptcompile")
+    finding = IDLE._replace(
+        name="too-large", severity="error", stage="apply", authority="ptcompile"
+    )
     assert consequence(finding._replace(blocks_compile=True)) == "it does not compile (ptcompile)"
 
 
@@ -123,21 +143,29 @@ BROKEN = 'apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x\nspec:
 DUPLICATE = "apiVersion: ptcompile/v1\nkind: TrainingJob\nkind: TrainingJob\nmetadata: {name: x}\n"
 
 
-@pytest.mark.parametrize("text", [BROKEN, DUPLICATE, BROKEN.replace("TrainingJob", "ClusterProfile")])
+@pytest.mark.parametrize(
+    "text", [BROKEN, DUPLICATE, BROKEN.replace("TrainingJob", "ClusterProfile")]
+)
 def test_a_spec_that_is_not_yaml_does_not_compile(text: str) -> None:
     reports = [ptcompile.lint(text).diagnostics, ptcompile.compile(text).diagnostics]
-    for finding in (next(d for d in diagnostics if d.code in ("PTC001", "PTC003")) for diagnostics in reports):
+    for finding in (
+        next(d for d in diagnostics if d.code in ("PTC001", "PTC003")) for diagnostics in reports
+    ):
         assert consequence(finding) == "it does not compile (ptcompile)"
 
 
 def test_a_profile_that_is_not_yaml_does_not_compile() -> None:
     spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec: {image: a, script: t.py}\n"
-    (finding,) = ptcompile.compile(spec, cluster=BROKEN.replace("TrainingJob", "ClusterProfile")).diagnostics
+    (finding,) = ptcompile.compile(
+        spec, cluster=BROKEN.replace("TrainingJob", "ClusterProfile")
+    ).diagnostics
     assert consequence(finding) == "it does not compile (ptcompile)"
 
 
 def test_a_manifest_that_is_not_yaml_is_rejected_when_it_is_created() -> None:
-    (finding,) = ptcompile.lint(BROKEN.replace("ptcompile/v1", "batch/v1").replace("TrainingJob", "Job")).diagnostics
+    (finding,) = ptcompile.lint(
+        BROKEN.replace("ptcompile/v1", "batch/v1").replace("TrainingJob", "Job")
+    ).diagnostics
     assert consequence(finding) == "rejected when it is applied (kube-apiserver)"
 
 
@@ -187,7 +215,9 @@ def test_findings_are_sorted_by_file_position_document_and_code() -> None:
         (_at(None, template="t.yaml"), "<input>", "t.yaml"),
     ],
 )
-def test_the_place_of_a_finding(diagnostic: Diagnostic, location: str, template: str | None) -> None:
+def test_the_place_of_a_finding(
+    diagnostic: Diagnostic, location: str, template: str | None
+) -> None:
     assert format_location(diagnostic) == location
     assert template_instead_of_file(diagnostic) == template
     assert format_origin(diagnostic) == (f" ({diagnostic.template})" if diagnostic.template else "")
@@ -204,7 +234,9 @@ def test_json_is_ascii_and_equal_to_the_data() -> None:
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
-    assert table([("a", "bbb", "c"), ("aaa", "b", "ccc"), ("a", "last cell of its row is free")], "") == [
+    assert table(
+        [("a", "bbb", "c"), ("aaa", "b", "ccc"), ("a", "last cell of its row is free")], ""
+    ) == [
         "a    bbb  c",
         "aaa  b    ccc",
         "a    last cell of its row is free",
@@ -235,7 +267,9 @@ def test_words_are_quoted_for_a_shell(words: list[str], line: str) -> None:
     assert shlex.split(line) == words
 
 
-def test_only_the_beginning_of_a_file_above_a_limit_is_searched_for_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_beginning_of_a_file_above_a_limit_is_searched_for_secrets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=1 << 17)])
     lengths: list[int] = []
 

@@ -37,7 +37,9 @@ def test_machine_formats_have_their_own_level_for_notes() -> None:
 
 
 @pytest.mark.parametrize("fail_on", ["error", "warning"])
-def test_a_note_never_changes_the_exit_status(fail_on: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_note_never_changes_the_exit_status(
+    fail_on: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     findings = Reporter([ReportFormat("full")], fail_on=fail_on)
     findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE])
     assert findings.finish(always=True) == 0

@@ -48,7 +48,13 @@ FINDINGS = [
 @pytest.mark.parametrize(
     ("groupings", "rows"),
     [
-        (["rule"], [Row(("PTC501 unknown-field",), 3, 0, 0, True), Row(("PTC801 latest-image",), 0, 2, 1, False)]),
+        (
+            ["rule"],
+            [
+                Row(("PTC501 unknown-field",), 3, 0, 0, True),
+                Row(("PTC801 latest-image",), 0, 2, 1, False),
+            ],
+        ),
         (
             ["folder"],
             [
@@ -97,7 +103,10 @@ def test_json_names_the_groups() -> None:
 def test_markdown_escapes_the_values_of_labels() -> None:
     groupings = ["rule", "label:team|x"]
     text = FORMS["markdown"](
-        statistics([finding("PTC801", "error", "a.yaml")._replace(labels=(("team|x", "a|b"),))], groupings), groupings
+        statistics(
+            [finding("PTC801", "error", "a.yaml")._replace(labels=(("team|x", "a|b"),))], groupings
+        ),
+        groupings,
     )
     assert text == (
         "| Rule | <code>team&#124;x</code> | Errors | Warnings | Notes |\n"

@@ -38,7 +38,9 @@ def test_the_text_has_every_row() -> None:
 
 
 def test_every_probe_is_a_row_with_an_answer_for_every_target() -> None:
-    assert [name for name in rows() if not name.startswith("longest")] == [probe.name for probe in PROBES]
+    assert [name for name in rows() if not name.startswith("longest")] == [
+        probe.name for probe in PROBES
+    ]
     assert len({probe.name for probe in PROBES}) == len(PROBES)
     for probe in PROBES:
         assert list(rows()[probe.name]) == list(TARGETS)
@@ -73,4 +75,7 @@ def test_the_versions_text_lists_every_change() -> None:
     *lines, last = capabilities.versions_text().splitlines()
     assert "facts/NAME" in last
     assert len(lines) == len(FEATURES)
-    assert all(any(change.what in line and change.source in line for line in lines) for change in FEATURES.values())
+    assert all(
+        any(change.what in line and change.source in line for line in lines)
+        for change in FEATURES.values()
+    )

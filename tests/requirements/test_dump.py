@@ -59,7 +59,10 @@ def test_releases_are_those_of_the_controllers_images(image: str, versions: dict
 
 
 def test_the_newest_of_several_releases_counts_in_any_kind_of_controller() -> None:
-    old, new = (_controller(f"k/kueue:v0.{minor}.0", kind=kind) for minor, kind in ((18, "StatefulSet"), (19, "Pod")))
+    old, new = (
+        _controller(f"k/kueue:v0.{minor}.0", kind=kind)
+        for minor, kind in ((18, "StatefulSet"), (19, "Pod"))
+    )
     assert _spec(new, old)["versions"] == {"kueue": "0.19"}
 
 
@@ -82,20 +85,29 @@ def test_the_api_server_is_at_least_as_new_as_a_kubelet() -> None:
 
 def test_gates_are_those_of_software_that_a_profile_has_gates_of() -> None:
     spec = _spec(
-        _controller("k/kube-apiserver:v1.36.0", "--feature-gates=A=true,B=False,C=maybe", kind="Pod"),
+        _controller(
+            "k/kube-apiserver:v1.36.0", "--feature-gates=A=true,B=False,C=maybe", kind="Pod"
+        ),
         _controller("k/jobset:v0.12.0", "--feature-gates", "InPlaceRestart=true"),
         _controller("k/kueue:v0.19.0", "--feature-gates=D=true"),
         _controller("acme/x:v1", "--feature-gates=E=true"),
     )
-    assert spec["featureGates"] == {"kubernetes": {"A": True, "B": False}, "jobset": {"InPlaceRestart": True}}
+    assert spec["featureGates"] == {
+        "kubernetes": {"A": True, "B": False},
+        "jobset": {"InPlaceRestart": True},
+    }
 
 
 def test_the_gang_scheduler_is_the_one_that_an_operator_is_started_with() -> None:
     assert (
-        _spec(_controller("k/training-operator:v1.9.0", "--gang-scheduler-name=kai-scheduler"))["gangScheduler"]
+        _spec(_controller("k/training-operator:v1.9.0", "--gang-scheduler-name=kai-scheduler"))[
+            "gangScheduler"
+        ]
         == "kai"
     )
-    assert "gangScheduler" not in _spec(_controller("k/training-operator:v1.9.0", "--gang-scheduler-name=acme"))
+    assert "gangScheduler" not in _spec(
+        _controller("k/training-operator:v1.9.0", "--gang-scheduler-name=acme")
+    )
     queue = _object("scheduling.volcano.sh/v1beta1", "Queue", "research")
     spec = _spec(queue, _controller("k/training-operator:v1.9.0", "--gang-scheduler-name=volcano"))
     assert spec == {
@@ -120,24 +132,43 @@ def test_queues_choose_the_queue_system_and_a_single_one_is_the_default() -> Non
 
 def test_the_queue_system_reads_its_own_objects() -> None:
     check = _object(
-        "kueue.x-k8s.io/v1beta2", "AdmissionCheck", "far", spec={"controllerName": "kueue.x-k8s.io/multikueue"}
+        "kueue.x-k8s.io/v1beta2",
+        "AdmissionCheck",
+        "far",
+        spec={"controllerName": "kueue.x-k8s.io/multikueue"},
     )
     far = _object("kueue.x-k8s.io/v1beta2", "ClusterQueue", "a", spec={"admissionChecks": ["far"]})
     assert "multiKueue" not in _spec(check, far)
-    assert _spec(check, far, _object("kueue.x-k8s.io/v1beta2", "LocalQueue", "team"))["multiKueue"] is True
+    assert (
+        _spec(check, far, _object("kueue.x-k8s.io/v1beta2", "LocalQueue", "team"))["multiKueue"]
+        is True
+    )
 
 
 def test_objects_are_kept_without_their_state() -> None:
-    quota = _object("v1", "ResourceQuota", "gpus", spec={"hard": {"pods": "4"}}, status={"used": {"pods": "1"}})
-    quota["metadata"] |= {"namespace": "ml", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}}
-    kept = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "gpus", "namespace": "ml"}}
+    quota = _object(
+        "v1", "ResourceQuota", "gpus", spec={"hard": {"pods": "4"}}, status={"used": {"pods": "1"}}
+    )
+    quota["metadata"] |= {
+        "namespace": "ml",
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+    }
+    kept = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "gpus", "namespace": "ml"},
+    }
     secret = _object("v1", "Secret", "token", stringData={"password": "hunter2"})
-    built_in = _object("scheduling.k8s.io/v1", "PriorityClass", "system-node-critical", value=2_000_001_000)
+    built_in = _object(
+        "scheduling.k8s.io/v1", "PriorityClass", "system-node-critical", value=2_000_001_000
+    )
     plain = _object("v1", "Namespace", "plain")
     plain["metadata"]["labels"] = {"kubernetes.io/metadata.name": "plain"}
     system = _object("v1", "Namespace", "kube-system")
     system["metadata"]["labels"] = {"a": "b"}
-    assert _spec(quota, secret, built_in, plain, system) == {"objects": [{**kept, "spec": {"hard": {"pods": "4"}}}]}
+    assert _spec(quota, secret, built_in, plain, system) == {
+        "objects": [{**kept, "spec": {"hard": {"pods": "4"}}}]
+    }
 
 
 def test_priorities_and_levels_are_named() -> None:
@@ -149,7 +180,9 @@ def test_priorities_and_levels_are_named() -> None:
         _object("topology.volcano.sh/v1alpha1", "HyperNode", "s0", spec={"tier": 1}),
     )
     assert spec["priorities"] == {"high": 9, "low": -5}
-    assert spec["topology"] == {"levels": {"rack": {"nodeLabel": "acme.io/topology-rack"}, "tier-1": {"tier": 1}}}
+    assert spec["topology"] == {
+        "levels": {"rack": {"nodeLabel": "acme.io/topology-rack"}, "tier-1": {"tier": 1}}
+    }
 
 
 def test_the_text_begins_with_what_is_unknown_and_is_a_valid_profile() -> None:
@@ -177,26 +210,56 @@ def test_several_dumps_are_one_cluster() -> None:
 
 
 HOSTILE = st.sampled_from(
-    [None, "", "x", 1, -1.5, True, [], {}, [None], {"": None}, "1e99", "k/kueue:v0.19", ["--feature-gates=,=,a=true"]]
+    [
+        None,
+        "",
+        "x",
+        1,
+        -1.5,
+        True,
+        [],
+        {},
+        [None],
+        {"": None},
+        "1e99",
+        "k/kueue:v0.19",
+        ["--feature-gates=,=,a=true"],
+    ]
 )
 
 
 def _mutated(value: Any) -> st.SearchStrategy[Any]:
     """Return the values of this shape in which anything may stand in any place."""
     if isinstance(value, dict):
-        return st.fixed_dictionaries({key: st.one_of(_mutated(inner), HOSTILE) for key, inner in value.items()})
+        return st.fixed_dictionaries(
+            {key: st.one_of(_mutated(inner), HOSTILE) for key, inner in value.items()}
+        )
     return st.tuples(*map(_mutated, value)).map(list) if isinstance(value, list) else st.just(value)
 
 
 POD = {"containers": [{"image": "k/jobset:v0.12", "args": ["--feature-gates=A=true"]}]}
-LEVELS = {"levels": [{"nodeLabel": "a"}], "tier": 1, "taints": [{"key": "a", "effect": "NoSchedule"}]}
+LEVELS = {
+    "levels": [{"nodeLabel": "a"}],
+    "tier": 1,
+    "taints": [{"key": "a", "effect": "NoSchedule"}],
+}
 ANYTHING = {
     "metadata": {"name": "a", "labels": {"agentpool": "b"}},
     "spec": {**POD, **LEVELS, "template": {"spec": POD}},
     "status": {"allocatable": {"cpu": "4"}, "nodeInfo": {"kubeletVersion": "v1.36"}},
     "value": 1,
 }
-KINDS = ("Node", "Deployment", "Pod", "Topology", "HyperNode", "PriorityClass", "Namespace", "LocalQueue", "ConfigMap")
+KINDS = (
+    "Node",
+    "Deployment",
+    "Pod",
+    "Topology",
+    "HyperNode",
+    "PriorityClass",
+    "Namespace",
+    "LocalQueue",
+    "ConfigMap",
+)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -227,7 +290,9 @@ def test_dumps_add_up_in_any_form_and_of_any_size() -> None:
 
 
 def test_an_item_of_a_dump_has_the_limits_of_an_object() -> None:
-    wide = _object("v1", "Node", "n", status={"images": [{"sizeBytes": i} for i in range(1_000_000)]})
+    wide = _object(
+        "v1", "Node", "n", status={"images": [{"sizeBytes": i} for i in range(1_000_000)]}
+    )
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [wide]})
     draft = profile_from_dumps([File(streams.read_dump(text, None, "dump"), "dump")])
     assert [each.name for each in draft.diagnostics] == ["too-large"]
@@ -249,7 +314,12 @@ TWO_CONFIGS = {
 )
 def test_how_the_device_plugin_shares_gpus(default: str | None, gpu: object) -> None:
     config = _object("v1", "ConfigMap", "plugin", data=TWO_CONFIGS)
-    policy = _object("nvidia.com/v1", "ClusterPolicy", "gpus", spec={"devicePlugin": {"config": {"default": default}}})
+    policy = _object(
+        "nvidia.com/v1",
+        "ClusterPolicy",
+        "gpus",
+        spec={"devicePlugin": {"config": {"default": default}}},
+    )
     plugin = _controller("nvcr.io/nvidia/k8s-device-plugin:v0.17.4", kind="DaemonSet")
     spec = _spec(config, policy, plugin)
     assert spec.get("gpu") == gpu
@@ -257,11 +327,19 @@ def test_how_the_device_plugin_shares_gpus(default: str | None, gpu: object) -> 
 
 
 def test_renamed_shares_are_what_gpu_means() -> None:
-    node = _object("v1", "Node", "a", status={"allocatable": {"cpu": "8", "nvidia.com/gpu.shared": "16"}})
+    node = _object(
+        "v1", "Node", "a", status={"allocatable": {"cpu": "8", "nvidia.com/gpu.shared": "16"}}
+    )
     assert _spec(node)["gpu"] == {"resourceName": "nvidia.com/gpu.shared"}
 
 
 def test_slices_that_count_as_gpus_are_in_the_comment() -> None:
-    policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "spec": {"mig": {"strategy": "single"}}}
+    policy = {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "spec": {"mig": {"strategy": "single"}},
+    }
     assert any("(strategy single)" in line for line in draft_profile([policy]).unknown)
-    assert not any(line.startswith("gpu: ") for line in draft_profile([{**policy, "spec": {"mig": 7}}]).unknown)
+    assert not any(
+        line.startswith("gpu: ") for line in draft_profile([{**policy, "spec": {"mig": 7}}]).unknown
+    )

@@ -20,8 +20,14 @@ def needs(body: str, profile: dict[str, Any]) -> list[tuple[str, str, str]]:
     made = ptcompile.compile(smallest(body), target="jobset", cluster=cluster)
     of_spec = ptcompile.requires(smallest(body), target="jobset", cluster=cluster).requirements
     of_manifests = ptcompile.requires(made.yaml(), cluster=cluster).requirements
-    devices = {one for one in of_manifests if "DeviceClass" in one.name or one.name == "Configuration/kueue"}
-    assert devices == {one for one in of_spec if "DeviceClass" in one.name or one.name == "Configuration/kueue"}
+    devices = {
+        one
+        for one in of_manifests
+        if "DeviceClass" in one.name or one.name == "Configuration/kueue"
+    }
+    assert devices == {
+        one for one in of_spec if "DeviceClass" in one.name or one.name == "Configuration/kueue"
+    }
     return [(one.kind, one.name, one.version) for one in of_spec]
 
 
@@ -48,8 +54,14 @@ def test_kueue_needs_a_configuration_for_a_device_class(queue: bool) -> None:
     ("target", "release", "is_needed"),
     [("pytorchjob", "0.19", True), ("pytorchjob", "0.18", False), ("job", "0.19", False)],
 )
-def test_a_kind_that_kueue_leaves_out_needs_a_configuration(target: str, release: str, is_needed: bool) -> None:
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": {"kueue": release}}}
+def test_a_kind_that_kueue_leaves_out_needs_a_configuration(
+    target: str, release: str, is_needed: bool
+) -> None:
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"versions": {"kueue": release}},
+    }
     spec = smallest("nodes: 2\nqueue: team")
     manifests = ptcompile.compile(spec, target=target, cluster=cluster).yaml()
     for found in (
@@ -57,9 +69,10 @@ def test_a_kind_that_kueue_leaves_out_needs_a_configuration(target: str, release
         ptcompile.requires(manifests, cluster=cluster),
     ):
         reasons = [one.why for one in found.requirements if one.name == "Configuration/kueue"]
-        assert [reason.startswith("integrations.frameworks lists kubeflow.org/pytorchjob") for reason in reasons] == (
-            [True] if is_needed else []
-        )
+        assert [
+            reason.startswith("integrations.frameworks lists kubeflow.org/pytorchjob")
+            for reason in reasons
+        ] == ([True] if is_needed else [])
     queueless = ptcompile.requires(smallest("nodes: 2"), target=target, cluster=cluster)
     assert not [one for one in queueless.requirements if one.name == "Configuration/kueue"]
 
@@ -72,7 +85,11 @@ def test_templates_of_v1_need_1_34() -> None:
 
 
 def test_jobs_without_claims_need_no_driver() -> None:
-    assert not [one for one in needs("resources: {gpu: 1}", {}) if "DeviceClass" in one[1] or "dra" in one[1]]
+    assert not [
+        one
+        for one in needs("resources: {gpu: 1}", {})
+        if "DeviceClass" in one[1] or "dra" in one[1]
+    ]
 
 
 CLUSTER = ClusterProfile.model_validate({"spec": {}})
@@ -103,7 +120,9 @@ def test_operators_by_target(target: str, operators: list[str]) -> None:
 
 
 def test_versions_come_from_the_profile() -> None:
-    profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
+    profile = ClusterProfile.model_validate(
+        {"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}}
+    )
     found = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
     assert [(one.name, one.version) for one in found if one.version] == [
         ("kubernetes", "1.30"),  # the oldest sufficient release, not the cluster's
@@ -120,8 +139,14 @@ def test_objects_that_a_job_references() -> None:
             "serviceAccountName": "trainer",
             "imagePullSecrets": [{"name": "registry"}],
             "env": {"A": {"secretKeyRef": {"name": "s", "key": "k"}}, "B": "1"},
-            "envFrom": [{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "o", "optional": True}}],
-            "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "e", "emptyDir": {}}],
+            "envFrom": [
+                {"configMapRef": {"name": "c"}},
+                {"secretRef": {"name": "o", "optional": True}},
+            ],
+            "volumes": [
+                {"name": "d", "persistentVolumeClaim": {"claimName": "data"}},
+                {"name": "e", "emptyDir": {}},
+            ],
             "resources": {"gpu": 8, "devices": {"vpc.amazonaws.com/efa": 4}},
         },
         namespace="ml",
@@ -144,7 +169,11 @@ def test_objects_that_a_job_references() -> None:
 def test_objects_that_the_profile_s_pods_reference() -> None:
     secret = {"name": "T", "valueFrom": {"secretKeyRef": {"name": "token", "key": "k"}}}
     template = {"spec": {"containers": [{"name": "pytorch", "env": [secret]}]}}
-    defaults = {"serviceAccountName": "trainer", "imagePullSecrets": [{"name": "registry"}], "podTemplate": template}
+    defaults = {
+        "serviceAccountName": "trainer",
+        "imagePullSecrets": [{"name": "registry"}],
+        "podTemplate": template,
+    }
     profile = ClusterProfile.model_validate({"spec": {"defaults": defaults}})
     assert names(jobs.requires_spec(spec({"nodes": 1}), profile), "object") == [
         "ServiceAccount/trainer",
@@ -156,7 +185,12 @@ def test_objects_that_the_profile_s_pods_reference() -> None:
 @pytest.mark.parametrize(
     ("profile", "target", "operators", "objects"),
     [
-        ({}, "trainjob", ["trainer", "jobset", "kueue"], ["WorkloadPriorityClass/high", "LocalQueue/gold"]),
+        (
+            {},
+            "trainjob",
+            ["trainer", "jobset", "kueue"],
+            ["WorkloadPriorityClass/high", "LocalQueue/gold"],
+        ),
         (
             {"queueSystem": "volcano"},
             "trainjob",
@@ -164,7 +198,12 @@ def test_objects_that_the_profile_s_pods_reference() -> None:
             ["PriorityClass/high", "Queue/gold"],
         ),
         ({"queueSystem": "volcano"}, "job", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
-        ({"queueSystem": "kai"}, "jobset", ["jobset", "kai-scheduler"], ["PriorityClass/high", "Queue/gold"]),
+        (
+            {"queueSystem": "kai"},
+            "jobset",
+            ["jobset", "kai-scheduler"],
+            ["PriorityClass/high", "Queue/gold"],
+        ),
         ({}, "volcano", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
         (
             {"gangScheduler": "scheduler-plugins"},
@@ -178,7 +217,9 @@ def test_queue_systems_and_gang_schedulers(
     profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
 ) -> None:
     cluster = ClusterProfile.model_validate({"spec": profile})
-    found = jobs.requires_spec(spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target)
+    found = jobs.requires_spec(
+        spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target
+    )
     assert names(found, "operator") == operators
     assert sorted(names(found, "object")) == sorted(objects)
     assert len(set(found)) == len(found)
@@ -188,6 +229,10 @@ def test_a_runtime_of_its_own_needs_none_of_the_cluster() -> None:
     volumes = "volumes: [{name: d, hostPath: {path: /d}}]\nvolumeMounts: [{name: d, mountPath: /d}]"
     for body, needs_one in (("restartPolicy: OnFailure", True), (volumes, False)):
         needs = map(str, ptcompile.requires(smallest(body), target="trainjob").requirements)
-        kinds = {need.split()[1].partition(".")[0] for need in needs if need.startswith(("crd", "runtime"))}
+        kinds = {
+            need.split()[1].partition(".")[0]
+            for need in needs
+            if need.startswith(("crd", "runtime"))
+        }
         assert ({"torch-distributed", "clustertrainingruntimes"} <= kinds) is needs_one, body
         assert "trainingruntimes" in kinds

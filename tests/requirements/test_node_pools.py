@@ -36,7 +36,10 @@ def node(
 
 
 def test_nodes_of_one_pool_are_one_entry_with_the_smallest_amounts() -> None:
-    labels = {"eks.amazonaws.com/nodegroup": "h100", "node.kubernetes.io/instance-type": "p5.48xlarge"}
+    labels = {
+        "eks.amazonaws.com/nodegroup": "h100",
+        "node.kubernetes.io/instance-type": "p5.48xlarge",
+    }
     nodes = [
         node("a", {**labels, "rack": "1"}, [GPU_TAINT], gpu="8", memory="2000Gi", pods="110"),
         node("b", {**labels, "rack": "2"}, [GPU_TAINT], gpu="8", memory="1999Gi", cpu="0"),
@@ -69,20 +72,37 @@ def test_nodes_that_differ_in_devices_zone_or_taints_are_pools_of_their_own() ->
 
 
 def test_a_pool_has_no_label_or_taint_of_one_node() -> None:
-    labels = {"kubernetes.io/os": "linux", "topology.k8s.aws/network-node-layer-1": "nn-1", "owner": "a"}
-    taints = [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}, {"key": "team", "effect": "Never"}, {}]
+    labels = {
+        "kubernetes.io/os": "linux",
+        "topology.k8s.aws/network-node-layer-1": "nn-1",
+        "owner": "a",
+    }
+    taints = [
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
+        {"key": "team", "effect": "Never"},
+        {},
+    ]
     (pool,) = node_pools([node("a", labels, taints, cpu="4")]).values()
-    assert pool == {"allocatable": {"cpu": "4"}, "labels": {"kubernetes.io/os": "linux"}, "count": 1}
+    assert pool == {
+        "allocatable": {"cpu": "4"},
+        "labels": {"kubernetes.io/os": "linux"},
+        "count": 1,
+    }
 
 
 def test_nodes_of_the_control_plane_are_left_out_if_they_keep_jobs_away() -> None:
-    tainted = node("a", None, [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}])
+    tainted = node(
+        "a", None, [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]
+    )
     open_to_pods = node("b", {"node-role.kubernetes.io/control-plane": ""})
     assert worker_nodes([tainted, open_to_pods]) == [open_to_pods]
 
 
 def test_the_cloud_is_that_of_all_nodes() -> None:
-    gke, aks = node("a", {"cloud.google.com/gke-nodepool": "x"}), node("b", {"kubernetes.azure.com/agentpool": "x"})
+    gke, aks = (
+        node("a", {"cloud.google.com/gke-nodepool": "x"}),
+        node("b", {"kubernetes.azure.com/agentpool": "x"}),
+    )
     assert cloud_of([gke, gke]) == "gke"
     assert cloud_of([gke, aks]) is None
     assert cloud_of([node("c")]) is None
@@ -93,7 +113,12 @@ def test_gpu_has_only_what_differs_from_the_defaults() -> None:
     spot = {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NoSchedule"}
     team = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
     assert gpu_settings([node("a", None, [GPU_TAINT, spot], gpu="8")], []) == {}
-    assert gpu_settings([node("a", None, [GPU_TAINT, team], gpu="8"), node("b", None, [GPU_TAINT], gpu="8")], []) == {}
+    assert (
+        gpu_settings(
+            [node("a", None, [GPU_TAINT, team], gpu="8"), node("b", None, [GPU_TAINT], gpu="8")], []
+        )
+        == {}
+    )
     assert gpu_settings([node("a", None, [GPU_TAINT, team], gpu="8"), node("c", cpu="4")], []) == {
         "tolerations": [
             {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
@@ -110,7 +135,9 @@ def test_gpu_has_only_what_differs_from_the_defaults() -> None:
 def test_spot_nodes_are_described_where_no_cloud_does() -> None:
     spot = node("a", {"karpenter.sh/capacity-type": "spot"})
     assert spot_settings([spot], "eks") == {}
-    assert spot_settings([node("b"), spot], None) == {"nodeLabels": {"karpenter.sh/capacity-type": "spot"}}
+    assert spot_settings([node("b"), spot], None) == {
+        "nodeLabels": {"karpenter.sh/capacity-type": "spot"}
+    }
     taint = {"key": "oci.oraclecloud.com/oke-is-preemptible", "effect": "NoSchedule"}
     tainted = node("c", {"oci.oraclecloud.com/oke-is-preemptible": "true"}, [taint])
     assert spot_settings([tainted], None)["tolerations"] == [{**taint, "operator": "Exists"}]
@@ -118,7 +145,11 @@ def test_spot_nodes_are_described_where_no_cloud_does() -> None:
 
 
 def test_the_newest_kubelet_is_the_oldest_possible_api_server() -> None:
-    nodes = [node("a", release="v1.33.9-eks-1"), node("b", release="v1.34.0"), node("c", release="?")]
+    nodes = [
+        node("a", release="v1.33.9-eks-1"),
+        node("b", release="v1.34.0"),
+        node("c", release="?"),
+    ]
     assert kubelet_release(nodes) == (1, 34)
     assert kubelet_release([]) is None
 
@@ -132,13 +163,18 @@ def test_karpenter_s_pools_without_a_node_are_entries_too() -> None:
         "metadata": {"labels": {"tier": "burst"}},
         "spec": {"requirements": requirements, "taints": [GPU_TAINT]},
     }
-    pools = [{"metadata": {"name": name}, "spec": {"template": template}} for name in ("idle", "used")]
+    pools = [
+        {"metadata": {"name": name}, "spec": {"template": template}} for name in ("idle", "used")
+    ]
     labels = {"karpenter.sh/nodepool": "idle", "tier": "burst"}
     nodes = [node("n", {"karpenter.sh/nodepool": "used"})]
     idle = {"machine": "p5.48xlarge", "labels": labels, "taints": [GPU_TAINT]}
     assert empty_pools(pools, nodes) == {"idle": idle}
 
-    limited = {"metadata": {"name": "idle"}, "spec": {"template": template, "limits": {"nvidia.com/gpu": "20"}}}
+    limited = {
+        "metadata": {"name": "idle"},
+        "spec": {"template": template, "limits": {"nvidia.com/gpu": "20"}},
+    }
     assert empty_pools([limited], nodes) == {"idle": {**idle, "count": 2}}
 
 

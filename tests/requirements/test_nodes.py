@@ -42,9 +42,18 @@ def test_the_pods_their_labels_and_their_tolerations() -> None:
 def test_an_affinity_is_a_choice_of_labels() -> None:
     terms = [
         {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]},
-        {"matchExpressions": [{"key": "gpus", "operator": "Exists"}, {"key": "old", "operator": "DoesNotExist"}]},
+        {
+            "matchExpressions": [
+                {"key": "gpus", "operator": "Exists"},
+                {"key": "old", "operator": "DoesNotExist"},
+            ]
+        },
     ]
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    affinity = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+        }
+    }
     pod = {"containers": [{"name": "main", "image": "i:1"}], "affinity": affinity}
     assert needs({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": pod}) == [
         "pods       1 with no requests  (Pod/p)",
@@ -73,7 +82,10 @@ def test_a_dump_beside_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (tmp_path / "job.yaml").write_text(SPEC, encoding="utf-8")
     (tmp_path / "dump.yaml").write_text(str(NODE), encoding="utf-8")
     ran = here(capsys, "requires", tmp_path / "job.yaml", tmp_path / "dump.yaml", "--target", "job")
-    assert ran.out.splitlines()[-1] == "nodes      0/1 nodes fit: 1 has 4 nvidia.com/gpu, 8 are requested  (Job/train)"
+    assert (
+        ran.out.splitlines()[-1]
+        == "nodes      0/1 nodes fit: 1 has 4 nvidia.com/gpu, 8 are requested  (Job/train)"
+    )
     assert here(capsys, "requires", tmp_path / "dump.yaml").status == 1
 
 

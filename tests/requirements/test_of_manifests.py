@@ -21,7 +21,10 @@ def said(source: Any, **options: Any) -> list[str]:
 
 
 def test_an_mpijob() -> None:
-    worker = {"resources": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": 1}}, "envFrom": [{"secretRef": {"name": "s3"}}]}
+    worker = {
+        "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": 1}},
+        "envFrom": [{"secretRef": {"name": "s3"}}],
+    }
     manifest = mpijob(worker=worker)
     manifest["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
     assert said(manifest) == [
@@ -43,7 +46,11 @@ def test_an_mpijob() -> None:
 
 
 def test_only_the_kind_of_runtime_that_a_train_job_names_is_required() -> None:
-    own = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}}
+    own = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "t"},
+    }
     own["spec"] = {"runtimeRef": {"kind": "TrainingRuntime", "name": "mine"}}
     of_cluster = {**own, "spec": {"runtimeRef": {"name": "torch-distributed"}}}
     cluster_crd = "crd clustertrainingruntimes.trainer.kubeflow.org/v1alpha1"
@@ -57,14 +64,23 @@ def test_a_train_job_needs_what_the_pods_of_its_runtime_need() -> None:
     mine = runtime(pod={"volumes": [claim]}, resources={"limits": {"rdma/hca": 1}})
     job = train_job(trainer=trainer(resourcesPerNode={"limits": {"nvidia.com/gpu": 8}}))
     needed = said([mine, job])
-    assert {"object PersistentVolumeClaim/corpus", "resource rdma/hca", "resource nvidia.com/gpu"} <= {*needed}
+    assert {
+        "object PersistentVolumeClaim/corpus",
+        "resource rdma/hca",
+        "resource nvidia.com/gpu",
+    } <= {*needed}
 
 
 def test_objects_in_the_same_stream_are_not_required() -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
     pod = {"containers": [{"name": "main", "image": "i:1"}], "volumes": [claim]}
     job = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": pod}
-    brought = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {}}
+    brought = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data"},
+        "spec": {},
+    }
     assert "object PersistentVolumeClaim/data" in said(job)
     assert "object PersistentVolumeClaim/data" not in said(
         {"apiVersion": "v1", "kind": "List", "items": [job, brought]}
@@ -86,15 +102,21 @@ def _comparable(found: tuple[ptcompile.Requirement, ...]) -> set[str]:
     """Return the names of namespaces, resources and objects, without queues and priorities, which only a spec has."""
     kinds = {"namespace", "resource", "object"}
     return {
-        one.name for one in found if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))
+        one.name
+        for one in found
+        if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))
     }
 
 
-def test_the_command_takes_manifests_and_specs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_manifests_and_specs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     case = next(one for one in GOOD if one.cluster is None)
     (tmp_path / "job.yaml").write_text(case.compile("jobset").yaml(), encoding="utf-8")
     (tmp_path / "spec.yaml").write_text(case.spec, encoding="utf-8")
-    ran = here(capsys, "requires", tmp_path / "job.yaml", tmp_path / "spec.yaml", "--target", "volcano")
+    ran = here(
+        capsys, "requires", tmp_path / "job.yaml", tmp_path / "spec.yaml", "--target", "volcano"
+    )
     assert ran.status == 0
     assert "jobset" in ran.out
     assert "volcano" in ran.out

@@ -20,7 +20,9 @@ from tests.conftest import GOOD, PAIRS, Case, pair_name
 
 
 def spec(body: dict[str, Any], name: str = "train") -> Spec:
-    return Spec.model_validate({"metadata": {"name": name}, "spec": {"image": "a:1", "script": "t.py", **body}})
+    return Spec.model_validate(
+        {"metadata": {"name": name}, "spec": {"image": "a:1", "script": "t.py", **body}}
+    )
 
 
 def profile(**spec: Any) -> ClusterProfile:
@@ -31,14 +33,26 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
     ("job", {"nodes": 2}, "train", "1.30"),
     ("pytorchjob", {"nodes": 2}, "train", "1.30"),
     ("trainjob", {"nodes": 2}, "train", "1.31"),  # required by Trainer 2
-    ("job", {"nodes": 2, "runPolicy": {"successPolicy": "Node0"}}, "train", "1.33"),  # stable since 1.33
+    (
+        "job",
+        {"nodes": 2, "runPolicy": {"successPolicy": "Node0"}},
+        "train",
+        "1.33",
+    ),  # stable since 1.33
     ("job", {"nodes": 2}, "1train", "1.36"),  # a Service's name may begin with a digit since 1.36
-    ("pod", {"podTemplate": {"spec": {"hostnameOverride": "a"}}}, "train", "1.34"),  # a field added in 1.34
+    (
+        "pod",
+        {"podTemplate": {"spec": {"hostnameOverride": "a"}}},
+        "train",
+        "1.34",
+    ),  # a field added in 1.34
 ]
 
 
 @pytest.mark.parametrize(("target", "body", "name", "version"), OLDEST)
-def test_the_oldest_sufficient_kubernetes(target: str, body: dict[str, Any], name: str, version: str) -> None:
+def test_the_oldest_sufficient_kubernetes(
+    target: str, body: dict[str, Any], name: str, version: str
+) -> None:
     found = jobs.requires_spec(spec(body, name), profile(), target)
     assert str(found[0]) == f"kubernetes kubernetes {version}  (or newer)"
     setup = objects.plan_setup(profile(), [spec({**body, "target": target}, name)])
@@ -52,7 +66,9 @@ def test_manifests_only_change_below_the_oldest_kubernetes(case: Case) -> None:
     read, _ = decode_spec(document.data)
     assert cluster is not None
     assert read is not None
-    target = next((target for one, target in PAIRS if one == case and case.compile(target).ok), None)
+    target = next(
+        (target for one, target in PAIRS if one == case and case.compile(target).ok), None
+    )
     if target is None:
         return  # digit-first-old: its Kubernetes is too old for every target that can express it
     version = jobs.oldest_kubernetes(read, cluster, target)
@@ -105,14 +121,25 @@ def test_platform_and_requires_list_efa_secrets_and_claims() -> None:
         "nvidia.com/gpu",
         "vpc.amazonaws.com/efa",
     ]
-    for found in (jobs.requires_spec(spec(body), profile()), objects.plan_setup(profile(), [spec(body)]).requirements):
+    for found in (
+        jobs.requires_spec(spec(body), profile()),
+        objects.plan_setup(profile(), [spec(body)]).requirements,
+    ):
         assert [one.name for one in found if one.kind in ("object", "resource")] == wanted
 
 
 PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
-    ("trainer", {"kubernetes": "1.28"}, ["trainer 2.3 requires Kubernetes 1.31 or newer, but the profile names 1.28"]),
+    (
+        "trainer",
+        {"kubernetes": "1.28"},
+        ["trainer 2.3 requires Kubernetes 1.31 or newer, but the profile names 1.28"],
+    ),
     ("trainer", {"kubernetes": "1.31"}, []),
-    ("pytorchjob", {"kubernetes": "1.16"}, ["training-operator 1.9 requires Kubernetes 1.28 or newer"]),
+    (
+        "pytorchjob",
+        {"kubernetes": "1.16"},
+        ["training-operator 1.9 requires Kubernetes 1.28 or newer"],
+    ),
     ("pytorchjob", {"kubernetes": "1.25", "trainingOperator": "1.7"}, []),
     ("kueue", {"kubernetes": "1.28"}, ["kueue 0.19 requires Kubernetes 1.29 or newer"]),
     ("batch", {"kubernetes": "1.16"}, []),
@@ -120,7 +147,9 @@ PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("folder", "versions", "said"), PAIRED)
-def test_the_pair_of_kubernetes_and_an_operator(folder: str, versions: dict[str, str], said: list[str]) -> None:
+def test_the_pair_of_kubernetes_and_an_operator(
+    folder: str, versions: dict[str, str], said: list[str]
+) -> None:
     problems = list(jobs.kubernetes_too_old([BY_FOLDER[folder]], profile(versions=versions)))
     assert len(problems) == len(said)
     for one, words in zip(problems, said, strict=True):
@@ -140,10 +169,14 @@ def test_both_commands_warn_at_the_line_of_the_profile(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster = tmp_path / "cluster.yaml"
-    cluster.write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  versions: {kubernetes: '1.28'}\n")
+    cluster.write_text(
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  versions: {kubernetes: '1.28'}\n"
+    )
     job = written(tmp_path, body="nodes: 2\ntarget: trainjob")
     words: list[str | Path] = (
-        ["platform", cluster, job] if command == "platform" else ["requires", job, "--cluster", cluster]
+        ["platform", cluster, job]
+        if command == "platform"
+        else ["requires", job, "--cluster", cluster]
     )
     ran = here(capsys, *words)
     assert ran.status == 0

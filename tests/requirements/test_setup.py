@@ -25,7 +25,10 @@ def spec(job: dict[str, Any], **metadata: Any) -> Spec:
 def test_the_operator_s_chart_has_the_documented_defaults() -> None:
     setup = platform.plan_setup(CLUSTER)
     assert setup.values == {
-        "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "latest"},
+        "image": {
+            "repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator",
+            "tag": "latest",
+        },
         "namespace": {"create": True, "name": "pytorch-operator"},
     }
     assert "#   repository: ccr.ccs.tencentyun.com/tke-market/pytorch-operator\n" in setup.text()
@@ -35,7 +38,10 @@ def test_the_operator_s_chart_has_the_documented_defaults() -> None:
 def test_objects_before_the_jobs() -> None:
     jobs = [
         spec({"nodes": 2, "queue": "gold", "priorityClassName": "high"}, namespace="ml"),
-        spec({"nodes": 2, "queue": "gold", "priorityClassName": "system-node-critical"}, namespace="ml"),
+        spec(
+            {"nodes": 2, "queue": "gold", "priorityClassName": "system-node-critical"},
+            namespace="ml",
+        ),
         spec({"nodes": 2, "target": "volcano", "queue": "bulk"}, namespace="volcano-jobs"),
     ]
     setup = platform.plan_setup(profile({"priorities": {"low": -5}}), jobs)
@@ -56,7 +62,9 @@ def test_objects_before_the_jobs() -> None:
 def test_the_chart_creates_its_namespace() -> None:
     job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
     own = profile({"operator": {"namespace": {"create": False}}})
-    kinds = [[one["kind"] for one in platform.plan_setup(one, [job]).manifests] for one in (CLUSTER, own)]
+    kinds = [
+        [one["kind"] for one in platform.plan_setup(one, [job]).manifests] for one in (CLUSTER, own)
+    ]
     assert kinds == [[], ["Namespace"]]
 
 
@@ -69,12 +77,17 @@ def test_old_kueue_has_the_old_version() -> None:
 
 
 def test_default_objects_are_not_created() -> None:
-    jobs = [spec({"nodes": 1}, namespace="default"), spec({"nodes": 1, "target": "volcano", "queue": "default"})]
+    jobs = [
+        spec({"nodes": 1}, namespace="default"),
+        spec({"nodes": 1, "target": "volcano", "queue": "default"}),
+    ]
     assert platform.plan_setup(CLUSTER, jobs).manifests == ()
 
 
 def test_the_profile_says_how_the_operator_is_deployed() -> None:
-    own = profile({"operator": {"image": {"tag": "v1"}, "namespace": {"create": False, "name": "kubeflow"}}})
+    own = profile(
+        {"operator": {"image": {"tag": "v1"}, "namespace": {"create": False, "name": "kubeflow"}}}
+    )
     pod = spec({"nodes": 1, "target": "pod"})
     assert platform.plan_setup(CLUSTER, [pod]).values == {}
     setup = platform.plan_setup(own, [pod])
@@ -82,12 +95,18 @@ def test_the_profile_says_how_the_operator_is_deployed() -> None:
         "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "v1"},
         "namespace": {"create": False, "name": "kubeflow"},
     }
-    assert [one["metadata"]["name"] for one in setup.manifests] == ["kubeflow"], "the chart does not make it"
+    assert [one["metadata"]["name"] for one in setup.manifests] == ["kubeflow"], (
+        "the chart does not make it"
+    )
 
 
 def test_a_priority_of_a_pod_template_counts() -> None:
-    job = spec({"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}})
-    assert [one["metadata"]["name"] for one in platform.plan_setup(CLUSTER, [job]).manifests] == ["urgent"]
+    job = spec(
+        {"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}}
+    )
+    assert [one["metadata"]["name"] for one in platform.plan_setup(CLUSTER, [job]).manifests] == [
+        "urgent"
+    ]
 
 
 def test_runtimes_of_trainjobs() -> None:
@@ -97,17 +116,25 @@ def test_runtimes_of_trainjobs() -> None:
     """
     jobs = [
         spec({"nodes": 2, "target": "trainjob", "restartPolicy": "OnFailure"}, name="plain"),
-        spec({"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"),
+        spec(
+            {"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"
+        ),
     ]
     setup = platform.plan_setup(CLUSTER, jobs)
     found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
-    assert found == [("Namespace", "ml"), ("ClusterTrainingRuntime", "torch-distributed"), ("TrainingRuntime", "own")]
+    assert found == [
+        ("Namespace", "ml"),
+        ("ClusterTrainingRuntime", "torch-distributed"),
+        ("TrainingRuntime", "own"),
+    ]
     assert lint(setup.text()).ok
 
 
 def test_a_cluster_queue_is_listed_but_not_created() -> None:
     """In Kueue 0.19, a LocalQueue without its ClusterQueue admits nothing; the administrator sets the quota."""
-    setup = platform.plan_setup(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
+    setup = platform.plan_setup(
+        CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})]
+    )
     (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
     (listed,) = (one for one in setup.requirements if one.kind == "object")
     assert listed.name == f"ClusterQueue/{local['spec']['clusterQueue']}"
@@ -119,11 +146,24 @@ def test_queues_and_priority_classes_by_queue_system() -> None:
     """Kueue has a separate class for jobs; KAI's queue guarantees nothing and has no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
     made = {
-        system: platform.plan_setup(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests
+        system: platform.plan_setup(
+            profile({"queueSystem": system, "priorities": {"high": 7}}), [job]
+        ).manifests
         for system in ("kueue", "volcano", "kai")
     }
-    kinds = {system: [(one["kind"], one["metadata"]["name"]) for one in objects] for system, objects in made.items()}
-    assert kinds["kueue"] == [("PriorityClass", "high"), ("WorkloadPriorityClass", "high"), ("LocalQueue", "gold")]
+    kinds = {
+        system: [(one["kind"], one["metadata"]["name"]) for one in objects]
+        for system, objects in made.items()
+    }
+    assert kinds["kueue"] == [
+        ("PriorityClass", "high"),
+        ("WorkloadPriorityClass", "high"),
+        ("LocalQueue", "gold"),
+    ]
     assert kinds["volcano"] == kinds["kai"] == [("PriorityClass", "high"), ("Queue", "gold")]
     assert made["kueue"][1]["value"] == 7
-    assert made["kai"][1]["spec"]["resources"]["gpu"] == {"quota": 0, "limit": -1, "overQuotaWeight": 1}
+    assert made["kai"][1]["spec"]["resources"]["gpu"] == {
+        "quota": 0,
+        "limit": -1,
+        "overQuotaWeight": 1,
+    }

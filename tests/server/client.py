@@ -26,7 +26,9 @@ class Client:
     null.
     """
 
-    def __init__(self, folder: Path, *, options: dict[str, Any] | None = None, checkout: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, options: dict[str, Any] | None = None, checkout: str | None = None
+    ) -> None:
         self.folder = folder
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ptcompile", "server", "--stdio"],
@@ -130,7 +132,9 @@ class Client:
         while True:
             found = self.notifications.get(timeout=SECONDS)
             params = found["params"]
-            if found["method"] != "textDocument/publishDiagnostics" or params["uri"] != self.uri(name):
+            if found["method"] != "textDocument/publishDiagnostics" or params["uri"] != self.uri(
+                name
+            ):
                 continue
             if version is None or params.get("version") == version:
                 diagnostics: list[dict[str, Any]] = params["diagnostics"]
@@ -138,7 +142,10 @@ class Client:
 
     def at(self, name: str, line: int, character: int) -> dict[str, Any]:
         """Return the parameters of a request about a position."""
-        return {"textDocument": {"uri": self.uri(name)}, "position": {"line": line, "character": character}}
+        return {
+            "textDocument": {"uri": self.uri(name)},
+            "position": {"line": line, "character": character},
+        }
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()

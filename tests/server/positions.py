@@ -93,7 +93,10 @@ def definitions() -> str:
 
     def answer(document: OpenDocument, position: Position) -> str:
         ranges = [place.range for place in definition(document, position)]
-        return ", ".join(f"{at.start.line}:{at.start.character}-{at.end.line}:{at.end.character}" for at in ranges)
+        return ", ".join(
+            f"{at.start.line}:{at.start.character}-{at.end.line}:{at.end.character}"
+            for at in ranges
+        )
 
     return _recorded(answer)
 

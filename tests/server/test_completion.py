@@ -84,13 +84,19 @@ def test_names_of_the_workspace() -> None:
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
     )
     assert "team-a" in completions(f"{HEAD}  queue: |", elsewhere=other)
-    assert set(completions(f"{HEAD}  envFrom:\n  - configMapRef:\n      name: |", elsewhere=other)) == {"settings"}
+    assert set(
+        completions(f"{HEAD}  envFrom:\n  - configMapRef:\n      name: |", elsewhere=other)
+    ) == {"settings"}
 
 
 def test_fields_of_kubernetes_objects() -> None:
-    assert {"name", "emptyDir", "persistentVolumeClaim"} <= set(completions(f"{HEAD}  volumes:\n  - |"))
+    assert {"name", "emptyDir", "persistentVolumeClaim"} <= set(
+        completions(f"{HEAD}  volumes:\n  - |")
+    )
     assert {"initContainers", "containers"} <= set(completions(f"{HEAD}  podTemplate: {{spec: {{|"))
-    assert {"tasks", "minAvailable"} <= set(completions(f"{HEAD}  manifest: {{volcano: {{spec: {{|"))
+    assert {"tasks", "minAvailable"} <= set(
+        completions(f"{HEAD}  manifest: {{volcano: {{spec: {{|")
+    )
 
 
 def test_a_manifest() -> None:
@@ -128,10 +134,16 @@ def test_variables_that_nccl_and_torch_read() -> None:
     of_a_spec = set(completions(f"{HEAD}  env:\n    NCCL_|"))
     assert {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"} <= of_a_spec
     assert all(label.startswith("NCCL_") for label in of_a_spec)
-    assert "NCCL_DEBUG" not in completions(SPEC.replace("  target", "    NCCL_|\n  target")), "it is set already"
+    assert "NCCL_DEBUG" not in completions(SPEC.replace("  target", "    NCCL_|\n  target")), (
+        "it is set already"
+    )
     assert "NCCL_ASYNC_ERROR_HANDLING" not in of_a_spec, "its name before PyTorch 2.2"
-    assert accepted(f"{HEAD}  env:\n    NCCL_DE|", "NCCL_DEBUG") == f"{HEAD}  env:\n    NCCL_DEBUG: "
-    of_a_pod = completions(POD.replace("    volumeMounts:", "    env:\n    - name: TORCH_|\n    volumeMounts:"))
+    assert (
+        accepted(f"{HEAD}  env:\n    NCCL_DE|", "NCCL_DEBUG") == f"{HEAD}  env:\n    NCCL_DEBUG: "
+    )
+    of_a_pod = completions(
+        POD.replace("    volumeMounts:", "    env:\n    - name: TORCH_|\n    volumeMounts:")
+    )
     assert "TORCH_DISTRIBUTED_DEBUG" in of_a_pod
     assert all(label.startswith("TORCH_") for label in of_a_pod)
 
@@ -139,10 +151,14 @@ def test_variables_that_nccl_and_torch_read() -> None:
 def test_values_of_a_variable_with_levels() -> None:
     levels = {"VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"}
     assert set(completions(SPEC.replace("NCCL_DEBUG: INFO", "NCCL_DEBUG: |"))) == levels
-    pod = POD.replace("    volumeMounts:", "    env:\n    - name: NCCL_DEBUG\n      value: |\n    volumeMounts:")
+    pod = POD.replace(
+        "    volumeMounts:", "    env:\n    - name: NCCL_DEBUG\n      value: |\n    volumeMounts:"
+    )
     assert set(completions(pod)) == levels
     assert "train-master-0.train" in completions(SPEC.replace("NCCL_DEBUG: INFO", "MASTER: |"))
-    assert "train-master-0.train" not in completions(SPEC.replace("NCCL_DEBUG: INFO", "NCCL_SOCKET_IFNAME: |"))
+    assert "train-master-0.train" not in completions(
+        SPEC.replace("NCCL_DEBUG: INFO", "NCCL_SOCKET_IFNAME: |")
+    )
 
 
 def test_host_names_while_the_text_is_broken() -> None:
@@ -160,7 +176,9 @@ def test_kinds_and_versions() -> None:
 
 
 def test_the_object_of_a_list() -> None:
-    found = completions("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    |")
+    found = completions(
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    |"
+    )
     assert "containers" in found
 
 
@@ -171,19 +189,25 @@ def test_the_codes_of_a_comment() -> None:
 
 
 def test_no_completions_in_a_block_scalar() -> None:
-    assert not completions("apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">"))
+    assert not completions(
+        "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">")
+    )
 
 
 def test_host_names_of_few_pods_of_each_role() -> None:
     nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
-    names = [name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")]
+    names = [
+        name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")
+    ]
     assert names == ["train-master-0.train", *(f"train-worker-{index}.train" for index in range(8))]
 
 
 def test_host_names_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ptcompile.server.completion._MAX_SUGGESTIONS", 3)
     nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
-    names = [name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")]
+    names = [
+        name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")
+    ]
     assert names == ["train-master-0.train", "train-worker-0.train", "train-worker-1.train"]
 
 

@@ -40,7 +40,9 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES])
+@pytest.mark.parametrize(
+    ("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES]
+)
 def test_cursor_position(text: str, path: Keys, part: str, prefix: str) -> None:
     before, _, after = text.rpartition("|")  # one of the texts has a block scalar
     found = cursor_at(before + after, len(before))
@@ -61,7 +63,9 @@ def test_text_after_a_hash_is_a_comment() -> None:
 
 
 def test_the_document_around_the_cursor() -> None:
-    text, offset = split("kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n")
+    text, offset = split(
+        "kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n"
+    )
     found = cursor_at(text, offset)
     assert found.document.value("kind") == "B"
     assert list(found.document.values(("spec", "volumes"), "name")) == ["x", "y"]
@@ -94,10 +98,14 @@ def _paths(value: object, path: Keys = ()) -> set[Keys]:
 
 def _odd(path: Keys) -> bool:
     """Return the keys whose written form differs from their value."""
-    return any(isinstance(part, str) and (not part.isascii() or part in ("true", "false")) for part in path)
+    return any(
+        isinstance(part, str) and (not part.isascii() or part in ("true", "false")) for part in path
+    )
 
 
-@pytest.mark.parametrize("hostile", [" ", "- ", "{", "[", "a: ", "'", '"', "#", "? ", "a:b", "&a ", "\t", ",", "}"])
+@pytest.mark.parametrize(
+    "hostile", [" ", "- ", "{", "[", "a: ", "'", '"', "#", "? ", "a:b", "&a ", "\t", ",", "}"]
+)
 def test_the_time_is_linear(hostile: str) -> None:
     def seconds(count: int) -> float:
         text = hostile * count

@@ -35,16 +35,21 @@ spec:
 
 def found(text: str, **given: object) -> list[tuple[str, int, int]]:
     one, position = at_cursor(text, **given)
-    return [(at.uri, at.range.start.line, at.range.start.character) for at in definition(one, position)]
+    return [
+        (at.uri, at.range.start.line, at.range.start.character) for at in definition(one, position)
+    ]
 
 
 def test_a_mount_leads_to_its_volume() -> None:
-    assert found(POD.replace("{name: data, mount", "{name: da|ta, mount")) == [("file:///w/a.yaml", 12, 4)]
+    assert found(POD.replace("{name: data, mount", "{name: da|ta, mount")) == [
+        ("file:///w/a.yaml", 12, 4)
+    ]
 
 
 def test_a_mount_of_a_role_leads_to_the_volume_of_the_job() -> None:
     text = (
-        SPEC + "  volumes:\n  - {name: data, emptyDir: {}}\n  worker: {volumeMounts: [{name: da|ta, mountPath: /d}]}\n"
+        SPEC
+        + "  volumes:\n  - {name: data, emptyDir: {}}\n  worker: {volumeMounts: [{name: da|ta, mountPath: /d}]}\n"
     )
     assert found(text) == [("file:///w/a.yaml", 13, 4)]
 
@@ -57,7 +62,10 @@ def test_a_mount_of_a_role_leads_to_the_volume_of_the_job() -> None:
         (POD.replace("emptyDir: {}", "configMap: {name: setting|s}"), 3),
         (SPEC + "  runtimeRef: {name: to|rch}\n", 7),
         (SPEC + "  queue: team|-a\n", 11),
-        (POD.replace("{name: train}", "{name: a, labels: {kueue.x-k8s.io/queue-name: team|-a}}"), 11),
+        (
+            POD.replace("{name: train}", "{name: a, labels: {kueue.x-k8s.io/queue-name: team|-a}}"),
+            11,
+        ),
     ],
 )
 def test_a_name_leads_to_the_object_in_another_file(text: str, line: int) -> None:
@@ -67,12 +75,16 @@ def test_a_name_leads_to_the_object_in_another_file(text: str, line: int) -> Non
 
 def test_a_name_leads_to_the_object_in_the_same_file() -> None:
     text = POD.replace("emptyDir: {}", "configMap: {name: setting|s}") + "---\n" + OTHER
-    assert found(text) == [("file:///w/a.yaml", text.count("\n", 0, text.index("name: settings\n")), 8)]
+    assert found(text) == [
+        ("file:///w/a.yaml", text.count("\n", 0, text.index("name: settings\n")), 8)
+    ]
 
 
 def test_names_of_the_profile() -> None:
     settings = with_profile(PROFILE)
-    assert found(SPEC + "  accelerator: bi|g\n", settings=settings) == [("file:///w/cluster.yaml", 5, 4)]
+    assert found(SPEC + "  accelerator: bi|g\n", settings=settings) == [
+        ("file:///w/cluster.yaml", 5, 4)
+    ]
     assert [line for _, line, _ in found(SPEC + "  queue: rese|arch\n", settings=settings)] == [6]
     assert found(SPEC + "  queue: oth|er\n", settings=settings) == []
 

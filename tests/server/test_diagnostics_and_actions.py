@@ -37,7 +37,11 @@ def fix(one: OpenDocument, title: str) -> str:
 
 def test_a_finding_has_its_code_its_link_and_its_help() -> None:
     (found,) = diagnostics(opened(SPEC.replace("  nodes:", "  noodes:")))
-    assert (found.code, found.source, found.severity) == ("PTC021", "ptcompile", DiagnosticSeverity.Error)
+    assert (found.code, found.source, found.severity) == (
+        "PTC021",
+        "ptcompile",
+        DiagnosticSeverity.Error,
+    )
     assert found.message.endswith("\nhelp: did you mean nodes?")
     assert found.code_description is not None
     assert found.code_description.href.endswith("/codes/PTC021/")
@@ -49,13 +53,16 @@ def test_the_findings_are_those_of_lint() -> None:
         text = rule_page(rule).bad
         found = [(one.code, one.message) for one in diagnostics(opened(text))]
         wanted = [
-            (d.code, f"{d.message}\nhelp: {d.help}" if d.help else d.message) for d in ptcompile.lint(text).diagnostics
+            (d.code, f"{d.message}\nhelp: {d.help}" if d.help else d.message)
+            for d in ptcompile.lint(text).diagnostics
         ]
         assert found == wanted
 
 
 def test_a_value_of_many_lines_is_marked_at_its_key() -> None:
-    text = POD.replace("    emptyDir: {}", "    emptyDir:\n      sizeLimit:\n        a: 1\n        b: 2\n")
+    text = POD.replace(
+        "    emptyDir: {}", "    emptyDir:\n      sizeLimit:\n        a: 1\n        b: 2\n"
+    )
     for one in diagnostics(opened(text)):
         assert one.range.start.line == one.range.end.line
 
@@ -76,26 +83,41 @@ def test_settings_decide_the_findings() -> None:
     assert not diagnostics(opened(wrong, settings=FileSettings(excluded=True)))
     odd = POD.replace("{name: train}", "{name: train, nme: x}")
     assert diagnostics(opened(odd))
-    assert not diagnostics(opened(odd, settings=FileSettings(LintOptions(selection=selection(None, ["PTC501"])))))
-    warning, *findings = diagnostics(opened(wrong, settings=FileSettings(error="the configuration is wrong")))
-    assert (warning.message, warning.severity) == ("the configuration is wrong", DiagnosticSeverity.Warning)
+    assert not diagnostics(
+        opened(odd, settings=FileSettings(LintOptions(selection=selection(None, ["PTC501"]))))
+    )
+    warning, *findings = diagnostics(
+        opened(wrong, settings=FileSettings(error="the configuration is wrong"))
+    )
+    assert (warning.message, warning.severity) == (
+        "the configuration is wrong",
+        DiagnosticSeverity.Warning,
+    )
     assert findings == diagnostics(opened(wrong))
 
 
 def test_objects_of_other_files_are_used() -> None:
     quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: default}\nspec: {hard: {pods: '0'}}\n"
-    assert len(diagnostics(opened(POD, elsewhere=elsewhere(quota)))) == len(diagnostics(opened(POD))) + 1
+    assert (
+        len(diagnostics(opened(POD, elsewhere=elsewhere(quota))))
+        == len(diagnostics(opened(POD))) + 1
+    )
 
 
 def test_a_fix_changes_only_the_fault() -> None:
     text = SPEC.replace("  nodes: 4", "  noodes: 4  # as many as fit")
-    assert fix(opened(text), "PTC021: ") == SPEC.replace("  nodes: 4", "  nodes: 4  # as many as fit")
+    assert fix(opened(text), "PTC021: ") == SPEC.replace(
+        "  nodes: 4", "  nodes: 4  # as many as fit"
+    )
 
 
 def test_a_misspelled_field_of_any_kind_has_a_fix() -> None:
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: a}\nspec: {verzions: {}}\n"
     assert "{versions: {}}" in fix(opened(profile), "PTC021: ")
-    assert fix(opened(POD.replace("restartPolicy:", "restartPolcy:")), "PTC501: write restartPolicy") == POD
+    assert (
+        fix(opened(POD.replace("restartPolicy:", "restartPolcy:")), "PTC501: write restartPolicy")
+        == POD
+    )
     gpus = SPEC.replace("resources: {cpu: 32, memory: 256Gi, gpu: 8}", "gpus: 8")
     assert "  resources:\n    gpu: 8\n" in fix(opened(gpus), "PTC021: ")
 
@@ -123,14 +145,20 @@ def test_compile_errors_cannot_be_ignored_in_the_editor(text: str) -> None:
     """A comment would silence the editor, but the spec would still not compile."""
     one = opened(text)
     assert any(found.severity == "error" for found in one.report.diagnostics)
-    assert not [action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title]
+    assert not [
+        action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title
+    ]
 
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
 def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
     text = rule_page(rule).bad
     one = opened(text)
-    fixes = [action for action in actions(one, EVERYWHERE, None, None) if action.edit and "ignore" not in action.title]
+    fixes = [
+        action
+        for action in actions(one, EVERYWHERE, None, None)
+        if action.edit and "ignore" not in action.title
+    ]
     fixable = [found for found in one.report.diagnostics if found.fix is not None]
     assert bool(fixes) <= bool(fixable)
     for action in fixes:
@@ -161,7 +189,9 @@ def test_an_edit_has_a_version_if_the_client_supports_it() -> None:
     assert change.text_document.version == 7  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("new", ["", "a: 1\nb: 2\nc: 3\n", "b: 2\n", "a: 1\r\nx\u2028y: 2\n", "z\na: 1\nb: 2"])
+@pytest.mark.parametrize(
+    "new", ["", "a: 1\nb: 2\nc: 3\n", "b: 2\n", "a: 1\r\nx\u2028y: 2\n", "z\na: 1\nb: 2"]
+)
 def test_edits_turn_one_text_into_the_other(new: str) -> None:
     one = opened("a: 1\nb: 😀2\n")
     text = one.text
@@ -174,6 +204,8 @@ def test_edits_turn_one_text_into_the_other(new: str) -> None:
 @pytest.mark.parametrize("name", ["{{ .Release.Name }}", '"{{ .Release.Name }}-x"'])
 def test_a_template_gets_a_note_without_an_edit(name: str) -> None:
     one = opened(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec: {{}}\n")
-    assert [(d.code, d.severity) for d in diagnostics(one)] == [("PTC076", DiagnosticSeverity.Information)]
+    assert [(d.code, d.severity) for d in diagnostics(one)] == [
+        ("PTC076", DiagnosticSeverity.Information)
+    ]
     assert not actions(one, EVERYWHERE, None, None)
     assert not actions(one, EVERYWHERE, [FIX_ALL], None)

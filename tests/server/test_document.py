@@ -130,14 +130,24 @@ def test_an_object_that_an_earlier_file_defines_too() -> None:
     assert _repeated(_get(kept, 1)) == [message]
     assert _repeated(_get(kept, 1, POD.replace("name: x", "name: y"))) == []
     _get(kept, 0, POD.replace("name: x", "name: renamed"))
-    assert _repeated(_get(kept, 1, POD + "# the open text of 0.yaml counts, not the saved one\n")) == []
+    assert (
+        _repeated(_get(kept, 1, POD + "# the open text of 0.yaml counts, not the saved one\n"))
+        == []
+    )
 
 
 def test_an_equal_copy_of_a_config_map_is_not_reported() -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
     earlier = (WorkspaceFile("/folder/0.yaml", text),)
     assert _repeated(OpenDocument("", "/folder/1.yaml", text, earlier=earlier)) == []
-    assert len(_repeated(OpenDocument("", "/folder/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier))) == 1
+    assert (
+        len(
+            _repeated(
+                OpenDocument("", "/folder/1.yaml", f"{text}data: {{a: b}}\n", earlier=earlier)
+            )
+        )
+        == 1
+    )
 
 
 def test_the_page_that_compiled_outlives_edits() -> None:
@@ -168,7 +178,9 @@ def test_the_most_recently_used_texts_are_kept() -> None:
 
 def test_a_byte_order_mark_that_comes_and_goes() -> None:
     kept = Texts(Nothing(), "utf-16")
-    starts = [symbols(_get(kept, 0, text))[0].range.start.character for text in (POD, f"\ufeff{POD}", POD)]
+    starts = [
+        symbols(_get(kept, 0, text))[0].range.start.character for text in (POD, f"\ufeff{POD}", POD)
+    ]
     assert starts == [0, 1, 0]
 
 

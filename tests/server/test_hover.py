@@ -47,7 +47,9 @@ def test_a_field_with_its_description_default_and_use() -> None:
 
 def test_a_field_of_a_spec_has_the_effects_of_its_example() -> None:
     found = said(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
-    assert found.index("What it decides, for `volcano`") < found.index("The example in a job of two nodes")
+    assert found.index("What it decides, for `volcano`") < found.index(
+        "The example in a job of two nodes"
+    )
     assert "- `pod`: `spec.volumes[shm].emptyDir.sizeLimit: 64Gi`\n" in found
     assert (
         "- `job`, `pytorchjob`, `volcano`, `trainjob`, `jobset`: "
@@ -69,7 +71,9 @@ def test_a_field_of_kubernetes() -> None:
     text = said(MANIFEST.replace("containers:", "cont|ainers:"))
     assert "list of mapping" in text
     assert "List of containers belonging to the pod." in text
-    assert "Restart policy for all containers" in said(MANIFEST.replace("restartPolicy", "restart|Policy"))
+    assert "Restart policy for all containers" in said(
+        MANIFEST.replace("restartPolicy", "restart|Policy")
+    )
 
 
 def test_an_accelerator_has_its_machines() -> None:
@@ -101,14 +105,20 @@ def test_resolved_references_in_each_pod() -> None:
 
 
 def test_resolved_variables_in_each_pod() -> None:
-    assert "| `train-1-*****` | `1` |" in said(MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE"))
-    assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in said(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
+    assert "| `train-1-*****` | `1` |" in said(
+        MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE")
+    )
+    assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in said(
+        SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG")
+    )
 
 
 def test_variables_that_torchrun_sets_for_each_process() -> None:
     found = said(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
     assert "| `train-1-*****` | `8 to 15` |" in found
-    assert "**WORLD_SIZE** is `16` in both pods" in said(MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE"))
+    assert "**WORLD_SIZE** is `16` in both pods" in said(
+        MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE")
+    )
 
 
 def test_no_secret_is_shown() -> None:
@@ -128,7 +138,9 @@ def test_the_page_of_a_code_in_a_comment() -> None:
     assert "**Fix**" in found
 
 
-@pytest.mark.parametrize("variants", ["variants:\n  a: {no|des: 3}\n", "variants:\n- a: {no|des: 3}\n"])
+@pytest.mark.parametrize(
+    "variants", ["variants:\n  a: {no|des: 3}\n", "variants:\n- a: {no|des: 3}\n"]
+)
 def test_a_field_of_a_variant_has_the_effects_of_the_specs(variants: str) -> None:
     found = said(SPEC + variants)
     assert found.startswith("**nodes** (integer)")

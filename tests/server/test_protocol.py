@@ -19,9 +19,15 @@ ODD = POD.replace("{name: train}", "{name: train, nme: x}")
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    (tmp_path / "ptcompile.toml").write_text('cluster = "cluster.yaml"\nignore = ["PTC109"]\n', encoding="utf-8")
-    (tmp_path / "cluster.yaml").write_text((GOLDEN / "queue-volcano" / "cluster.yaml").read_text(encoding="utf-8"))
-    (tmp_path / "settings.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
+    (tmp_path / "ptcompile.toml").write_text(
+        'cluster = "cluster.yaml"\nignore = ["PTC109"]\n', encoding="utf-8"
+    )
+    (tmp_path / "cluster.yaml").write_text(
+        (GOLDEN / "queue-volcano" / "cluster.yaml").read_text(encoding="utf-8")
+    )
+    (tmp_path / "settings.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    )
     with Client(tmp_path) as found:
         found.replies["window/showDocument"] = {"success": True}
         yield found
@@ -40,7 +46,10 @@ def test_a_typical_editing_session(client: Client) -> None:
     assert hint["label"] == "4 pods, 32 processes, 32 GPUs"
     lenses = client.call("textDocument/codeLens", **document)
     assert next(one["command"]["title"] for one in lenses) == "show manifests for volcano"
-    assert "torchrun" in client.call("textDocument/hover", **client.at("spec.yaml", 5, 4))["contents"]["value"]
+    assert (
+        "torchrun"
+        in client.call("textDocument/hover", **client.at("spec.yaml", 5, 4))["contents"]["value"]
+    )
     assert client.call("textDocument/documentSymbol", **document)[0]["name"] == "TrainingJob/train"
     typed = SPEC + "  envFrom: [{configMapRef: {name: "
     client.change("spec.yaml", typed, 3)
@@ -57,14 +66,20 @@ def test_a_typical_editing_session(client: Client) -> None:
 
 def test_shown_documents(client: Client) -> None:
     client.open("spec.yaml", SPEC)
-    lens = {"command": "ptcompile.showManifests", "arguments": [client.uri("spec.yaml"), 0, "jobset"]}
+    lens = {
+        "command": "ptcompile.showManifests",
+        "arguments": [client.uri("spec.yaml"), 0, "jobset"],
+    }
     assert "kind: JobSet" in client.call("workspace/executeCommand", **lens)["text"]
     asked = client.asked.get(timeout=60)
     shown = Path(asked["params"]["uri"].removeprefix("file://"))
     assert "kind: JobSet" in shown.read_text(encoding="utf-8")
     assert shown.parent.stat().st_mode & 0o077 == 0
     client.open("wide.yaml", SPEC.replace("name: train", "name: " + "\U00020000" * 100))
-    lens = {"command": "ptcompile.showManifests", "arguments": [client.uri("wide.yaml"), 0, "jobset"]}
+    lens = {
+        "command": "ptcompile.showManifests",
+        "arguments": [client.uri("wide.yaml"), 0, "jobset"],
+    }
     assert client.call("workspace/executeCommand", **lens)["name"] == f"{'-' * 80}-jobset.yaml"
     client.replies["window/showMessageRequest"] = {"title": "volcano"}
     choose = {"command": "ptcompile.chooseTarget", "arguments": [client.uri("spec.yaml"), 0]}
@@ -74,7 +89,10 @@ def test_shown_documents(client: Client) -> None:
     page = {"command": "ptcompile.explainPage", "arguments": [client.uri("spec.yaml")]}
     assert client.call("workspace/executeCommand", **page)["text"].startswith("<!DOCTYPE html>")
     page["arguments"] = [client.uri("spec.yaml"), "dark"]
-    assert '<meta name="color-scheme" content="dark">' in client.call("workspace/executeCommand", **page)["text"]
+    assert (
+        '<meta name="color-scheme" content="dark">'
+        in client.call("workspace/executeCommand", **page)["text"]
+    )
 
 
 def test_the_server_uses_the_configuration_of_lint(client: Client, tmp_path: Path) -> None:
@@ -117,7 +135,11 @@ def test_a_closed_document_has_no_findings(client: Client) -> None:
 def test_the_connection_ends_during_an_open_request(client: Client) -> None:
     client.open("spec.yaml", SPEC)
     client.silent.add("window/showMessageRequest")
-    client.ask("workspace/executeCommand", command="ptcompile.chooseTarget", arguments=[client.uri("spec.yaml"), 0])
+    client.ask(
+        "workspace/executeCommand",
+        command="ptcompile.chooseTarget",
+        arguments=[client.uri("spec.yaml"), 0],
+    )
     client.asked.get(timeout=60)
 
 
@@ -134,9 +156,13 @@ def test_random_edits_never_kill_the_server(client: Client) -> None:
         client.change("spec.yaml", typed, version)
         line = dice.randrange(typed.count("\n") + 1)
         asked = [
-            client.ask("textDocument/completion", **client.at("spec.yaml", line, dice.randrange(40))),
+            client.ask(
+                "textDocument/completion", **client.at("spec.yaml", line, dice.randrange(40))
+            ),
             client.ask("textDocument/hover", **client.at("spec.yaml", line, dice.randrange(40))),
-            client.ask("textDocument/codeAction", **document, range=whole, context={"diagnostics": []}),
+            client.ask(
+                "textDocument/codeAction", **document, range=whole, context={"diagnostics": []}
+            ),
             client.ask("textDocument/documentSymbol", **document),
         ]
         for number in asked:

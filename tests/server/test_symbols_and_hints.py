@@ -28,7 +28,12 @@ def test_each_object_has_a_tree() -> None:
     assert pod["spec"] == {
         "restartPolicy": {},
         "containers": {
-            "main": {"name": {}, "image": {}, "command": {}, "volumeMounts": {"data": {"name": {}, "mountPath": {}}}}
+            "main": {
+                "name": {},
+                "image": {},
+                "command": {},
+                "volumeMounts": {"data": {"name": {}, "mountPath": {}}},
+            }
         },
         "volumes": {"data": {"name": {}, "emptyDir": {}}},
     }
@@ -39,10 +44,17 @@ def test_a_symbol_is_within_its_parent() -> None:
         assert _at(one.range.start) <= _at(one.selection_range.start)
         assert _at(one.selection_range.end) <= _at(one.range.end)
         for inner in one.children or ():
-            assert _at(one.range.start) <= _at(inner.range.start) <= _at(inner.range.end) <= _at(one.range.end)
+            assert (
+                _at(one.range.start)
+                <= _at(inner.range.start)
+                <= _at(inner.range.end)
+                <= _at(one.range.end)
+            )
             check(inner)
 
-    text = POD.replace("{name: data, mountPath: /data}", "&m {name: data, mountPath: /data}\n    - *m")
+    text = POD.replace(
+        "{name: data, mountPath: /data}", "&m {name: data, mountPath: /data}\n    - *m"
+    )
     for one in symbols(opened(text)):
         check(one)
 
@@ -134,7 +146,9 @@ def test_the_page_follows_the_settings() -> None:
     assert "misspelt-env" in page(opened(text)).text
     assert (
         "misspelt-env"
-        not in page(opened(text, settings=FileSettings(LintOptions(selection=selection(None, ["PTC815"]))))).text
+        not in page(
+            opened(text, settings=FileSettings(LintOptions(selection=selection(None, ["PTC815"]))))
+        ).text
     )
 
 

@@ -34,7 +34,21 @@ ENV = {
 """The only variables of the scripts besides those that bash sets."""
 
 _PROGRAMS = (
-    *("awk", "basename", "bash", "cat", "chmod", "cut", "date", "dirname", "env", "expr", "grep", "head", "mkdir"),
+    *(
+        "awk",
+        "basename",
+        "bash",
+        "cat",
+        "chmod",
+        "cut",
+        "date",
+        "dirname",
+        "env",
+        "expr",
+        "grep",
+        "head",
+        "mkdir",
+    ),
     *("nohup", "sed", "seq", "tail", "tee", "touch", "tr", "wc"),
 )
 _SILENT = ("nc", "getent", "pip", "nvidia-smi", "tensorboard", "kill")
@@ -58,7 +72,9 @@ _SECONDS = 3
 
 def recorded(script: str) -> dict[str, Any]:
     """Return what bash does with a script: its verdict on the syntax, the launches, and the two exit statuses."""
-    syntax = subprocess.run(["/bin/bash", "-n", "-c", "--", script], capture_output=True, check=False)
+    syntax = subprocess.run(
+        ["/bin/bash", "-n", "-c", "--", script], capture_output=True, check=False
+    )
     launches, status = _run(script, 0)
     _, failing_status = _run(script, 3)
     return {

@@ -68,14 +68,19 @@ def test_each_launch_of_bash_is_here_with_its_arguments(name: str) -> None:
     """So nothing runs of which the reader says that it does not."""
     commands = _launches(name)
     for argv in RESULTS[name]["launches"]:
-        assert any(_is_of(command, argv) for command in commands), (argv, [command.words for command in commands])
+        assert any(_is_of(command, argv) for command in commands), (
+            argv,
+            [command.words for command in commands],
+        )
 
 
 @pytest.mark.parametrize("name", ENDED_WELL)
 def test_each_launch_that_is_certain_here_ran_in_bash(name: str) -> None:
     ran = RESULTS[name]["launches"]
     for command in _launches(name):
-        assert command.doubt is not None or any(_is_of(command, argv) for argv in ran), command.words
+        assert command.doubt is not None or any(_is_of(command, argv) for argv in ran), (
+            command.words
+        )
 
 
 @pytest.mark.parametrize("name", ENDED_WELL)
@@ -90,5 +95,7 @@ def test_bash_fails_with_the_launch_if_the_reader_says_so(name: str) -> None:
 def test_most_arguments_are_known() -> None:
     """The share of launches of which the reader knows each argument; others have parts that are marked unknown."""
     launches = [(name, argv) for name in NAMES for argv in RESULTS[name]["launches"]]
-    exact = [argv for name, argv in launches if any(command.words == argv for command in _launches(name))]
+    exact = [
+        argv for name, argv in launches if any(command.words == argv for command in _launches(name))
+    ]
     assert len(exact) / len(launches) > 0.85

@@ -20,9 +20,15 @@ from ptcompile.simulator.launchers.command import read_command_line
         ("A='--nnodes 2'; torchrun $A t.py", ["torchrun", "--nnodes", "2", "t.py"]),
         ("A='--nnodes 2'; torchrun \"$A\" t.py", ["torchrun", "--nnodes 2", "t.py"]),
         ("A=(--nnodes 2); torchrun ${A[@]} t.py", ["torchrun", "--nnodes", "2", "t.py"]),
-        ("A=(\n  --nnodes $N\n  'b c'\n)\nA+=(z)\ntorchrun \"${A[@]}\"", ["torchrun", "--nnodes", "4", "b c", "z"]),
+        (
+            "A=(\n  --nnodes $N\n  'b c'\n)\nA+=(z)\ntorchrun \"${A[@]}\"",
+            ["torchrun", "--nnodes", "4", "b c", "z"],
+        ),
         ("A=1\nA+=2\ntorchrun $A", ["torchrun", "12"]),
-        ("local M=$((N*2)); torchrun $M $((10#$N - 1)) $((N/0))", ["torchrun", "8", "3", "$((N/0))"]),
+        (
+            "local M=$((N*2)); torchrun $M $((10#$N - 1)) $((N/0))",
+            ["torchrun", "8", "3", "$((N/0))"],
+        ),
         ("A=$(nvidia-smi -L | wc -l)\ntorchrun $A", ["torchrun", "$(nvidia-smi -L | wc -l)"]),
         ("torchrun $EMPTY t.py", ["torchrun", "t.py"]),
         ('torchrun "$EMPTY" t.py', ["torchrun", "", "t.py"]),

@@ -25,7 +25,10 @@ def test_a_here_document_is_a_value(script: str) -> None:
 
 
 def test_read_without_a_delimiter_is_unknown() -> None:
-    assert last_words("read options <<EOF\n--nnodes=2\nEOF\ntorchrun $options") == ["torchrun", "$options"]
+    assert last_words("read options <<EOF\n--nnodes=2\nEOF\ntorchrun $options") == [
+        "torchrun",
+        "$options",
+    ]
 
 
 @pytest.mark.parametrize("index", ["$I", "${I}", "I", "$((I))", "$((I / 1))", "I - 0"])

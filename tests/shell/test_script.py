@@ -26,12 +26,27 @@ def _read(text: str, **env: str) -> Script:
 @pytest.mark.parametrize(
     ("script", "sentence"),
     [
-        ('\nif [ -n "$X" ]; then\n  torchrun t.py\nfi', 'line 2: `if [ -n "$X" ]` decides whether torchrun starts'),
+        (
+            '\nif [ -n "$X" ]; then\n  torchrun t.py\nfi',
+            'line 2: `if [ -n "$X" ]` decides whether torchrun starts',
+        ),
         ("[ -f /a ] && torchrun t.py", "line 1: `[ -f /a ] &&` decides whether torchrun starts"),
-        ("[ -f /a ] || exit 0\ntorchrun t.py", "line 1: `[ -f /a ] ||` decides whether torchrun starts"),
-        ("case $X in\n  a) torchrun t.py ;;\nesac", "line 1: `case $X in` decides whether torchrun starts"),
-        ("for h in $HOSTS; do torchrun t.py; done", "line 1: `for h in $HOSTS` decides whether torchrun starts"),
-        ("f() {\n  [ -f x ] && return\n  torchrun t.py\n}\nf", "line 2: `[ -f x ] &&` decides whether torchrun starts"),
+        (
+            "[ -f /a ] || exit 0\ntorchrun t.py",
+            "line 1: `[ -f /a ] ||` decides whether torchrun starts",
+        ),
+        (
+            "case $X in\n  a) torchrun t.py ;;\nesac",
+            "line 1: `case $X in` decides whether torchrun starts",
+        ),
+        (
+            "for h in $HOSTS; do torchrun t.py; done",
+            "line 1: `for h in $HOSTS` decides whether torchrun starts",
+        ),
+        (
+            "f() {\n  [ -f x ] && return\n  torchrun t.py\n}\nf",
+            "line 2: `[ -f x ] &&` decides whether torchrun starts",
+        ),
         ("torchrun t.py\nif [", "line 2: `if [` cannot be read"),
         ("[ -f /a ] || exit 1\ntorchrun t.py", None),
         ("if [ -f /a ]; then A=1; fi\ntorchrun t.py", None),
@@ -50,24 +65,41 @@ def test_an_unknown_file_leaves_literal_options_certain() -> None:
     assert launch.doubt is None
     assert launch.changed == ("node-rank", "master-addr")
     assert launch.changed_by is not None
-    assert launch.changed_by.sentence("torchrun") == "line 1: `. /opt/env.sh` may change how torchrun starts"
+    assert (
+        launch.changed_by.sentence("torchrun")
+        == "line 1: `. /opt/env.sh` may change how torchrun starts"
+    )
 
 
 def test_files_are_read_from_the_working_folder() -> None:
-    files = {"/scripts/run.sh": "#!/bin/bash -e\n. ./env.sh\ntorchrun --nnodes=$N $1; true", "/scripts/env.sh": "N=4"}
-    for argv in (["/scripts/run.sh", "t.py"], ["bash", "./run.sh", "t.py"], ["sh", "-c", "cd /scripts; ./run.sh t.py"]):
+    files = {
+        "/scripts/run.sh": "#!/bin/bash -e\n. ./env.sh\ntorchrun --nnodes=$N $1; true",
+        "/scripts/env.sh": "N=4",
+    }
+    for argv in (
+        ["/scripts/run.sh", "t.py"],
+        ["bash", "./run.sh", "t.py"],
+        ["sh", "-c", "cd /scripts; ./run.sh t.py"],
+    ):
         script = read_script(argv, {}, files.get, "/scripts") or _read("")
         launch = script.commands[-2] if script.commands else None
         assert launch is not None, argv
         assert launch.words == ["torchrun", "--nnodes=4", "t.py"]
         assert launch.fails_script is (argv[0] != "bash"), argv
-    assert read_script(["/scripts/run.py"], {}, {"/scripts/run.py": "#!/usr/bin/env python"}.get) is None
+    assert (
+        read_script(["/scripts/run.py"], {}, {"/scripts/run.py": "#!/usr/bin/env python"}.get)
+        is None
+    )
 
 
 def test_words_have_their_places() -> None:
     for text in TEXTS:
         for node in walk(parse(text).body):
-            for word in node.words if isinstance(node, Simple) and "`" not in text and "<<" not in text else ():
+            for word in (
+                node.words
+                if isinstance(node, Simple) and "`" not in text and "<<" not in text
+                else ()
+            ):
                 assert text[word.start : word.end] == word.source
 
 
@@ -80,7 +112,25 @@ def test_pods_that_read_the_same_values_share_a_reading() -> None:
 
 def test_mutated_scripts_are_read_in_time() -> None:
     generator = random.Random(4)  # noqa: S311
-    signs = ["'", '"', "$(", "${", "`", "((", "fi", "done", "<<E\n", "&&", "|", ";", "\\", "}", ")", "{ ", "=("]
+    signs = [
+        "'",
+        '"',
+        "$(",
+        "${",
+        "`",
+        "((",
+        "fi",
+        "done",
+        "<<E\n",
+        "&&",
+        "|",
+        ";",
+        "\\",
+        "}",
+        ")",
+        "{ ",
+        "=(",
+    ]
     for _ in range(3_000):
         text = generator.choice(TEXTS)
         for _ in range(generator.randint(1, 4)):
@@ -104,7 +154,23 @@ def test_mutated_scripts_are_read_in_time() -> None:
         "x;" * 50_000,
         "x" * 100_000,
         "cat > r <<'EOF'\nbash r\nEOF\nbash r",
-        *(piece * 10_000 for piece in ("(", "$(", "${", "{ ", "if ", "&& x ", "$((", "<<E ", '"$(', "`", "a=(", "! ")),
+        *(
+            piece * 10_000
+            for piece in (
+                "(",
+                "$(",
+                "${",
+                "{ ",
+                "if ",
+                "&& x ",
+                "$((",
+                "<<E ",
+                '"$(',
+                "`",
+                "a=(",
+                "! ",
+            )
+        ),
     ],
 )
 def test_bounds(text: str) -> None:

@@ -39,7 +39,10 @@ def _agents(body: str, target: str = "job", cluster: str | None = None) -> Agent
             C10D % ", rdzvConfigs: {timeout: 20}",
             RANGE._replace(wait_for_first=20, wait_for_others=JOIN_TIMEOUT_SECONDS),
         ),
-        (C10D % ", rdzvConfigs: {read_timeout: null, join_timeout: null}", RANGE._replace(wait_for_first=60)),
+        (
+            C10D % ", rdzvConfigs: {read_timeout: null, join_timeout: null}",
+            RANGE._replace(wait_for_first=60),
+        ),
         ("nodes: 3", STATIC._replace(wait_for_others=JOIN_TIMEOUT_SECONDS)),
         ("nodes: 1", None),
         ("nodes: 3\nelastic: {rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}", None),
@@ -50,7 +53,8 @@ def test_agents_follow_the_options_of_torchrun(body: str, expected: Agents | Non
 
 
 @pytest.mark.parametrize(
-    ("target", "known"), [("job", False), ("pytorchjob", True), ("volcano", False), ("jobset", False)]
+    ("target", "known"),
+    [("job", False), ("pytorchjob", True), ("volcano", False), ("jobset", False)],
 )
 def test_a_bare_host_name_needs_no_dns(target: str, known: bool) -> None:
     rendezvous = _agents(C10D % "", target)
@@ -66,7 +70,8 @@ def test_an_older_torch_shares_no_store() -> None:
 
 
 @pytest.mark.parametrize(
-    ("torch", "closes"), [("2.2", False), ("2.3", True), ("2.7", True), ("2.8", False), ("2.13", False)]
+    ("torch", "closes"),
+    [("2.2", False), ("2.3", True), ("2.7", True), ("2.8", False), ("2.13", False)],
 )
 def test_a_drain_closes_the_rendezvous_in_some_releases(torch: str, closes: bool) -> None:
     cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
@@ -95,7 +100,9 @@ def test_c10d_publishes_a_subdomain_without_a_service() -> None:
     rendezvous = job_rendezvous(job)
     assert rendezvous is not None
     assert can_rendezvous(job, rendezvous) is False
-    assert any("c10d publishes train-worker-0.other.default.svc" in note for note in rendezvous.notes), rendezvous.notes
+    assert any(
+        "c10d publishes train-worker-0.other.default.svc" in note for note in rendezvous.notes
+    ), rendezvous.notes
 
 
 @pytest.mark.parametrize(
@@ -103,9 +110,15 @@ def test_c10d_publishes_a_subdomain_without_a_service() -> None:
     [("2.3", None, False), ("2.4", None, True), ("2.5", None, True), ("2.5", "1", False), ("2.5", "0", True),
      ("2.6", None, False)],
 )  # fmt: skip
-def test_agents_that_share_the_store_publish_its_endpoint(torch: str, env: str | None, expected: bool) -> None:
+def test_agents_that_share_the_store_publish_its_endpoint(
+    torch: str, env: str | None, expected: bool
+) -> None:
     cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
-    variable = f", env: [{{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: '{env}'}}]}}]}}" if env else "}]}"
+    variable = (
+        f", env: [{{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: '{env}'}}]}}]}}"
+        if env
+        else "}]}"
+    )
     manifest = (SUBDOMAIN % "c10d").replace("}]}", variable)
     job = ptcompile.simulate(manifest, cluster=cluster).jobs[0]
     rendezvous = job_rendezvous(job)
@@ -113,9 +126,15 @@ def test_agents_that_share_the_store_publish_its_endpoint(torch: str, env: str |
     assert can_rendezvous(job, rendezvous) is expected
 
 
-@pytest.mark.parametrize(("extra", "expected"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)])
-def test_host_network_needs_resolvable_names_or_local_addresses(extra: str, expected: bool | None) -> None:
-    words = "[torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]"
+@pytest.mark.parametrize(
+    ("extra", "expected"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)]
+)
+def test_host_network_needs_resolvable_names_or_local_addresses(
+    extra: str, expected: bool | None
+) -> None:
+    words = (
+        "[torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]"
+    )
     body = f"image: i\nnodes: 2\nhostNetwork: true\nmasterPort: 29400\ncommand: {words}{extra}"
     world = ptcompile.simulate(spec_of(body), target="job")
     assert world.ok, world.diagnostics

@@ -44,7 +44,11 @@ def test_only_training_pods_join_the_rendezvous(source: str, target: str) -> Non
 @pytest.mark.parametrize("target", ABLE)
 def test_the_overview_shows_auxiliary_pods_without_a_rank(target: str) -> None:
     lines = overview(simulate(manifests(TORCHRUN, target))).splitlines()
-    rows = [line.split() for line in lines if line.strip().startswith("train-loader") and "svc.cluster.local" in line]
+    rows = [
+        line.split()
+        for line in lines
+        if line.strip().startswith("train-loader") and "svc.cluster.local" in line
+    ]
     assert [row[3] for row in rows] == ["none", "none"]
     assert any(line.strip() == "loader: serve" for line in lines)
 
@@ -84,14 +88,18 @@ def test_a_difference_between_auxiliary_pods_is_reported(change: str) -> None:
 
 def test_another_number_of_auxiliary_pods_is_reported() -> None:
     changed = TORCHRUN.replace("replicas: 2", "replicas: 3")
-    differences = world_differences(simulate(manifests(TORCHRUN, "volcano")), simulate(manifests(changed, "jobset")))
+    differences = world_differences(
+        simulate(manifests(TORCHRUN, "volcano")), simulate(manifests(changed, "jobset"))
+    )
     assert differences == ["pods that do not train: {'loader': 2} and {'loader': 3}"]
 
 
 def test_a_host_name_of_another_pod_is_reported() -> None:
     """Host names differ between operators, so they are compared by the pods they resolve to."""
     changed = manifests(TORCHRUN, "jobset")
-    node = changed[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    node = changed[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"][
+        "containers"
+    ][0]
     (entry,) = (item for item in node["env"] if item["name"] == "LOADER_HOSTS")
     entry["value"] = ",".join(reversed(entry["value"].split(",")))
     differences = world_differences(simulate(manifests(TORCHRUN, "volcano")), simulate(changed))
@@ -102,5 +110,7 @@ def test_a_host_name_of_another_pod_is_reported() -> None:
 def test_the_gang_counts_auxiliary_pods(target: str) -> None:
     """Training pods that start without their data loader would hold GPUs and wait."""
     queues = {"kind": "ClusterProfile", "spec": {"queueSystem": "volcano"}}
-    manifests_with_queue = compile(f"{TORCHRUN}  queue: q\n", target=target, cluster=queues).unwrap()
+    manifests_with_queue = compile(
+        f"{TORCHRUN}  queue: q\n", target=target, cluster=queues
+    ).unwrap()
     assert only(simulate(list(manifests_with_queue))).pod_group["minMember"] == 4

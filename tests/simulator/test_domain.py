@@ -30,7 +30,11 @@ spec:
           command: [torchrun, --nnodes=2, --nproc-per-node=1, --rdzv-backend=c10d, --rdzv-id=a,
             "--rdzv-endpoint=t-0.t.ml.svc.DOMAIN:29400", t.py]
 """
-PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"clusterDomain": "k8s.acme.io"}}
+PROFILE = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "spec": {"clusterDomain": "k8s.acme.io"},
+}
 
 
 @pytest.mark.parametrize(

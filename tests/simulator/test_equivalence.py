@@ -19,7 +19,9 @@ def test_the_same_world_for_every_target(path: Path) -> None:
     if not world.jobs:
         assert world.diagnostics
     worlds = [World((job,)) for job in world.jobs]
-    assert [world_differences(worlds[0], other) for other in worlds[1:]] == [[]] * (len(worlds) - 1 if worlds else 0)
+    assert [world_differences(worlds[0], other) for other in worlds[1:]] == [[]] * (
+        len(worlds) - 1 if worlds else 0
+    )
 
 
 OTHER_WORKER: dict[str, dict[str, Any]] = {
@@ -40,7 +42,9 @@ OTHER_LINE: dict[str, str] = {
 @pytest.mark.parametrize("change", list(OTHER_WORKER))
 def test_a_difference_between_pods_is_reported(change: str) -> None:
     changed = copy.deepcopy(pytorchjob())
-    changed["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= OTHER_WORKER[change]
+    changed["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0] |= (
+        OTHER_WORKER[change]
+    )
     differences = world_differences(simulate([pytorchjob()]), simulate([changed]))
     assert differences
     assert all(
@@ -72,4 +76,6 @@ def test_a_world_is_the_same_as_itself() -> None:
 
 def test_a_rejected_job_is_a_difference() -> None:
     rejected = pytorchjob(elasticPolicy={"rdzvConf": []})
-    assert world_differences(simulate([pytorchjob()]), simulate([rejected])) == ["PyTorchJob/llama makes no pods"]
+    assert world_differences(simulate([pytorchjob()]), simulate([rejected])) == [
+        "PyTorchJob/llama makes no pods"
+    ]

@@ -8,7 +8,13 @@ import pytest
 
 import ptcompile
 from ptcompile.simulator.agents import Agents
-from ptcompile.simulator.faults import Fault, fault_sentences, predict, recreated_with, restarts_as_a_whole
+from ptcompile.simulator.faults import (
+    Fault,
+    fault_sentences,
+    predict,
+    recreated_with,
+    restarts_as_a_whole,
+)
 from tests.making import smallest
 
 RANGE = Agents(
@@ -99,7 +105,11 @@ def kills(*pods: int, at: float = 2, back: float | None = 5) -> list[Fault]:
         (BUDGET, [Fault("fail-process", 1, 2), Fault("fail-process", 1, 25)], "fail"),
         (BUDGET, [Fault("fail-process", 1, 2), Fault("fail-process", 2, 25)], "fail"),
         (BUDGET, [Fault("fail-process", 1, 2), Fault("fail-process", 2, 2)], "all"),
-        (BUDGET._replace(restarts=2), [Fault("fail-process", 1, 2), Fault("fail-process", 2, 25)], "all"),
+        (
+            BUDGET._replace(restarts=2),
+            [Fault("fail-process", 1, 2), Fault("fail-process", 2, 25)],
+            "all",
+        ),
         (BUDGET, kills(1) + kills(2, at=60), "fail"),
         (BUDGET, kills(1, 2), "all"),
         (BUDGET, kills(1, back=30) + kills(2, at=6), "all"),
@@ -110,7 +120,11 @@ def kills(*pods: int, at: float = 2, back: float | None = 5) -> list[Fault]:
         (WIDER, kills(3, back=None) + kills(1, at=70, back=None), "fewer"),
         (RANGE, kills(2, back=None) + kills(0, at=60), "fail"),
         (RANGE, kills(2, back=None) + kills(1, at=60), "fewer"),
-        (RANGE._replace(wait_for_others=60), [Fault("drain", 1, 2), *kills(2, at=70, back=None)], "fail"),
+        (
+            RANGE._replace(wait_for_others=60),
+            [Fault("drain", 1, 2), *kills(2, at=70, back=None)],
+            "fail",
+        ),
         (CLOSING, [*kills(1), Fault("drain", 2, 40, 5)], "fail"),
         (RANGE, [Fault("late", 2, 50), *kills(1)], "all"),
         (WIDER, [Fault("late", 2, 45), Fault("late", 3, 50)], "all"),
@@ -122,7 +136,9 @@ def kills(*pods: int, at: float = 2, back: float | None = 5) -> list[Fault]:
         (SHARED, kills(2, back=None) + kills(1, at=60), "fail"),
     ],
 )
-def test_predictions_of_several_faults(agents: Agents, faults: list[Fault], end: str | None) -> None:
+def test_predictions_of_several_faults(
+    agents: Agents, faults: list[Fault], end: str | None
+) -> None:
     assert predict(agents, faults).end == end
 
 
@@ -158,7 +174,13 @@ class Retries:
         (BUDGET, [Fault("fail-process", 1, 2), Fault("fail-process", 1, 25)], 1, (0, 1, 2), "all"),
         (FRAGILE, kills(1), 1, (0, 1, 2), "all"),
         (FRAGILE, kills(1) + kills(1, at=90), 1, (0, 1, 2), "fail"),
-        (RANGE, [Fault("dns-lag", 0, 6)], 1, (), None),  # pod 0 may host the store when it starts again
+        (
+            RANGE,
+            [Fault("dns-lag", 0, 6)],
+            1,
+            (),
+            None,
+        ),  # pod 0 may host the store when it starts again
         (RANGE, [Fault("dns-lag", 0, 6)], 0, (), "fail"),
         (RANGE, [Fault("dns-lag", 0, 3)], 1, (), None),
         (RANGE, [Fault("dns-lag", 0, 0.5)], 0, (), "all"),
@@ -206,7 +228,9 @@ ALL = range(3)
         (STATIC, Fault("kill", 1, back=8), range(1, 3), "fail"),
     ],
 )
-def test_predictions_with_recreated_pods(agents: Agents, fault: Fault, recreated: range, end: str) -> None:
+def test_predictions_with_recreated_pods(
+    agents: Agents, fault: Fault, recreated: range, end: str
+) -> None:
     assert predict(agents, [fault], [recreated] * 3).end == end
 
 
@@ -228,7 +252,9 @@ def test_recreated_with(target: str, policy: str, expected: list[range]) -> None
     assert restarts_as_a_whole(job) == (expected[0] == ALL)
     whole = "torchrun, a lost or drained pod: the operator recreates all pods"
     assert any(text.startswith(whole) for text in job.failure) == (expected[0] == ALL)
-    assert any(text.startswith("torchrun, a lost node 0") for text in job.failure) == (expected[0] != ALL)
+    assert any(text.startswith("torchrun, a lost node 0") for text in job.failure) == (
+        expected[0] != ALL
+    )
 
 
 C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
@@ -237,7 +263,11 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
 @pytest.mark.parametrize(
     ("agents", "begin", "has"),
     [
-        (RANGE, "torchrun, a lost node 0: it hosts the store, so the others exit with status 1", True),
+        (
+            RANGE,
+            "torchrun, a lost node 0: it hosts the store, so the others exit with status 1",
+            True,
+        ),
         (RANGE, "torchrun, a recreated or late pod: it joins within 5 to 15 seconds", True),
         (
             SHARED,
@@ -256,10 +286,22 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
             "each of those 2 pods has failed",
             True,
         ),
-        (CLOSING, "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7", True),
+        (
+            CLOSING,
+            "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7",
+            True,
+        ),
         (RANGE, "torchrun, a drained", False),
-        (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
-        (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
+        (
+            RANGE,
+            "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds",
+            True,
+        ),
+        (
+            RANGE,
+            "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes",
+            True,
+        ),
         (RANGE, "torchrun on node 0 resolves the endpoint", True),
         (FRAGILE, "torchrun, a late pod: the outcome depends on chance", True),
         (STATIC, "torchrun on node 0 resolves the endpoint", False),

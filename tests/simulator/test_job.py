@@ -12,7 +12,9 @@ from tests.simulator.worlds import jobset, only, pod_of, pytorchjob, volcano
 
 def _job(action: str | None = None) -> dict[str, Any]:
     """Return a Job with a rule for lost Kubernetes nodes; an unset condition status means True."""
-    rules = [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}] if action else []
+    rules = (
+        [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}] if action else []
+    )
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
     codes = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
     spec = {"template": template, "podFailurePolicy": {"rules": [codes, *rules]}}
@@ -84,13 +86,20 @@ def test_tasks_without_a_policy_for_lost_nodes_are_named() -> None:
     first, *remaining = manifest["spec"]["tasks"]
     first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]
     names = ", ".join(task["name"] for task in remaining)
-    (sentences,) = [text for text in only(simulate([manifest])).failure if "no policy for PodEvicted" in text]
+    (sentences,) = [
+        text for text in only(simulate([manifest])).failure if "no policy for PodEvicted" in text
+    ]
     assert sentences.startswith(f"{names}: no policy for PodEvicted")
 
 
 def _grouped_pod(section: str, key: str) -> dict[str, Any]:
     spec = {"containers": [{"name": "c", "image": "i"}]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", section: {key: "gang"}}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", section: {key: "gang"}},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,7 +123,9 @@ def test_the_pod_group_that_pods_name(version: str, section: str, key: str, sche
 
 def test_pods_without_a_group() -> None:
     assert only(simulate([_grouped_pod("annotations", "team")])).pod_group is None
-    assert only(simulate([_grouped_pod("labels", "scheduling.k8s.io/group-name")])).pod_group is None
+    assert (
+        only(simulate([_grouped_pod("labels", "scheduling.k8s.io/group-name")])).pod_group is None
+    )
 
 
 def test_a_gang_s_resources_are_the_user_s_or_the_sum_of_its_pods() -> None:

@@ -54,7 +54,9 @@ def test_a_reference_sees_only_earlier_entries() -> None:
 
 
 def test_the_last_of_two_entries_wins() -> None:
-    env = environment(container({"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}), POD)
+    env = environment(
+        container({"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}), POD
+    )
     assert list(env.items()) == [("B", ""), ("A", "2")]
 
 
@@ -63,7 +65,13 @@ def test_field_references_that_the_manifest_decides() -> None:
         return {"name": path, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
     secret = {"name": "S", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}
-    paths = ["metadata.labels['a']", "metadata.annotations['b']", "metadata.namespace", "metadata.name", "status.podIP"]
+    paths = [
+        "metadata.labels['a']",
+        "metadata.annotations['b']",
+        "metadata.namespace",
+        "metadata.name",
+        "status.podIP",
+    ]
     env = environment(container(*map(field, paths), secret), POD)
     assert list(env.values()) == ["1", "2", "ns", "p", "<status.podIP>", "<secret:hf/token>"]
 
@@ -81,8 +89,14 @@ BOTH = {"cpu": "1", "memory": "1Gi"}
     ("spec", "expected"),
     [
         ({"containers": [{"resources": {"limits": BOTH}}]}, "Guaranteed"),
-        ({"containers": [{"resources": {"limits": BOTH, "requests": {"cpu": "1000m"}}}]}, "Guaranteed"),
-        ({"containers": [{"resources": {"limits": BOTH, "requests": {"cpu": "500m"}}}]}, "Burstable"),
+        (
+            {"containers": [{"resources": {"limits": BOTH, "requests": {"cpu": "1000m"}}}]},
+            "Guaranteed",
+        ),
+        (
+            {"containers": [{"resources": {"limits": BOTH, "requests": {"cpu": "500m"}}}]},
+            "Burstable",
+        ),
         ({"containers": [{"resources": {"limits": BOTH}}, {}]}, "Burstable"),
         ({"containers": [{"resources": {"limits": BOTH}}], "initContainers": [{}]}, "Burstable"),
         ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": 8}}}]}, "BestEffort"),

@@ -20,7 +20,9 @@ def test_the_list_ends_at_the_budget_with_a_warning(monkeypatch: pytest.MonkeyPa
     assert (world["podsTotal"], world["folded"]) == (100_000, True)
     [diagnostic] = world["diagnostics"]
     assert (diagnostic["name"], diagnostic["severity"]) == ("too-large", "warning")
-    assert diagnostic["message"].startswith(f"the list ends after {len(world['pods'])} of 100000 pods")
+    assert diagnostic["message"].startswith(
+        f"the list ends after {len(world['pods'])} of 100000 pods"
+    )
 
 
 def test_all_pods_within_the_budget_are_listed() -> None:

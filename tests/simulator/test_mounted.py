@@ -8,17 +8,27 @@ import pytest
 
 from ptcompile.simulator.mounted import MountedFile, mounted_path
 
-SCRIPTS = {"kind": "ConfigMap", "metadata": {"name": "scripts"}, "data": {"run.sh": "torchrun", "other": "x"}}
+SCRIPTS = {
+    "kind": "ConfigMap",
+    "metadata": {"name": "scripts"},
+    "data": {"run.sh": "torchrun", "other": "x"},
+}
 TOKEN = {"kind": "Secret", "metadata": {"name": "token"}, "stringData": {"token": "s3cret"}}
 OBJECTS = {("ConfigMap", "scripts"): SCRIPTS, ("Secret", "token"): TOKEN}
 ITEM = {"key": "run.sh", "path": "bin/start", "mode": 0o755}
 
 
-def file_at(path: str, source: dict[str, Any], **mount: Any) -> tuple[MountedFile | None, int] | None:
+def file_at(
+    path: str, source: dict[str, Any], **mount: Any
+) -> tuple[MountedFile | None, int] | None:
     volume = {"name": "files", **source}
     container = {"volumeMounts": [{"name": "files", "mountPath": "/scripts/", **mount}]}
     mounted = mounted_path({"volumes": [volume]}, container, path)
-    return None if mounted is None else (mounted.file(lambda kind, name: OBJECTS.get((kind, name))), mounted.mode)
+    return (
+        None
+        if mounted is None
+        else (mounted.file(lambda kind, name: OBJECTS.get((kind, name))), mounted.mode)
+    )
 
 
 @pytest.mark.parametrize(
@@ -27,7 +37,11 @@ def file_at(path: str, source: dict[str, Any], **mount: Any) -> tuple[MountedFil
         ("/scripts/run.sh", {"configMap": {"name": "scripts"}}, {}),
         ("/scripts/bin/start", {"configMap": {"name": "scripts", "items": [ITEM]}}, {}),
         ("/scripts/run.sh", {"projected": {"sources": [{"configMap": {"name": "scripts"}}]}}, {}),
-        ("/start.sh", {"configMap": {"name": "scripts"}}, {"mountPath": "/start.sh", "subPath": "run.sh"}),
+        (
+            "/start.sh",
+            {"configMap": {"name": "scripts"}},
+            {"mountPath": "/start.sh", "subPath": "run.sh"},
+        ),
         ("/scripts/start", {"configMap": {"name": "scripts", "items": [ITEM]}}, {"subPath": "bin"}),
     ],
 )
@@ -41,8 +55,13 @@ def test_a_file_of_a_configmap(path: str, source: dict[str, Any], mount: dict[st
 
 def test_what_no_object_has() -> None:
     assert file_at("/scripts/missing", {"configMap": {"name": "scripts"}}) == (None, 0o644)
-    assert file_at("/scripts/run.sh", {"configMap": {"name": "elsewhere", "defaultMode": 0o500}}) == (None, 0o500)
-    assert file_at("/scripts/run.sh", {"projected": {"sources": [{"downwardAPI": {}}]}}) == (None, 0o644)
+    assert file_at(
+        "/scripts/run.sh", {"configMap": {"name": "elsewhere", "defaultMode": 0o500}}
+    ) == (None, 0o500)
+    assert file_at("/scripts/run.sh", {"projected": {"sources": [{"downwardAPI": {}}]}}) == (
+        None,
+        0o644,
+    )
     assert file_at("/scripts/run.sh", {"emptyDir": {}}) is None
     assert file_at("/scripts-2/run.sh", {"configMap": {"name": "scripts"}}) is None
 

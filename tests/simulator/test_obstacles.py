@@ -75,14 +75,20 @@ MEET = SERVICE % "train" + JOB % ("train", 2)
 @pytest.mark.parametrize(
     ("text", "name", "is_certain"),
     [
-        (MEET.replace("--node-rank=$(JOB_COMPLETION_INDEX)", "--node-rank=1"), "same-node-rank", True),
+        (
+            MEET.replace("--node-rank=$(JOB_COMPLETION_INDEX)", "--node-rank=1"),
+            "same-node-rank",
+            True,
+        ),
         (MEET.replace("--master-addr=head", "'--master-addr=a.b,c.d'"), "bad-endpoint", True),
         (MEET.replace("-addr=head", "-addr=10.1.2.3"), "literal-address", False),
         (MEET.replace("-addr=head", "-addr=93.184.216.34"), "literal-address", None),
         (MEET.replace("--nnodes=2", "--standalone"), "standalone-on-many-pods", True),
     ],
 )
-def test_obstacles_of_an_endpoint_and_of_ranks(text: str, name: str, is_certain: bool | None) -> None:
+def test_obstacles_of_an_endpoint_and_of_ranks(
+    text: str, name: str, is_certain: bool | None
+) -> None:
     assert obstacles(text).get(name) is is_certain
 
 
@@ -140,7 +146,9 @@ spec:
 
 def test_pods_of_two_objects_at_one_host_and_two_ports() -> None:
     assert obstacles(PODS % ("a.duo:29400", "a.duo:29401")) == {"roles-disagree": True}
-    assert "roles-disagree" in {found.name for found in ptcompile.lint(PODS % ("a.duo:1", "a.duo:2")).diagnostics}
+    assert "roles-disagree" in {
+        found.name for found in ptcompile.lint(PODS % ("a.duo:1", "a.duo:2")).diagnostics
+    }
     assert "roles-disagree" not in obstacles(PODS % ("a.duo:29400", "a.duo"))
 
 
@@ -158,7 +166,10 @@ def test_jobs_that_meet_have_no_obstacle(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [SERVICE % "train" + JOB % ("a", 4) + JOB % ("b", 4), (JOB % ("a", 2) + JOB % ("b", 2)).replace("head", "a-9.a")],
+    [
+        SERVICE % "train" + JOB % ("a", 4) + JOB % ("b", 4),
+        (JOB % ("a", 2) + JOB % ("b", 2)).replace("head", "a-9.a"),
+    ],
 )
 def test_jobs_of_one_stream_are_freed_without_garbage_collection(text: str) -> None:
     ptcompile.lint(text)

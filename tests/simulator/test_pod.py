@@ -20,13 +20,19 @@ CASES = [
 
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "profile", "words"), CASES)
-def test_claims_are_printed(body: str, profile: dict[str, Any], words: list[str], target: str) -> None:
-    world = simulate(smallest(body), target=target, cluster={"kind": "ClusterProfile", "spec": profile})
+def test_claims_are_printed(
+    body: str, profile: dict[str, Any], words: list[str], target: str
+) -> None:
+    world = simulate(
+        smallest(body), target=target, cluster={"kind": "ClusterProfile", "spec": profile}
+    )
     output = overview(world)
     assert all(claim in output for claim in words)
     assert ("claims  " in output) is bool(words)
     for pod in world.to_dict()["pods"]:
-        assert [f"{claim['name']}: {', '.join(claim['devices'])}" for claim in pod["claims"]] == words
+        assert [
+            f"{claim['name']}: {', '.join(claim['devices'])}" for claim in pod["claims"]
+        ] == words
 
 
 def test_a_claim_outside_the_stream_has_only_its_name() -> None:
@@ -35,4 +41,6 @@ def test_a_claim_outside_the_stream_has_only_its_name() -> None:
         "resourceClaims": [{"name": "nics", "resourceClaimName": "shared"}],
     }
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
-    assert "nics: devices that the stream does not name (shared claim shared)" in overview(simulate(pod))
+    assert "nics: devices that the stream does not name (shared claim shared)" in overview(
+        simulate(pod)
+    )

@@ -16,7 +16,9 @@ BODY = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2}\nqueue: q"
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-@pytest.mark.parametrize(("profile", "scheduler"), [(PLUGINS, "coscheduling"), (VOLCANO, "volcano")])
+@pytest.mark.parametrize(
+    ("profile", "scheduler"), [(PLUGINS, "coscheduling"), (VOLCANO, "volcano")]
+)
 def test_the_group_of_a_compiled_job(target: str, profile: dict[str, Any], scheduler: str) -> None:
     world = simulate(smallest(BODY), target=target, cluster=profile)
     assert not world.skipped
@@ -31,7 +33,12 @@ def test_the_group_of_a_compiled_job(target: str, profile: dict[str, Any], sched
 def test_pods_wait_for_a_missing_group() -> None:
     pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
     labels = {"scheduling.x-k8s.io/pod-group": "gone"}
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": labels}, "spec": pod}
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "labels": labels},
+        "spec": pod,
+    }
     assert "gone is in no file: the pods wait until it exists" in overview(simulate(manifest))
 
 

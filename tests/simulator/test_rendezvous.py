@@ -33,7 +33,12 @@ def test_pytorchjob_as_a_whole() -> None:
 
 def test_pod_of_a_world() -> None:
     pod = simulate([pytorchjob()]).pods[2]
-    assert (pod.name, pod.hostname, pod.role, pod.index) == ("llama-worker-1", "llama-worker-1", "worker", 1)
+    assert (pod.name, pod.hostname, pod.role, pod.index) == (
+        "llama-worker-1",
+        "llama-worker-1",
+        "worker",
+        1,
+    )
     assert pod.dns == "llama-worker-1.research.svc.cluster.local"
     assert list(pod.env)[:2] == ["NCCL_DEBUG", "PYTHONUNBUFFERED"]
     assert pod.env["RANK"] == "2"
@@ -51,7 +56,9 @@ def test_pods_are_a_sequence() -> None:
         pods[5]
 
 
-@pytest.mark.parametrize("name", ["llama-worker-2", "js-workers-1-1", "js-workers-1-1-*****", "vj-worker-1", "alone"])
+@pytest.mark.parametrize(
+    "name", ["llama-worker-2", "js-workers-1-1", "js-workers-1-1-*****", "vj-worker-1", "alone"]
+)
 def test_a_pod_is_found_by_its_name(name: str) -> None:
     world = simulate([pytorchjob(), jobset(["torchrun"]), volcano(), pod_of({})])
     assert [pod.name for pod in world.pods.named(name)] == [name.removesuffix("-*****")]
@@ -111,7 +118,10 @@ def test_a_service_in_the_stream_gives_dns_names() -> None:
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
         "spec": {"clusterIP": "None", "selector": {"job-name": "j"}},
     }  # fmt: skip
-    alone, together = job_rendezvous(only(simulate([job]))), job_rendezvous(only(simulate([service, job])))
+    alone, together = (
+        job_rendezvous(only(simulate([job]))),
+        job_rendezvous(only(simulate([service, job]))),
+    )
     assert alone is not None
     assert together is not None
     assert alone.host is None
@@ -145,7 +155,9 @@ def test_a_runtime_may_come_from_another_file() -> None:
 
 
 def test_objects_without_pods_are_listed() -> None:
-    world = simulate([{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}}, {}])
+    world = simulate(
+        [{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "web"}}, {}]
+    )
     assert world.skipped == ("DaemonSet/web", "a document without kind")
     assert "makes no pods: DaemonSet/web" in overview(world)
 
@@ -178,12 +190,18 @@ def test_frequently_used_pods_are_built_once() -> None:
         ("1:3", 1, (1, 3), "1 to 3"),
     ],
 )
-def test_numbers_of_processes(nodes: str, per_node: int, processes: tuple[int, int], text: str) -> None:
+def test_numbers_of_processes(
+    nodes: str, per_node: int, processes: tuple[int, int], text: str
+) -> None:
     command = ["torchrun", f"--nnodes={nodes}", f"--nproc-per-node={per_node}", "--rdzv-backend=c10d",
                "--rdzv-endpoint=llama-master-0:29400", "t.py"]  # fmt: skip
     rendezvous = job_rendezvous(only(simulate([pytorchjob(2, container={"command": command})])))
     assert rendezvous is not None
-    assert (rendezvous.nodes, rendezvous.processes, rendezvous.processes_text) == (3, processes, text)
+    assert (rendezvous.nodes, rendezvous.processes, rendezvous.processes_text) == (
+        3,
+        processes,
+        text,
+    )
 
 
 @pytest.mark.parametrize(

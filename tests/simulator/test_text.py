@@ -13,7 +13,10 @@ from tests.simulator.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 def test_wide_roles_are_folded() -> None:
     text = overview(simulate([pytorchjob(255)]))
     assert "llama-worker-1 .. llama-worker-254  likewise" in text
-    assert "  llama-worker-0 .. llama-worker-254: as llama-master-0 but RANK=1..255, PET_NODE_RANK=1..255" in text
+    assert (
+        "  llama-worker-0 .. llama-worker-254: as llama-master-0 but RANK=1..255, PET_NODE_RANK=1..255"
+        in text
+    )
     assert "llama-worker-7" not in text
     assert "  +  RANK                0" in text
     assert "     NCCL_DEBUG          INFO" in text
@@ -65,7 +68,12 @@ def test_env_file() -> None:
         {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
         {"name": "A", "value": "last"},
     ]
-    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"mode": "fast"}}
+    settings = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings"},
+        "data": {"mode": "fast"},
+    }
     source = {"secretRef": {"name": "all"}}
     world = simulate([settings, pod_of({"env": env, "envFrom": [source]})])
     assert env_file(world.pods[0]).splitlines() == [
@@ -89,10 +97,16 @@ def test_env_file_knows_volcanos_own_configmap() -> None:
 
 def test_control_sequences_are_escaped() -> None:
     """Every user-chosen string in the manifest contains a control sequence."""
-    world = simulate([_poisoned(pytorchjob()), _poisoned(volcano()), _poisoned(pod_of({"env": [{"name": "A"}]}))])
+    world = simulate(
+        [_poisoned(pytorchjob()), _poisoned(volcano()), _poisoned(pod_of({"env": [{"name": "A"}]}))]
+    )
     pods = list(world.pods)
     assert pods
-    for text in (overview(world), *(pod_text(pod) for pod in pods), *(env_file(pod) for pod in pods)):
+    for text in (
+        overview(world),
+        *(pod_text(pod) for pod in pods),
+        *(env_file(pod) for pod in pods),
+    ):
         assert all(line.isprintable() for line in text.split("\n"))
     assert "\\x1b" in overview(world)
 
@@ -110,5 +124,8 @@ def _poisoned(data: Any) -> Any:
 def test_variables_of_env_from_are_reported_as_unknown() -> None:
     sources = [{"configMapRef": {"name": "train-env"}}, {"secretRef": {"name": "s"}}]
     text = overview(simulate([pod_of({"envFrom": sources, "command": ["x"]})]))
-    assert "  envFrom adds the variables of configmap:train-env, secret:s, which only the cluster knows" in text
+    assert (
+        "  envFrom adds the variables of configmap:train-env, secret:s, which only the cluster knows"
+        in text
+    )
     assert "envFrom" not in overview(simulate([pod_of({"command": ["x"]})]))

@@ -21,7 +21,8 @@ from tests.recorded.torchrun.cases import CASES, FAULTS, SEVERAL, SHAPES, Case, 
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "torchrun"
 RECORDED = {
-    path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("[0-9]*.json"))
+    path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"]
+    for path in sorted(FOLDER.glob("[0-9]*.json"))
 }
 ROWS = [(release, name) for release, rows in RECORDED.items() for name in rows]
 MOST_CHANCES = {"2.5": 6}
@@ -31,7 +32,9 @@ CHANCES = 4
 
 @cache
 def _job(case: Case, release: str) -> SimulatedJob:
-    world = ptcompile.simulate(case.source, target=case.target or "default", cluster=profile(release))
+    world = ptcompile.simulate(
+        case.source, target=case.target or "default", cluster=profile(release)
+    )
     assert world.ok, world.diagnostics
     return only_job(world)
 
@@ -52,7 +55,9 @@ def test_little_is_left_to_chance(release: str) -> None:
     assert len(undecided) <= MOST_CHANCES.get(release, CHANCES), undecided
 
 
-@pytest.mark.parametrize(("release", "name"), [row for row in ROWS if RECORDED[row[0]][row[1]]["seen"] != "fail"])
+@pytest.mark.parametrize(
+    ("release", "name"), [row for row in ROWS if RECORDED[row[0]][row[1]]["seen"] != "fail"]
+)
 def test_worlds_and_ranks_are_the_predicted_ones(release: str, name: str) -> None:
     rows: list[dict[str, Any]] = RECORDED[release][name]["pods"]
     actors = cast(_job(CASES[name], release), max_processes=2).actors
@@ -70,7 +75,13 @@ def test_every_era_has_recorded_failures() -> None:
     assert {".".join(map(str, era)) for era in eras} <= RECORDED.keys()
     assert eras[0] < SHARED_STORE <= eras[1] < FIRST_STORE <= eras[2]
     for rows in RECORDED.values():
-        assert {"range-killed", "range-drained", "range-late", "range-process-fails", "shared-killed"} <= rows.keys()
+        assert {
+            "range-killed",
+            "range-drained",
+            "range-late",
+            "range-process-fails",
+            "shared-killed",
+        } <= rows.keys()
 
 
 def test_all_cases_are_recorded_for_the_newest_torch() -> None:

@@ -13,7 +13,13 @@ from ptcompile.simulator.world import World, simulate
 from tests.linter.rules.launch.making import Json, container, jobset, names, role
 from tests.linter.rules.launch.test_meeting import MEETING
 
-COMMAND = ["torchrun", "--nnodes=$(NNODES)", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER):29400", "t.py"]
+COMMAND = [
+    "torchrun",
+    "--nnodes=$(NNODES)",
+    "--rdzv-backend=c10d",
+    "--rdzv-endpoint=$(MASTER):29400",
+    "t.py",
+]
 VALUES = {"NNODES": "2", "MASTER": "train-node-0-0.train"}
 
 
@@ -23,11 +29,16 @@ def configmap(namespace: str = "default", **data: Any) -> Json:
 
 
 def from_map(prefix: str = "") -> Json:
-    return {"envFrom": [{"configMapRef": {"name": "settings"}} | ({"prefix": prefix} if prefix else {})]}
+    return {
+        "envFrom": [{"configMapRef": {"name": "settings"}} | ({"prefix": prefix} if prefix else {})]
+    }
 
 
 def from_keys() -> Json:
-    keys = [{"name": name, "valueFrom": {"configMapKeyRef": {"name": "settings", "key": name}}} for name in VALUES]
+    keys = [
+        {"name": name, "valueFrom": {"configMapKeyRef": {"name": "settings", "key": name}}}
+        for name in VALUES
+    ]
     return {"env": keys}
 
 
@@ -52,7 +63,10 @@ def test_a_value_counts_wherever_it_is_written(fields: Json) -> None:
 @pytest.mark.parametrize("fields", [from_map(), from_keys()])
 @pytest.mark.parametrize(
     ("changed", "found"),
-    [({"NNODES": "8"}, "too-few-pods"), ({"MASTER": "train-gone-0-0.train"}, "unresolvable-endpoint")],
+    [
+        ({"NNODES": "8"}, "too-few-pods"),
+        ({"MASTER": "train-gone-0-0.train"}, "unresolvable-endpoint"),
+    ],
 )
 def test_a_wrong_value_is_found(fields: Json, changed: Json, found: str) -> None:
     manifest, settings = jobset(role(*COMMAND, **fields)), configmap(**{**VALUES, **changed})
@@ -76,7 +90,9 @@ def test_an_entry_replaces_what_envfrom_gives_and_may_refer_to_it() -> None:
     assert (pod.variables["NNODES"], pod.variables["SIZE"]) == ("3", "train-node-0-0.train/3")
 
 
-@pytest.mark.parametrize("settings", [configmap("elsewhere", **VALUES), configmap(NNODES=2, MASTER=["a"])])
+@pytest.mark.parametrize(
+    "settings", [configmap("elsewhere", **VALUES), configmap(NNODES=2, MASTER=["a"])]
+)
 def test_a_text_that_no_file_of_the_namespace_has_stays_unknown(settings: Json) -> None:
     (pod, *_) = simulate([jobset(role(*COMMAND, **from_keys())), settings]).pods
     assert pod.variables["NNODES"] == "<configmap:settings/NNODES>"
@@ -90,16 +106,27 @@ def test_a_secret_of_a_configmap_is_masked() -> None:
         manifest = jobset(role(*words, **from_map()))
         stream = [manifest, configmap(**data)]
         assert token not in str(simulate(stream).to_dict())
-        assert token not in str([one.to_dict() for one in lint(yaml.safe_dump_all(stream)).diagnostics])
+        assert token not in str(
+            [one.to_dict() for one in lint(yaml.safe_dump_all(stream)).diagnostics]
+        )
 
 
 def test_volcano_names_the_hosts_of_other_tasks() -> None:
     line = 'torchrun --nnodes=2 --rdzv-backend=c10d --rdzv-endpoint="${VC_LEAD_0_HOSTS:-localhost}:29400" t.py'
     tasks = [
-        {"name": name, "replicas": 1, "template": {"spec": {"containers": [container(["bash", "-c", line])]}}}
+        {
+            "name": name,
+            "replicas": 1,
+            "template": {"spec": {"containers": [container(["bash", "-c", line])]}},
+        }
         for name in ("lead-0", "lead-1")
     ]
     metadata, spec = {"name": "train"}, {"minAvailable": 2, "plugins": {"svc": []}, "tasks": tasks}
-    job: Json = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": metadata, "spec": spec}
+    job: Json = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": spec,
+    }
     assert can_meet(simulate([job])) is True
     assert names(job) & MEETING == set()

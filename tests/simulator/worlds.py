@@ -13,7 +13,11 @@ from ptcompile.simulator.as_text import env_file, overview, pod_text
 from ptcompile.simulator.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = sorted(path for path in (ROOT / "golden").glob("*/spec.yaml") if not path.parent.name.startswith("bad-"))
+GOLDEN = sorted(
+    path
+    for path in (ROOT / "golden").glob("*/spec.yaml")
+    if not path.parent.name.startswith("bad-")
+)
 SCHEMA = json.loads((ROOT / "schemas" / "world.schema.json").read_text(encoding="utf-8"))
 
 CONTAINER: dict[str, Any] = {
@@ -25,7 +29,9 @@ CONTAINER: dict[str, Any] = {
 }
 
 
-def pytorchjob(workers: int = 3, *, container: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+def pytorchjob(
+    workers: int = 3, *, container: dict[str, Any] | None = None, **spec: Any
+) -> dict[str, Any]:
     template = {"spec": {"containers": [{**CONTAINER, **(container or {})}]}}
     replicas = {
         "Master": {"replicas": 1, "template": template},
@@ -61,7 +67,10 @@ def volcano(workers: int = 2, *, min_available: int | None = None, **spec: Any) 
     resources = {"limits": {"nvidia.com/gpu": 2}, "requests": {"cpu": 4}}
     container = {"name": "c", "image": "i", "command": ["sh", "-ec", line], "resources": resources}
     template = {"spec": {"restartPolicy": "OnFailure", "containers": [container]}}
-    tasks = [{"name": name, "replicas": n, "template": template} for name, n in (("master", 1), ("worker", workers))]
+    tasks = [
+        {"name": name, "replicas": n, "template": template}
+        for name, n in (("master", 1), ("worker", workers))
+    ]
     return {
         "apiVersion": "batch.volcano.sh/v1alpha1",
         "kind": "Job",
@@ -92,7 +101,9 @@ spec: {image: i, script: t.py, nodes: 2}
 
 def golden(path: Path) -> World:
     cluster = path.parent / "cluster.yaml"
-    return simulate_text(path.read_bytes(), cluster=cluster.read_bytes() if cluster.exists() else None)
+    return simulate_text(
+        path.read_bytes(), cluster=cluster.read_bytes() if cluster.exists() else None
+    )
 
 
 def everything(world: World) -> None:

@@ -37,7 +37,9 @@ def test_all_readers_count_values_but_not_keys(text: str, taken: bool) -> None:
 
 @pytest.mark.usefixtures("few")
 def test_findings_have_lines_in_a_document_near_the_limit() -> None:
-    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n" + "".join(f"  bad{i}: 1\n" for i in range(12))
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n" + "".join(
+        f"  bad{i}: 1\n" for i in range(12)
+    )
     found = [one for one in ptcompile.lint(text).diagnostics if one.name == "unknown-field"]
     assert [one.span and one.span.line for one in found] == list(range(5, 17))
 

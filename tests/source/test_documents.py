@@ -61,7 +61,10 @@ VALUES: list[tuple[str, Any]] = [
         ["1", 1, 1, True, None, "hello", "12"],
     ),
     ("!!set {b, c}", {"b": None, "c": None}),
-    ("[!!timestamp 2001-01-01, !!map {a: b}, !!omap [a: b]]", ["2001-01-01", {"a": "b"}, [{"a": "b"}]]),
+    (
+        "[!!timestamp 2001-01-01, !!map {a: b}, !!omap [a: b]]",
+        ["2001-01-01", {"a": "b"}, [{"a": "b"}]],
+    ),
     ("[&a x, *a, a&b, '&a', a*b]", ["x", "x", "a&b", "&a", "a*b"]),
     ("[9223372036854775808, 18446744073709551616]", [float(2**63), float(2**64)]),
     ("{.inf: x, 2001-01-01: w, '': z}", {".inf": "x", "2001-01-01": "w", "": "z"}),
@@ -158,11 +161,15 @@ def _shortest(seen: Any) -> Any:
     """Return large numbers as floats: kubectl pads their shortest digits with zeros, which Python reads as other
     integers.
     """
-    return [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
+    return (
+        [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
+    )
 
 
 @pytest.mark.parametrize(("text", "name", "at"), BAD)
-def test_bad_files_have_one_finding_at_the_right_position(text: str, name: str, at: tuple[int, int]) -> None:
+def test_bad_files_have_one_finding_at_the_right_position(
+    text: str, name: str, at: tuple[int, int]
+) -> None:
     (problem,) = read(text).problems
     assert problem.span
     assert (problem.name, problem.span[:2]) == (name, at)
@@ -182,7 +189,10 @@ def test_hostile_files_are_rejected_quickly(text: str | bytes, name: str) -> Non
 
 def test_documents_are_independent() -> None:
     source = read("# first\n---\na: [\n--- # third\nb: 1\n\n---\n---\n# none\n---\nc: {d: 1}\n")
-    assert [(d.data, d.index, d.first_line) for d in source.documents] == [({"b": 1}, 1, 5), ({"c": {"d": 1}}, 2, 11)]
+    assert [(d.data, d.index, d.first_line) for d in source.documents] == [
+        ({"b": 1}, 1, 5),
+        ({"c": {"d": 1}}, 2, 11),
+    ]
     assert [(p.name, p.span and p.span.line) for p in source.problems] == [("yaml-syntax", 4)]
     assert source.documents[1].span(("c", "d")) == (11, 8, 11, 9)
 
@@ -214,7 +224,9 @@ A, B = {"a": 1}, {"b": 2}
         ("a: 1\n...\n%YAML 1.2\n---\nb: 2\n", [(A, 1), (B, 5)], None),
     ],
 )
-def test_streams_as_kubectl_reads_them(text: str, documents: list[Any], older: tuple[int, int] | None) -> None:
+def test_streams_as_kubectl_reads_them(
+    text: str, documents: list[Any], older: tuple[int, int] | None
+) -> None:
     """apimachinery/pkg/util/yaml/decoder.go: since 1.33 YAML may follow one JSON value."""
     source = read(text)
     assert not source.problems
@@ -222,7 +234,9 @@ def test_streams_as_kubectl_reads_them(text: str, documents: list[Any], older: t
     (key,) = documents[-1][0]
     span = source.documents[-1].span((key,))
     assert span is not None
-    assert text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1] == str(documents[-1][0][key])
+    assert text.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1] == str(
+        documents[-1][0][key]
+    )
     problems = read(text, None, (1, 32)).problems
     assert [(problem.name, problem.span and problem.span[:2]) for problem in problems] == (
         [("yaml-syntax", older)] if older else []
@@ -250,7 +264,8 @@ def has_rejection(text: str, filename: str) -> bool:
 @pytest.mark.parametrize("prefix", ["", "\ufeff", "---\n", "on: 1\n"])
 def test_positions(prefix: str, line_end: str) -> None:
     text = (
-        prefix + 'spec:\n  "é\U0001f600": x\n  list:\n  - name: a\n    m: 1\n\n  - b\n  text: |\n    foo\n\nz: {k: v}\n'
+        prefix
+        + 'spec:\n  "é\U0001f600": x\n  list:\n  - name: a\n    m: 1\n\n  - b\n  text: |\n    foo\n\nz: {k: v}\n'
     )
     first = prefix.count("\n")
     document = read(text.replace("\n", line_end).encode()).documents[0]
@@ -276,7 +291,10 @@ def test_positions_of_aliases_and_json() -> None:
     assert document.span(("c",)) == (2, 4, 2, 6)
     assert document.span(("c", "b")) == (1, 11, 1, 12)
     source = read('{"a": "\\/\\ud83d\\ude00",\n "b": [1.0, "\\ud800"]}\n{"c": 2}')
-    assert [document.data for document in source.documents] == [{"a": "/\U0001f600", "b": [1, "\ufffd"]}, {"c": 2}]
+    assert [document.data for document in source.documents] == [
+        {"a": "/\U0001f600", "b": [1, "\ufffd"]},
+        {"c": 2},
+    ]
     assert source.documents[0].span(("b", 0)) == (2, 8, 2, 11)
     assert source.documents[1].span(("c",)) == (3, 7, 3, 8)
     assert source.lines[2] == '{"c": 2}'
@@ -313,7 +331,9 @@ TOKENS = st.sampled_from(
 )
 # fmt: on
 SPACES = st.sampled_from([" ", " ", "\n", "\n  ", "\n    ", "", "\n- ", "\t", "\r\n", "\n\n"])
-SOUP = st.lists(st.tuples(TOKENS, SPACES), max_size=14).map(lambda pairs: "".join(a + b for a, b in pairs))
+SOUP = st.lists(st.tuples(TOKENS, SPACES), max_size=14).map(
+    lambda pairs: "".join(a + b for a, b in pairs)
+)
 # fmt: off
 PLAIN = st.sampled_from(
     ["a", "on", "y", "~", "'on'", '"y"', "1", "08", "1e3", "0o7", "1.5", "1.0", "-1", ".5", "0X1F", "+1", "1_0",
@@ -322,7 +342,8 @@ PLAIN = st.sampled_from(
 # fmt: on
 LINES = st.lists(st.tuples(st.sampled_from("abcdefg"), PLAIN, PLAIN), max_size=6).map(
     lambda rows: "".join(
-        f"{key}:\n  - {left}\n  - k: {right}\n" for key, left, right in {r[0]: r for r in rows}.values()
+        f"{key}:\n  - {left}\n  - k: {right}\n"
+        for key, left, right in {r[0]: r for r in rows}.values()
     )
 )
 
@@ -353,7 +374,12 @@ def test_nothing_raises(text: str) -> None:
 def test_recorded_manifests_in_several_styles(part: int) -> None:
     for manifest in [*recorded.manifests("apiserver/real").values()][part::PARTS]:
         texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
-        for style in ({}, {"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
+        for style in (
+            {},
+            {"default_flow_style": True},
+            {"default_style": '"'},
+            {"width": 30, "indent": 4},
+        ):
             dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
             texts.append(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
         expected = json.dumps(manifest)
@@ -389,7 +415,9 @@ AS_JSON = "kubectl reads a file that begins with '{' as JSON, but this is not JS
         ("a: @\n", "a plain value cannot begin with '@'", (1, 4)),
     ],
 )
-def test_an_error_in_json_is_that_of_kubectl_s_json_reader(text: str, message: str, position: tuple[int, int]) -> None:
+def test_an_error_in_json_is_that_of_kubectl_s_json_reader(
+    text: str, message: str, position: tuple[int, int]
+) -> None:
     source = read(text)
     (problem,) = source.problems
     assert problem.message == message
@@ -414,7 +442,9 @@ def test_a_json_stream_does_not_take_quadratic_time() -> None:
         return time.process_time() - before
 
     few = min(seconds(1200) for _ in range(3))
-    assert min(seconds(9600) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"
+    assert min(seconds(9600) for _ in range(2)) < 20 * few, (
+        "eight times the work; a square would be 64 times"
+    )
 
 
 def test_text_that_looks_like_a_file_name_gets_help() -> None:
@@ -433,7 +463,8 @@ def test_lines_that_begin_inside_a_value_or_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "expected"), [(0, 3, 3), (0, 99, 4), (0, 4, 4), (0, 5, 5), (6, 99, 7), (8, 99, 99), (4, 99, 4)]
+    ("start", "end", "expected"),
+    [(0, 3, 3), (0, 99, 4), (0, 4, 4), (0, 5, 5), (6, 99, 7), (8, 99, 99), (4, 99, 4)],
 )
 def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
     assert read("a: 1\r\nb\nc: 1").line_end(start, end) == expected
@@ -441,8 +472,16 @@ def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
 
 def test_the_template_of_a_document() -> None:
     stream = read("# Source: chart/a.yaml\na: 1\n---\nb: 1\n---\n# Source:  chart/c.yaml \nc: 1\n")
-    assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
-    assert [document.template for document in stream.documents] == ["chart/a.yaml", None, "chart/c.yaml"]
+    assert [document.template for document in stream.documents] == [
+        "chart/a.yaml",
+        None,
+        "chart/c.yaml",
+    ]
+    assert [document.template for document in stream.documents] == [
+        "chart/a.yaml",
+        None,
+        "chart/c.yaml",
+    ]
     assert from_data({"a": 1}).documents[0].template is None
 
 
@@ -467,7 +506,9 @@ def test_depth_and_number_of_documents_are_limited(monkeypatch: pytest.MonkeyPat
         ("# a comment\n---\na: 1\n---\nb: 2\n---\nc: 3\n", 3),
     ],
 )
-def test_the_first_document_counts_without_its_line_too(text: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_document_counts_without_its_line_too(
+    text: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
     stream = read(text)
     assert [problem.name for problem in stream.problems] == ["too-large"] * (count > 2)
@@ -479,7 +520,10 @@ _KUBECTL = Versions().kubernetes
 
 def _facts(source: Source) -> list[Any]:
     """Everything of each document that depends on where it is in the text."""
-    facts = [(document.data, document.index, document.first_line, document.texts) for document in source.documents]
+    facts = [
+        (document.data, document.index, document.first_line, document.texts)
+        for document in source.documents
+    ]
     positions = [list(document.leaf_spans()) for document in source.documents]
     return [facts, positions, source.problems, source.text]
 
@@ -499,7 +543,10 @@ def test_only_a_changed_document_is_parsed() -> None:
     kept = KeptDocuments()
     first = kept.read("a: 1\n---\nb: 2\n---\nb: 2\n", "a.yaml", _KUBECTL)
     second = kept.read("# moved\na: 3\n---\nb: 2\n---\nb: 2\n", "a.yaml", _KUBECTL)
-    is_kept = [before.data is now.data for before, now in zip(first.documents, second.documents, strict=True)]
+    is_kept = [
+        before.data is now.data
+        for before, now in zip(first.documents, second.documents, strict=True)
+    ]
     assert is_kept == [False, True, True]
 
 

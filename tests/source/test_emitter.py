@@ -18,7 +18,11 @@ from tests import kubectl
 # characters with a meaning in YAML, or special to readers and editors
 AWKWARD = "abyYnNoe01289.:_+-~=<>[]{}#&*!|'\"%@`,?\\/$( )\t\n\r"
 AWKWARD += "\x00\x1b\x7f\x85\xa0\u2028\u2029\ufeff\ufffe\u200b\u00e9\U0001f600"
-TEXTS = st.text(alphabet=AWKWARD, max_size=12) | st.text(max_size=12) | st.text(alphabet="a \n\t", max_size=8)
+TEXTS = (
+    st.text(alphabet=AWKWARD, max_size=12)
+    | st.text(max_size=12)
+    | st.text(alphabet="a \n\t", max_size=8)
+)
 WORDS = (
     "on",
     "y",
@@ -47,7 +51,9 @@ SCALARS = (
 )
 KEYS = TEXTS | st.sampled_from(WORDS)
 DATA = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
 )
 
 
@@ -57,7 +63,11 @@ def _legal(value: Any) -> Any:
         return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in value)
     if isinstance(value, list):
         return [_legal(item) for item in value]
-    return {_legal(key): _legal(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return (
+        {_legal(key): _legal(item) for key, item in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 @settings(max_examples=5 * settings().max_examples, deadline=None)
@@ -127,7 +137,9 @@ class Number(IntEnum):
     ONE = 1
 
 
-@pytest.mark.parametrize("value", [(1,), {1}, b"x", object(), float("nan"), float("inf"), {1: 2}, Number])
+@pytest.mark.parametrize(
+    "value", [(1,), {1}, b"x", object(), float("nan"), float("inf"), {1: 2}, Number]
+)
 def test_values_outside_json_raise(value: object) -> None:
     with pytest.raises(TypeError):
         emit({"a": value})
@@ -138,7 +150,10 @@ def test_ruamel_round_trip() -> None:
     tool = YAML()
     text = emit({"a": ["on", "1e3"], "b": {"c": "x\ny\n"}})
     tool.dump(tool.load(text), out)
-    assert YAML(typ="safe", pure=True).load(out.getvalue()) == {"a": ["on", "1e3"], "b": {"c": "x\ny\n"}}
+    assert YAML(typ="safe", pure=True).load(out.getvalue()) == {
+        "a": ["on", "1e3"],
+        "b": {"c": "x\ny\n"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,7 +188,10 @@ def test_numbers(value: float, text: str) -> None:
     assert emit({"a": value}) == f"a: {text}\n"
 
 
-@given(st.dictionaries(KEYS, DATA, max_size=3) | st.lists(DATA, min_size=1, max_size=3), st.integers(1, 50))
+@given(
+    st.dictionaries(KEYS, DATA, max_size=3) | st.lists(DATA, min_size=1, max_size=3),
+    st.integers(1, 50),
+)
 def test_line_ranges_are_where_a_reader_finds_the_values(data: Any, first: int) -> None:
     (document,) = read(emit(data)).documents or (None,)
     if document is None or document.data != data:  # not a mapping, or text that Go replaces
@@ -194,5 +212,9 @@ def test_line_ranges_count_the_lines_of_long_keys_and_of_blocks() -> None:
     ranges = line_ranges(data)
     assert ranges["a", "k" * 1000, "script"] == (4, 6)
     assert [line.strip() for line in lines[3:6]] == ["script: |", "one", "two"]
-    assert [ranges["items", 0, "b"], ranges["items", 0, "c"], ranges["items", 1, 0]] == [(8, 8), (9, 9), (10, 10)]
+    assert [ranges["items", 0, "b"], ranges["items", 0, "c"], ranges["items", 1, 0]] == [
+        (8, 8),
+        (9, 9),
+        (10, 10),
+    ]
     assert lines[7:10] == ["- b: 1", "  c: []", "- - d"]

@@ -58,7 +58,11 @@ def test_recorded_manifests_in_several_styles() -> None:
     for manifest in list(recorded.manifests("apiserver/real").values())[::5]:
         assert_same(emit(manifest))
         assert_same(json.dumps(manifest))
-        for style in ({"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
+        for style in (
+            {"default_flow_style": True},
+            {"default_style": '"'},
+            {"width": 30, "indent": 4},
+        ):
             assert_same(str(yaml.dump(manifest, sort_keys=False, Dumper=dumper, **style)))
 
 
@@ -71,7 +75,9 @@ def test_recorded_manifests_in_several_styles() -> None:
         ("a: [1, 2, 3, 4, 5, 6, 7, 8]\n", "too-large"),
     ],
 )
-def test_values_of_aliases_count(text: str, name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_of_aliases_count(
+    text: str, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exact_reader, "MAX_VALUES", 8)
     findings = parse(text).findings
     assert [finding.name for finding in findings] == ([name] if name else [])
@@ -88,7 +94,9 @@ def test_innermost_value_at_an_offset() -> None:
     text = "a: {b: cd}\ne:\n- f\n- gh: i\n"
     root = parse(text).root
     assert root is not None
-    found = {text[offset]: find(root, offset) for offset in (text.index(sign) for sign in "abcefgi")}
+    found = {
+        text[offset]: find(root, offset) for offset in (text.index(sign) for sign in "abcefgi")
+    }
     assert found == {
         "a": (("a",), True),
         "b": (("a", "b"), True),

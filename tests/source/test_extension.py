@@ -18,7 +18,9 @@ ORDERS = {
 
 
 def _ran(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -30,7 +32,9 @@ def test_the_package_and_the_reader_share_one_function(order: str) -> None:
 
 
 @pytest.mark.parametrize("installed", [False, True])
-def test_the_package_is_used_without_a_compiled_part(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_used_without_a_compiled_part(
+    installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = SimpleNamespace(loads=len) if installed else None
     monkeypatch.delitem(sys.modules, "ryaml._ryaml", raising=False)
     monkeypatch.setitem(sys.modules, "ryaml", package)

@@ -23,7 +23,12 @@ def _divided(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def printed(*items: Json) -> str:
     """Return the output of `kubectl get -o yaml`, whose keys are in the order of the alphabet."""
-    data = {"apiVersion": "v1", "items": list(items), "kind": "List", "metadata": {"resourceVersion": ""}}
+    data = {
+        "apiVersion": "v1",
+        "items": list(items),
+        "kind": "List",
+        "metadata": {"resourceVersion": ""},
+    }
     return yaml.safe_dump(data)
 
 
@@ -45,7 +50,13 @@ OBJECTS = st.dictionaries(
 
 
 @settings(deadline=None)
-@given(st.lists(OBJECTS.map(lambda data: {"apiVersion": "v1", "kind": "X", "data": data}), min_size=1, max_size=4))
+@given(
+    st.lists(
+        OBJECTS.map(lambda data: {"apiVersion": "v1", "kind": "X", "data": data}),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_the_same_items(items: list[Json]) -> None:
     assert fast_reader.read_dumped_document(printed(*items)).data["items"] == items
 
@@ -68,7 +79,9 @@ def test_what_is_divided(text: str) -> None:
     [
         yaml.safe_dump(config(a="b")),
         printed(config(a="b")).replace("kind: List", "kind: ConfigMapList"),
-        printed(config(a="b")).replace("metadata:\n  resourceVersion", "extra: 1\nmetadata:\n  resourceVersion"),
+        printed(config(a="b")).replace(
+            "metadata:\n  resourceVersion", "extra: 1\nmetadata:\n  resourceVersion"
+        ),
         printed(config(a="b")).partition("kind: List")[0],
         "apiVersion: v1\nitems: []\nkind: List\n",
         "# a comment\n" + printed(config(a="b")),
@@ -98,7 +111,11 @@ def test_a_dump_above_the_limit_of_a_document() -> None:
     read = streams.read_dump(text, None, "state")
     assert not read.problems
     assert len(read.documents[0].data["items"]) == len(items)
-    assert not [item for item in ptcompile.admit(config(a="b"), state=text).diagnostics if item.name == "too-large"]
+    assert not [
+        item
+        for item in ptcompile.admit(config(a="b"), state=text).diagnostics
+        if item.name == "too-large"
+    ]
 
 
 def test_an_item_above_the_limit_is_too_large() -> None:

@@ -134,7 +134,11 @@ def test_yaml_of_the_same_length() -> None:
         ({"a": [0] * (MAX_VALUES - 1)}, None, ()),
         ({"a": [0] * MAX_VALUES}, "too-large", ()),
         (json.loads('{"a": ' * MAX_DEPTH + "1" + "}" * MAX_DEPTH), None, ()),
-        (json.loads('{"a": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1)), "too-deep", ("a",) * 8),
+        (
+            json.loads('{"a": ' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1)),
+            "too-deep",
+            ("a",) * 8,
+        ),
     ],
 )
 def test_decoded_data(data: Any, name: str | None, path: tuple[Any, ...]) -> None:

@@ -35,7 +35,11 @@ def applied(data: Json, *overrides: tuple[Any, Any], name: str | None = None) ->
         ({"a": [1]}, "a[1]", {"a": [1, 9]}),
         ({}, "a[0]", {"a": [9]}),
         ({"a": None}, "a[0].b", {"a": [{"b": 9}]}),
-        ({"a": [{"name": "x", "v": 1}, {"name": "y"}]}, "a.y.v", {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 9}]}),
+        (
+            {"a": [{"name": "x", "v": 1}, {"name": "y"}]},
+            "a.y.v",
+            {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 9}]},
+        ),
         ({"a": [{"mountPath": "x"}]}, "a.x.v", {"a": [{"mountPath": "x", "v": 9}]}),
         ({"a": [1, 2]}, "a.1", {"a": [1, 9]}),
         ({"a": {"b": 1}}, ("a", 0), {"a": {"b": 1, "0": 9}}),
@@ -57,9 +61,19 @@ def test_where_a_value_is_set(data: Json, path: Any, expected: Json) -> None:
         ({"a": [1]}, "a[2]", "a: no item 2 to set", "[1] appends one"),
         ({}, "a[1]", "a: no item 1 to set", "[0] appends one"),
         ({"a": [1]}, ("a", -1), "a: no item -1 to set", "[1] appends one"),
-        ({"a": [{"name": "x"}, {}, {"name": "y"}]}, "a.z.v", "a: no item 'z' to set", "the items are x, y"),
+        (
+            {"a": [{"name": "x"}, {}, {"name": "y"}]},
+            "a.z.v",
+            "a: no item 'z' to set",
+            "the items are x, y",
+        ),
         ({"a": [1]}, "a.z", "a: no item 'z' to set", "give an index, such as [0]"),
-        ({"a": [1]}, ("a", "1" * 10), f"a: no item '{'1' * 10}' to set", "give an index, such as [0]"),
+        (
+            {"a": [1]},
+            ("a", "1" * 10),
+            f"a: no item '{'1' * 10}' to set",
+            "give an index, such as [0]",
+        ),
     ],
 )
 def test_values_without_a_place(data: Json, path: Any, message: str, help: str) -> None:
@@ -80,14 +94,27 @@ def test_name_of_the_run_replaces_a_generated_one() -> None:
 def test_bad_paths_are_reported() -> None:
     overrides = read_overrides([("a", 1), ("a[", 2), (("x",) * 1000, 3)])
     assert [number for number, _, _ in overrides.values] == [0]
-    assert [diagnostic.filename for diagnostic in overrides.diagnostics] == ["overrides[1]", "overrides[2]"]
+    assert [diagnostic.filename for diagnostic in overrides.diagnostics] == [
+        "overrides[1]",
+        "overrides[2]",
+    ]
     assert "a path has at most" in overrides.diagnostics[1].message
 
 
 def test_override_that_caused_a_problem() -> None:
     result = applied({"a": {"b": 1}, "c": 1}, ("a.b", 1), ("a", {"b": {"d": 1}}), ("e.f", 1))
-    causes = {path: result.causing_override(path) for path in [("a",), ("a", "b"), ("a", "b", "d"), ("c",), ("e",), ()]}
-    assert causes == {("a",): 1, ("a", "b"): 1, ("a", "b", "d"): 1, ("c",): None, ("e",): 2, (): None}
+    causes = {
+        path: result.causing_override(path)
+        for path in [("a",), ("a", "b"), ("a", "b", "d"), ("c",), ("e",), ()]
+    }
+    assert causes == {
+        ("a",): 1,
+        ("a", "b"): 1,
+        ("a", "b", "d"): 1,
+        ("c",): None,
+        ("e",): 2,
+        (): None,
+    }
     earlier = applied({"a": {"b": 1}}, ("a.b", 1), ("a.c", 1))
     assert earlier.causing_override(("a", "b")) == 0
     assert earlier.causing_override(("a",)) is None, "the file has it"

@@ -52,7 +52,8 @@ def test_keys_become_strings_as_in_kubectl(text: str, expected: str | None) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["8Gi", "100m", "10.0.0.1", "v1", "a:b", "http://a:80/b", "--nnodes", "$(X)", "é", "a b"]
+    "text",
+    ["8Gi", "100m", "10.0.0.1", "v1", "a:b", "http://a:80/b", "--nnodes", "$(X)", "é", "a b"],
 )
 def test_ordinary_strings_stay_plain(text: str) -> None:
     assert not needs_quotes(text)
@@ -86,5 +87,8 @@ def test_the_table_matches_kubectl() -> None:
         (read,) = kubectl.objects(HEAD + "".join(f"- {text}\n" for text, _ in rows))
         assert read["values"] == seen
     # kubectl prints large floats without an exponent
-    plain = [float(value) if isinstance(row[1], float) else value for value, row in zip(seen, rows, strict=True)]
+    plain = [
+        float(value) if isinstance(row[1], float) else value
+        for value, row in zip(seen, rows, strict=True)
+    ]
     assert plain == [value for _, value in rows]

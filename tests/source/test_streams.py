@@ -28,7 +28,12 @@ from ptcompile.source.streams import (
 )
 
 Json = dict[str, Any]
-SPEC: Json = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": {}}
+SPEC: Json = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "a"},
+    "spec": {},
+}
 
 
 def test_forms_of_a_source(tmp_path: Path) -> None:
@@ -39,7 +44,9 @@ def test_forms_of_a_source(tmp_path: Path) -> None:
     for form in (text, text.encode(), path, SPEC, [SPEC], spec):
         stream = read(form, None)
         assert [document.data for document in stream.documents] == [SPEC], form
-        assert (stream.documents[0].span(("kind",)) is not None) is isinstance(form, str | bytes | Path)
+        assert (stream.documents[0].span(("kind",)) is not None) is isinstance(
+            form, str | bytes | Path
+        )
     with pytest.raises(TypeError, match="cluster"):
         read(3, None, "cluster")
 
@@ -50,10 +57,18 @@ ITEMS: list[Any] = [{"kind": "A"}, 3, {"kind": "B"}]
 @pytest.mark.parametrize(
     ("data", "paths", "bad"),
     [
-        ({"apiVersion": "v1", "kind": "List", "items": ITEMS}, [("items", 0), ("items", 2)], [("items", 1)]),
+        (
+            {"apiVersion": "v1", "kind": "List", "items": ITEMS},
+            [("items", 0), ("items", 2)],
+            [("items", 1)],
+        ),
         ({"apiVersion": "v1", "kind": "List", "items": {}}, [()], []),
         ({"apiVersion": "v2", "kind": "List", "items": ITEMS}, [()], [("items", 1)]),
-        ({"apiVersion": "v1", "kind": "PodList", "items": ITEMS}, [("items", 0), ("items", 2)], [("items", 1)]),
+        (
+            {"apiVersion": "v1", "kind": "PodList", "items": ITEMS},
+            [("items", 0), ("items", 2)],
+            [("items", 1)],
+        ),
         ({"apiVersion": "v1", "kind": "PodList", "items": {}}, [()], []),
         ({"apiVersion": "v1", "kind": "Pod", "items": ITEMS}, [()], []),
         ({"apiVersion": "v1", "kind": 3, "items": ITEMS}, [()], []),
@@ -79,12 +94,17 @@ def test_items_of_a_list_of_one_kind() -> None:
 def test_text_is_read_as_by_the_given_kubectl() -> None:
     text = '{"a": 1}\n---\nb: 2\n'
     assert not read(text, None).problems
-    assert [problem.name for problem in read(text, None, kubectl=(1, 32)).problems] == ["yaml-syntax"]
+    assert [problem.name for problem in read(text, None, kubectl=(1, 32)).problems] == [
+        "yaml-syntax"
+    ]
 
 
 def test_profiles_are_the_documents_of_that_kind_or_all() -> None:
     profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}
-    for documents, expected in (([profile, SPEC], [profile]), ([SPEC, {"spec": 1}], [SPEC, {"spec": 1}])):
+    for documents, expected in (
+        ([profile, SPEC], [profile]),
+        ([SPEC, {"spec": 1}], [SPEC, {"spec": 1}]),
+    ):
         assert [one.data for one in profile_documents(source.from_data(documents))] == expected
 
 
@@ -97,14 +117,22 @@ def test_own_api() -> None:
 def test_repeated_specs() -> None:
     seen: set[tuple[str, str]] = set()
     other = {**SPEC, "metadata": {"name": "a", "namespace": "b"}}
-    for data in (SPEC, other, {**SPEC, "kind": "ClusterProfile"}, {**SPEC, "metadata": {}}, {**SPEC, "metadata": 1}):
+    for data in (
+        SPEC,
+        other,
+        {**SPEC, "kind": "ClusterProfile"},
+        {**SPEC, "metadata": {}},
+        {**SPEC, "metadata": 1},
+    ):
         assert repeated_spec(data, seen) == []
     assert repeated_spec({**SPEC, "apiVersion": "other/v1"}, seen) == []
     (problem,) = repeated_spec(SPEC, seen)
     assert (problem.name, problem.severity, problem.stage) == ("repeated-object", "error", "run")
     assert problem.blocks_compile
     assert "an earlier document is also TrainingJob/a" in problem.message
-    assert repeated_in_other_file("Job/a", "b.yaml").message.startswith("metadata.name: b.yaml also compiles to Job/a")
+    assert repeated_in_other_file("Job/a", "b.yaml").message.startswith(
+        "metadata.name: b.yaml also compiles to Job/a"
+    )
 
 
 @pytest.mark.parametrize("blocks", [True, False])
@@ -142,26 +170,40 @@ def test_selection(three_findings: None) -> None:
 
 
 def test_diagnostics_below_a_path() -> None:
-    (document,) = source.read("kind: List\nitems:\n- kind: A\n  metadata: {name: b}\n  c: d\n").documents
+    (document,) = source.read(
+        "kind: List\nitems:\n- kind: A\n  metadata: {name: b}\n  c: d\n"
+    ).documents
     fix = Fix("remove it", (Edit("remove", ("c",)),), safe=True)
     item = document.data["items"][0]
     result = to_diagnostic(
-        Problem("unknown-field", ("c",), "m", on_key=True, fix=fix), document, "f", ("items", 0), item
+        Problem("unknown-field", ("c",), "m", on_key=True, fix=fix),
+        document,
+        "f",
+        ("items", 0),
+        item,
     )
     assert (result.path, result.resource, result.document) == (("items", 0, "c"), "A/b", 0)
     assert result.span == Span(5, 3, 5, 4)
     assert result.fix is not None
     assert result.fix.edits == (Edit("remove", ("items", 0, "c")),)
     assert not result.masked
-    assert to_diagnostic(Problem("unknown-field", ("items",), "m", fix=fix), document, "f").fix == fix
-    assert to_diagnostic(Problem("unknown-field", ("items",), "m"), document, "f").resource == "List"
+    assert (
+        to_diagnostic(Problem("unknown-field", ("items",), "m", fix=fix), document, "f").fix == fix
+    )
+    assert (
+        to_diagnostic(Problem("unknown-field", ("items",), "m"), document, "f").resource == "List"
+    )
     assert to_diagnostic(Problem("unknown-field", (), "m"), None, None).document == 0
-    assert to_diagnostic(Problem("unknown-field", ("c",), "m"), document, "f", ("items", 0)).span == Span(5, 6, 5, 7)
+    assert to_diagnostic(
+        Problem("unknown-field", ("c",), "m"), document, "f", ("items", 0)
+    ).span == Span(5, 6, 5, 7)
 
 
 def test_secrets_are_masked() -> None:
     (document,) = source.read("kind: A\nspec: {password: hunter22}\n").documents
-    result = to_diagnostic(Problem("wrong-type", ("spec", "password"), "not hunter22"), document, None)
+    result = to_diagnostic(
+        Problem("wrong-type", ("spec", "password"), "not hunter22"), document, None
+    )
     assert (result.message, result.masked) == ("not ***", True)
 
 
@@ -217,9 +259,18 @@ def test_labels_with_odd_keys_or_values_are_left_out() -> None:
         ({"apiVersion": "v1", "kind": "Pod"}, []),
         ({"kind": "Pod"}, [(("apiVersion",), "add apiVersion", False)]),
         ({"apiVersion": "v1"}, [(("kind",), "add kind", False)]),
-        ({"apiVersion": "", "kind": 5}, [(("apiVersion",), "add apiVersion", False), (("kind",), "add kind", False)]),
-        ({"apiversion": "v1", "kind": "Pod"}, [(("apiversion",), "did you mean apiVersion?", True)]),
-        ({"apiVersion": "v1", "knd": "Pod", "metadata": {}}, [(("knd",), "did you mean kind?", True)]),
+        (
+            {"apiVersion": "", "kind": 5},
+            [(("apiVersion",), "add apiVersion", False), (("kind",), "add kind", False)],
+        ),
+        (
+            {"apiversion": "v1", "kind": "Pod"},
+            [(("apiversion",), "did you mean apiVersion?", True)],
+        ),
+        (
+            {"apiVersion": "v1", "knd": "Pod", "metadata": {}},
+            [(("knd",), "did you mean kind?", True)],
+        ),
     ],
 )
 def test_every_object_has_an_api_version_and_a_kind(

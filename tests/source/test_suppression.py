@@ -25,9 +25,13 @@ spec:
 """
 
 
-def lint(old: str = "", new: str = "", **given: list[str]) -> tuple[list[tuple[str, int | None]], int]:
+def lint(
+    old: str = "", new: str = "", **given: list[str]
+) -> tuple[list[tuple[str, int | None]], int]:
     report = ptcompile.lint(POD.replace(old, new, 1) if old else POD, **given)  # type: ignore[arg-type]
-    return [(d.name, d.span.line if d.span else None) for d in report.diagnostics], len(report.meant)
+    return [(d.name, d.span.line if d.span else None) for d in report.diagnostics], len(
+        report.meant
+    )
 
 
 def test_the_finding_appears_without_a_comment() -> None:
@@ -37,11 +41,17 @@ def test_the_finding_appears_without_a_comment() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302] the loader runs in one process"),
+        (
+            "name: pytorch",
+            "name: pytorch  # ptcompile: ignore[PTC302] the loader runs in one process",
+        ),
         ("name: pytorch", "name: pytorch  # ptcompile: ignore[missing-shm]"),
         ("name: pytorch", "name: pytorch  # ptcompile:ignore[PTC3]"),
         ("      image", "      # more\n      image"),
-        ("    - name: pytorch", "    # ptcompile: ignore[PTC302] why\n    # more\n\n    - name: pytorch"),
+        (
+            "    - name: pytorch",
+            "    # ptcompile: ignore[PTC302] why\n    # more\n\n    - name: pytorch",
+        ),
         ("train.py]", "train.py]  # ptcompile: ignore[PTC302] within the span of the finding"),
         ("gpu: 8}}", "gpu: 8}}  # ptcompile: ignore[PTC302] on the last line of the finding"),
         ("# head", "# ptcompile: ignore-file[PTC302] why"),
@@ -65,7 +75,9 @@ def test_a_comment_suppresses_the_finding(old: str, new: str) -> None:
         ("kind: Pod", "# ptcompile: ignore-file[PTC302]\nkind: Pod", "bad-ignore", 3),
     ],
 )
-def test_a_comment_that_covers_nothing_is_a_finding(old: str, new: str, name: str, line: int) -> None:
+def test_a_comment_that_covers_nothing_is_a_finding(
+    old: str, new: str, name: str, line: int
+) -> None:
     found, meant = lint(old, new)
     assert (name, line) in found
     assert "missing-shm" in dict(found)
@@ -86,15 +98,22 @@ def test_text_that_looks_like_a_comment_is_not_one(text: str) -> None:
 
 
 def test_an_unused_comment_is_not_reported_if_its_rule_is_disabled() -> None:
-    assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC301"])[0] == [("missing-shm", 8)]
-    assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC9"])[0] == [("missing-shm", 8)]
+    assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC301"])[0] == [
+        ("missing-shm", 8)
+    ]
+    assert lint("kind: Pod", "kind: Pod  # ptcompile: ignore[PTC301]", ignore=["PTC9"])[0] == [
+        ("missing-shm", 8)
+    ]
 
 
 def test_rejections_can_be_suppressed() -> None:
     text = POD.replace("  restartPolicy", "  restrtPolicy")
     found = {d.name for d in ptcompile.lint(text).diagnostics}
     assert "unknown-field" in found
-    said = text.replace("restrtPolicy: Never", "restrtPolicy: Never  # ptcompile: ignore[PTC501] read by our webhook")
+    said = text.replace(
+        "restrtPolicy: Never",
+        "restrtPolicy: Never  # ptcompile: ignore[PTC501] read by our webhook",
+    )
     assert "unknown-field" not in {d.name for d in ptcompile.lint(said).diagnostics}
 
 
@@ -132,22 +151,35 @@ def test_errors_that_prevent_compilation_cannot_be_ignored(line: str, code: str)
             assert {d.name for d in report.diagnostics} >= {first.name, "bad-ignore"}
             assert (report.ok, report.meant) == (False, ())
     ignored = ptcompile.lint(text, ignore=[first.code], select=["PTC8"])
-    assert (first.name in {d.name for d in ignored.diagnostics}, ignored.ok, ignored.meant) == (True, False, ())
+    assert (first.name in {d.name for d in ignored.diagnostics}, ignored.ok, ignored.meant) == (
+        True,
+        False,
+        (),
+    )
     assert add_ignores(text, ignored.diagnostics) == (text, 0)
 
 
 def test_an_error_of_a_profile_cannot_be_ignored() -> None:
     text = f"{PROFILE}colud: gke}}  # ptcompile: ignore[PTC021]\n"
-    assert {d.name for d in ptcompile.lint(text, ignore=["PTC021"]).diagnostics} == {"spec-unknown-field", "bad-ignore"}
+    assert {d.name for d in ptcompile.lint(text, ignore=["PTC021"]).diagnostics} == {
+        "spec-unknown-field",
+        "bad-ignore",
+    }
 
 
 def test_errors_that_do_not_prevent_compilation_can_be_ignored() -> None:
     """`compile` then writes the manifests, so lint accepts the comment too."""
     text = f"{SPEC}  nodes: 2\n  env: {{NCCL_SOCKET_IFNAME: lo}}\n"
-    found = [d for d in ptcompile.lint(text).diagnostics if d.severity == "error" and not d.blocks_compile]
+    found = [
+        d
+        for d in ptcompile.lint(text).diagnostics
+        if d.severity == "error" and not d.blocks_compile
+    ]
     for diagnostic in found:
         assert ptcompile.compile(text, ignore=[d.code for d in found]).manifests, diagnostic
-        assert diagnostic.name not in {d.name for d in ptcompile.lint(text, ignore=[diagnostic.code]).diagnostics}
+        assert diagnostic.name not in {
+            d.name for d in ptcompile.lint(text, ignore=[diagnostic.code]).diagnostics
+        }
     assert found
 
 
@@ -166,10 +198,21 @@ def test_many_comments_take_linear_time() -> None:
         ("kind: x\na: 'more\n  text'\n", 3, ""),
     ],
 )
-def test_a_comment_can_follow_any_line_that_starts_outside_of_values(text: str, line: int, commented: str) -> None:
+def test_a_comment_can_follow_any_line_that_starts_outside_of_values(
+    text: str, line: int, commented: str
+) -> None:
     span = Span(line, 1, line, 2)
     finding = Diagnostic(
-        "PTC576", "repeated-object", "error", "", None, (), span, "run", "ptcompile", resource="ConfigMap/y"
+        "PTC576",
+        "repeated-object",
+        "error",
+        "",
+        None,
+        (),
+        span,
+        "run",
+        "ptcompile",
+        resource="ConfigMap/y",
     )
     after, count = add_ignores(text, [finding])
     assert count == bool(commented)
@@ -185,7 +228,9 @@ def test_a_comment_can_follow_any_line_that_starts_outside_of_values(text: str, 
         "ignore[PTC302] until the image is rebuilt",
     ],
 )
-def test_a_comment_applies_through_its_last_day(comment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comment_applies_through_its_last_day(
+    comment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(suppression, "today", lambda: "2027-03-31")
     assert lint("name: pytorch", f"name: pytorch  # ptcompile: {comment}") == ([], 1)
 
@@ -201,11 +246,15 @@ def test_an_expired_comment_ignores_nothing(where: str, monkeypatch: pytest.Monk
     (expired,) = [d for d in report.diagnostics if d.name == "expired-ignore"]
     assert expired.message == "the comment applied until 2027-03-31: it no longer ignores findings"
     assert expired.span is not None
-    assert text.split("\n")[expired.span.line - 1][expired.span.column - 1 :].startswith("# ptcompile:")
+    assert text.split("\n")[expired.span.line - 1][expired.span.column - 1 :].startswith(
+        "# ptcompile:"
+    )
 
 
 def test_a_date_that_does_not_exist_is_a_bad_comment() -> None:
-    assert lint("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302] until 2027-02-30: why")[0] == [
+    assert lint(
+        "name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302] until 2027-02-30: why"
+    )[0] == [
         ("missing-shm", 8),
         ("bad-ignore", 8),
     ]
@@ -215,7 +264,10 @@ def test_names_in_comments_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(comments=3)])
 
     def names(comments: str) -> list[str]:
-        return [found.name for found in ptcompile.lint(comments + "apiVersion: v1\nkind: Pod\n").diagnostics]
+        return [
+            found.name
+            for found in ptcompile.lint(comments + "apiVersion: v1\nkind: Pod\n").diagnostics
+        ]
 
     assert "too-large" not in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5]\n")
     assert "too-large" in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5,PTC6]\n")
@@ -226,5 +278,9 @@ def test_the_help_of_a_comment() -> None:
     pod += "spec: {containers: [{name: c, image: 'i:1'}]}\n"
     helps = {"[PTC302]": "remove it", "[PTC9999]": "write # ptcompile: ignore[CODE] and why"}
     for selector, help in helps.items():
-        (found,) = [one for one in ptcompile.lint(pod % selector).diagnostics if one.span and one.span.line == 3]
+        (found,) = [
+            one
+            for one in ptcompile.lint(pod % selector).diagnostics
+            if one.span and one.span.line == 3
+        ]
         assert found.help == help

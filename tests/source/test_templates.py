@@ -62,7 +62,12 @@ def test_marks_of_a_value(value: object, sign: str | None) -> None:
 
 
 def test_text_without_marks() -> None:
-    assert [text for text in ("{{", "{%", "<%", "{#", "{ {", "% }") if may_have_marks(text)] == ["{{", "{%", "<%", "{#"]
+    assert [text for text in ("{{", "{%", "<%", "{#", "{ {", "% }") if may_have_marks(text)] == [
+        "{{",
+        "{%",
+        "<%",
+        "{#",
+    ]
 
 
 def test_files_of_a_chart(tmp_path: Path) -> None:

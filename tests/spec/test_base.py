@@ -24,7 +24,8 @@ def test_a_quantity_is_kept_as_written(given: Any, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"]
+    "given",
+    [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"],
 )
 def test_invalid_quantities_are_rejected(given: Any) -> None:
     with pytest.raises(ValidationError):
@@ -32,7 +33,9 @@ def test_invalid_quantities_are_rejected(given: Any) -> None:
 
 
 def test_both_spellings_set_the_same_field() -> None:
-    assert ResourceList.model_validate({"ephemeralStorage": "1Gi"}) == ResourceList(ephemeral_storage="1Gi")
+    assert ResourceList.model_validate({"ephemeralStorage": "1Gi"}) == ResourceList(
+        ephemeral_storage="1Gi"
+    )
 
 
 def test_unknown_keys_are_refused() -> None:
@@ -45,7 +48,9 @@ def test_models_are_frozen() -> None:
         Metadata(name="a").name = "b"
 
 
-@pytest.mark.parametrize("given", [{"name": 5}, {"name": "a", "labels": {"x": 1}}, {"name": "a", "labels": []}])
+@pytest.mark.parametrize(
+    "given", [{"name": 5}, {"name": "a", "labels": {"x": 1}}, {"name": "a", "labels": []}]
+)
 def test_types_are_not_converted(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Metadata.model_validate(given)
@@ -68,11 +73,17 @@ def test_zero_is_an_amount() -> None:
     assert ResourceList.model_validate({"gpu": 0}).amounts_by_name() == {"gpu": "0"}
 
 
-@pytest.mark.skipif(not hasattr(BaseModel, "__pydantic_on_complete__"), reason="older pydantic sets its own signature")
+@pytest.mark.skipif(
+    not hasattr(BaseModel, "__pydantic_on_complete__"),
+    reason="older pydantic sets its own signature",
+)
 def test_the_signature_of_a_model_has_python_names() -> None:
     """pydantic's signature has the YAML names, and is empty before the model is built."""
     before = signature(Elastic)
-    assert (before.parameters["max_restarts"].annotation, before.parameters["max_restarts"].default) == (int, 0)
+    assert (
+        before.parameters["max_restarts"].annotation,
+        before.parameters["max_restarts"].default,
+    ) == (int, 0)
     assert before.parameters["nnodes"].annotation == int | str | None
     assert signature(Metadata).parameters["name"].annotation is str
     Elastic(max_restarts=2)
@@ -80,7 +91,8 @@ def test_the_signature_of_a_model_has_python_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "valid"), [(1, True), (65535, True), (0, False), (65536, False), ("80", False), (True, False)]
+    ("value", "valid"),
+    [(1, True), (65535, True), (0, False), (65536, False), ("80", False), (True, False)],
 )
 def test_ports(value: Any, valid: bool) -> None:
     adapter = TypeAdapter(Port)

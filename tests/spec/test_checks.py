@@ -49,7 +49,10 @@ def pytorch(**fields: Any) -> dict[str, Any]:
         ({"spec": {"initContainers": [{"name": "a", "env": {}}]}}, "spec.initContainers[0].env: "),
         ({"spec": {"dnsConfig": None}}, "spec.dnsConfig: "),
         ({"spec": {"affinity": {"nodeAffinity": 5}}}, "spec.affinity.nodeAffinity: "),
-        ({"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": 5}}}}}, "spec.affinity.nodeAffinity"),
+        (
+            {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": 5}}}}},
+            "spec.affinity.nodeAffinity",
+        ),
         (pytorch(command=["x"]), "spec.containers[0].command: "),
         (pytorch(resources={}), "spec.containers[0].resources: "),
     ],
@@ -60,7 +63,9 @@ def test_invalid_pod_templates_are_rejected(template: dict[str, Any], start: str
     assert str(raised.value).startswith(start)
 
 
-@pytest.mark.parametrize("template", [{}, pytorch(env=[]), {"spec": {"containers": [{"name": "log", "args": ["x"]}]}}])
+@pytest.mark.parametrize(
+    "template", [{}, pytorch(env=[]), {"spec": {"containers": [{"name": "log", "args": ["x"]}]}}]
+)
 def test_valid_pod_templates_are_returned(template: dict[str, Any]) -> None:
     assert check_pod_template(template) is template
 
@@ -69,13 +74,17 @@ FIELDS = (
     "volumes", "tolerations", "containers", "initContainers", "imagePullSecrets", "nodeSelector", "affinity",
     "securityContext", "dnsConfig", "hostNetwork", "topologySpreadConstraints", "schedulerName",
 )  # fmt: skip
-SPEC = st.dictionaries(st.sampled_from(FIELDS), ANYTHING | st.lists(st.fixed_dictionaries({"name": st.text("ab")})))
+SPEC = st.dictionaries(
+    st.sampled_from(FIELDS), ANYTHING | st.lists(st.fixed_dictionaries({"name": st.text("ab")}))
+)
 
 
 @given(template=st.fixed_dictionaries({}, optional={"spec": SPEC | ANYTHING, "metadata": ANYTHING}))
 def test_passes_handle_any_valid_pod_template(template: dict[str, Any]) -> None:
     try:
-        profile = making.profile({"defaults": {"podTemplate": template}, "spot": {"nodeLabels": {"spot": "true"}}})
+        profile = making.profile(
+            {"defaults": {"podTemplate": template}, "spot": {"nodeLabels": {"spot": "true"}}}
+        )
     except ValueError:
         return
     where = making.context(profile)
@@ -101,7 +110,8 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
+    "value",
+    ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10],
 )
 def test_nnodes_that_torchrun_rejects(value: int | str) -> None:
     """torchrun requires 0 < MIN <= MAX: docs/facts/torchrun.md#options-and-variables."""
@@ -135,7 +145,15 @@ def test_nnodes_of_a_wrong_type(value: Any) -> None:
         ({"spec": {"initContainers": [{"name": "i"}]}}, True),
         ({"spec": {"initContainers": [{}]}}, False),
         (
-            {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [{}]}]}}}}},
+            {
+                "spec": {
+                    "affinity": {
+                        "nodeAffinity": {
+                            REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [{}]}]}
+                        }
+                    }
+                }
+            },
             True,
         ),
         ({"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": {}}}}}}, False),
@@ -169,7 +187,8 @@ def test_no_number_of_seconds(value: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(2, "2"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), (0, "0"), ("1e3", "1e3")]
+    ("value", "text"),
+    [(2, "2"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), (0, "0"), ("1e3", "1e3")],
 )
 def test_amounts_are_quantities_as_text(value: Any, text: str) -> None:
     assert check_amount(value) == text
@@ -214,7 +233,9 @@ def test_the_host_and_port_of_an_endpoint(text: str, expected: tuple[str, int] |
     [("volcano", "volcano", True), ("volcano", None, True), ("volcano", "coscheduling", False),
      ("kueue", "coscheduling", True), (None, "volcano", True), ("kai", "volcano", False)],
 )  # fmt: skip
-def test_queues_of_a_scheduler_imply_it(queue_system: str | None, gang_scheduler: str | None, allowed: bool) -> None:
+def test_queues_of_a_scheduler_imply_it(
+    queue_system: str | None, gang_scheduler: str | None, allowed: bool
+) -> None:
     if allowed:
         check_gang_scheduler(queue_system, gang_scheduler)
         return

@@ -69,7 +69,10 @@ def test_releases_as_projects_write_them(text: str) -> None:
 
 
 def test_a_toleration_only_has_the_fields_that_are_set() -> None:
-    assert Toleration(key="a", toleration_seconds=0).non_null_fields() == {"key": "a", "tolerationSeconds": 0}
+    assert Toleration(key="a", toleration_seconds=0).non_null_fields() == {
+        "key": "a",
+        "tolerationSeconds": 0,
+    }
 
 
 @pytest.mark.parametrize("spec", [{"gpus": {}}, {"gpu": {"resource": "x"}}, {"queueSystem": "slurm"},

@@ -25,10 +25,15 @@ OWN = profile(
             "nvidia-l4": {"nodeLabels": {"pool": "l4"}},
             "plain": {"nodeLabels": {"pool": "plain"}},
         },
-        "fabrics": {"efa": {"env": {"FI_PROVIDER": "own"}}, "rails": {"resources": {"acme.com/rail": 2}}},
+        "fabrics": {
+            "efa": {"env": {"FI_PROVIDER": "own"}},
+            "rails": {"resources": {"acme.com/rail": 2}},
+        },
     }
 )
-NO_FABRIC = profile({"cloud": "eks", "fabrics": {"efa": {"resources": {"vpc.amazonaws.com/efa": 3}}}})
+NO_FABRIC = profile(
+    {"cloud": "eks", "fabrics": {"efa": {"resources": {"vpc.amazonaws.com/efa": 3}}}}
+)
 
 
 def test_an_accelerator_of_the_profile_comes_before_a_built_in_one() -> None:
@@ -56,11 +61,17 @@ def test_how_a_cloud_marks_spot_nodes() -> None:
         ("nvidia-h100", 1, ["p5.48xlarge", "p5.4xlarge"]),
         ("nvidia-h100", 2, ["p5.48xlarge"]),
         ("nvidia-h100", 8, ["p5.48xlarge"]),
-        ("nvidia-h100", 16, ["p5.48xlarge", "p5.4xlarge"]),  # no machine is large enough: another rule says so
+        (
+            "nvidia-h100",
+            16,
+            ["p5.48xlarge", "p5.4xlarge"],
+        ),  # no machine is large enough: another rule says so
         ("nvidia-l4", 8, ["g6.48xlarge"]),
     ],
 )
-def test_machine_types_with_too_few_devices_are_omitted(name: str, count: int, machines: list[str]) -> None:
+def test_machine_types_with_too_few_devices_are_omitted(
+    name: str, count: int, machines: list[str]
+) -> None:
     (requirement,) = devices.node_requirements(EKS, name, count)
     assert requirement.values == machines
 
@@ -69,11 +80,18 @@ def test_requirements_of_the_profile_stay() -> None:
     (requirement,) = devices.node_requirements(OWN, "big", 4)
     assert requirement.values == ["p5.4xlarge"]
     assert devices.node_requirements(OWN, "nvidia-l4", 8) == []
-    assert devices.node_requirements(EKS, None, 8) == devices.node_requirements(EKS, "unknown", 8) == []
+    assert (
+        devices.node_requirements(EKS, None, 8)
+        == devices.node_requirements(EKS, "unknown", 8)
+        == []
+    )
 
 
 def test_a_requirement_without_values_stays() -> None:
-    entry = {"nodeLabels": {"pool": "a"}, "matchExpressions": [{"key": "gpu", "operator": "Exists"}]}
+    entry = {
+        "nodeLabels": {"pool": "a"},
+        "matchExpressions": [{"key": "gpu", "operator": "Exists"}],
+    }
     (requirement,) = devices.node_requirements(profile({"accelerators": {"a": entry}}), "a", 8)
     assert (requirement.key, requirement.operator) == ("gpu", "Exists")
 
@@ -140,15 +158,25 @@ def test_devices_of_a_fabric_on_a_whole_node() -> None:
     assert devices.fabric_devices(EKS, "efa", h100) == 32
     assert devices.fabric_devices(EKS, "nvlink-domain", h100) == 32  # accompanied by EFA
     assert devices.fabric_devices(GKE, "nvlink-domain", h100) is None
-    assert devices.fabric_devices(EKS, "infiniband", h100) is devices.fabric_devices(EKS, None, h100) is None
+    assert (
+        devices.fabric_devices(EKS, "infiniband", h100)
+        is devices.fabric_devices(EKS, None, h100)
+        is None
+    )
     assert devices.fabric_devices(OWN, "efa", big) == 6
 
 
 def test_the_resource_whose_count_depends_on_the_machine() -> None:
-    assert devices.per_machine_resource(EKS, "efa") == devices.per_machine_resource(OWN, "efa") == EFA
+    assert (
+        devices.per_machine_resource(EKS, "efa") == devices.per_machine_resource(OWN, "efa") == EFA
+    )
     assert devices.per_machine_resource(NO_FABRIC, "efa") is None
     assert devices.per_machine_resource(AKS, "infiniband") == "rdma/ib"
-    assert devices.per_machine_resource(EKS, "infiniband") is devices.per_machine_resource(EKS, "roce") is None
+    assert (
+        devices.per_machine_resource(EKS, "infiniband")
+        is devices.per_machine_resource(EKS, "roce")
+        is None
+    )
     assert devices.per_machine_resource(EKS, None) is None
 
 
@@ -202,7 +230,10 @@ def test_processes_that_auto_does_not_count(
 
 
 def test_built_in_labels_of_one_value_and_of_several() -> None:
-    one, several = devices.built_in_accelerator("nvidia-h200", "gke"), devices.built_in_accelerator("nvidia-l4", "eks")
+    one, several = (
+        devices.built_in_accelerator("nvidia-h200", "gke"),
+        devices.built_in_accelerator("nvidia-l4", "eks"),
+    )
     assert one is not None
     assert several is not None
     assert one.node_labels == {"cloud.google.com/gke-accelerator": "nvidia-h200-141gb"}
@@ -217,5 +248,9 @@ def test_a_trainium_node_is_driven_by_one_process() -> None:
     h100 = devices.built_in_accelerator("nvidia-h100", None)
     assert trainium is not None
     assert h100 is not None
-    assert (trainium.processes_per_device, trainium.devices_per_node, trainium.fabric_devices) == (4, 16, {"efa": 16})
+    assert (trainium.processes_per_device, trainium.devices_per_node, trainium.fabric_devices) == (
+        4,
+        16,
+        {"efa": 16},
+    )
     assert (h100.processes_per_device, h100.devices_per_node, h100.fabric_devices) == (1, None, {})

@@ -26,7 +26,9 @@ def test_every_pod_field_has_a_row() -> None:
 
 
 def test_spec_fields_are_named_like_the_model_s() -> None:
-    assert [row.spec_field for row in POD_FIELDS] == [yaml_name(row.attribute) for row in POD_FIELDS]
+    assert [row.spec_field for row in POD_FIELDS] == [
+        yaml_name(row.attribute) for row in POD_FIELDS
+    ]
 
 
 VALUES: dict[str, Any] = {
@@ -50,7 +52,9 @@ def test_a_field_is_written_traced_and_read_back(row: PodField) -> None:
     spec, problems = decode_spec(data)
     assert spec is not None, problems
     template = template_of(spec.spec)
-    where: Any = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", 0)}[row.holder]
+    where: Any = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", 0)}[
+        row.holder
+    ]
     held: Any = template
     for part in where:
         held = held[part]
@@ -58,7 +62,9 @@ def test_a_field_is_written_traced_and_read_back(row: PodField) -> None:
     found = source_path_in(template_of(traced_block(spec.spec, ("spec",))), (*where, row.field))
     assert found is not None
     assert found[:2] == ("spec", row.spec_field)
-    words = pod_fields(ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
+    words = pod_fields(
+        ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False
+    )
     assert words[row.spec_field] == value
 
 
@@ -79,7 +85,9 @@ def test_objects_of_kubernetes_and_nullable_fields() -> None:
     assert {row.spec_field for row in POD_FIELDS if row.nullable} == SPECIAL["nullable"]
 
 
-@pytest.mark.parametrize("row", [row for row in POD_FIELDS if row.nullable], ids=lambda row: row.spec_field)
+@pytest.mark.parametrize(
+    "row", [row for row in POD_FIELDS if row.nullable], ids=lambda row: row.spec_field
+)
 def test_null_is_valid_for_a_nullable_field_or_its_entries(row: PodField) -> None:
     problems = []
     for value in (None, {"k": None}):

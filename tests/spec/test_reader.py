@@ -19,8 +19,21 @@ from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.source import documents as source
 from ptcompile.spec import reader
-from ptcompile.spec.checks import CHECKS, as_text, check_amount, check_interval, check_nnodes, check_pod_template
-from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, ProfileSpec, TopologyLevel
+from ptcompile.spec.checks import (
+    CHECKS,
+    as_text,
+    check_amount,
+    check_interval,
+    check_nnodes,
+    check_pod_template,
+)
+from ptcompile.spec.cluster_profile import (
+    Accelerator,
+    ClusterProfile,
+    Fabric,
+    ProfileSpec,
+    TopologyLevel,
+)
 from ptcompile.spec.devices import built_in_accelerator, built_in_fabric
 from ptcompile.spec.objects import PlainObject
 from ptcompile.spec.reader import CLUSTER, SPEC, Block, SpecViolation
@@ -35,7 +48,8 @@ FILES = ("spec.schema.json", "cluster.schema.json")
 LAW = {
     **test_schema_law.GOLDENS,
     **{
-        f"spec {at}": test_schema_law._document("TrainingJob", spec=one) for at, one in enumerate(test_schema_law.SPECS)
+        f"spec {at}": test_schema_law._document("TrainingJob", spec=one)
+        for at, one in enumerate(test_schema_law.SPECS)
     },
     **{
         f"right {at}": test_schema_law._document("TrainingJob", spec=one)
@@ -57,7 +71,8 @@ DOCUMENTS = {
     for folder in ("golden", "examples")
     for path in sorted((ROOT / folder).glob(f"*/{name}"))
     if name == "cluster.yaml"
-    or path.parent.name in {"everything-of-a-pod", "roles-differ", "llm", "data-loader", "bad-types", "env-sources"}
+    or path.parent.name
+    in {"everything-of-a-pod", "roles-differ", "llm", "data-loader", "bad-types", "env-sources"}
 }
 WHOLE: dict[str, Any] = {
     "apiVersion": "ptcompile/v1",
@@ -65,8 +80,17 @@ WHOLE: dict[str, Any] = {
     "metadata": {"name": "a", "namespace": "b", "labels": {"c": "d"}},
     "spec": {
         "image": "i:1",
-        "elastic": {"nnodes": "2:4", "nprocPerNode": "auto", "maxRestarts": 3, "rdzvConfigs": {"timeout": 5}},
-        "runPolicy": {"backoffLimit": "Unlimited", "activeDeadlineSeconds": 9, "cleanPodPolicy": "All"},
+        "elastic": {
+            "nnodes": "2:4",
+            "nprocPerNode": "auto",
+            "maxRestarts": 3,
+            "rdzvConfigs": {"timeout": 5},
+        },
+        "runPolicy": {
+            "backoffLimit": "Unlimited",
+            "activeDeadlineSeconds": 9,
+            "cleanPodPolicy": "All",
+        },
         "resources": {"cpu": 1, "requests": {"memory": "1Gi"}, "devices": {"rdma/hca": 1}},
         "topology": {"required": "rack"},
         "runtimeRef": {"name": "r"},
@@ -74,7 +98,9 @@ WHOLE: dict[str, Any] = {
         "podSecurity": "restricted",
         "sharedMemory": "1Gi",
         "masterPort": 1,
-        "roles": {"loader": {"replicas": 2, "env": {"A": {"secretKeyRef": {"name": "n", "key": "k"}}}}},
+        "roles": {
+            "loader": {"replicas": 2, "env": {"A": {"secretKeyRef": {"name": "n", "key": "k"}}}}
+        },
         "manifest": {"job": {"spec": {}}},
     },
 }
@@ -82,7 +108,13 @@ WHOLE: dict[str, Any] = {
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, one in inner:
         yield from _places(one, (*path, key))
 
@@ -146,7 +178,9 @@ def _fault(detail: Mapping[str, Any], data: Any) -> SpecViolation:
     words = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ", ").split(", ")
     expected = tuple(word.strip("'") for word in words) if detail["type"] == "literal_error" else ()
     error = detail.get("ctx", {}).get("error")
-    return SpecViolation(detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error)
+    return SpecViolation(
+        detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error
+    )
 
 
 def _path(loc: Iterable[str | int], data: Any) -> tuple[str | int, ...]:
@@ -173,7 +207,9 @@ def agree(data: Any) -> bool:
     document = document_of(data)
     value, faults = reader.read(document, data)
     model, expected = of_models(document, data)
-    assert [(fault.kind, fault.path) for fault in faults] == [(fault.kind, fault.path) for fault in expected]
+    assert [(fault.kind, fault.path) for fault in faults] == [
+        (fault.kind, fault.path) for fault in expected
+    ]
     assert problems(faults, data, document) == problems(expected, data, document)
     assert (value is None) == (model is None)
     if model is not None:
@@ -211,7 +247,10 @@ def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_both_agree_on_a_file_with_a_mistake_at_any_path(name: str) -> None:
     for document in source.read(DOCUMENTS[name].read_bytes()).documents:
-        taken = [agree(one) for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))]
+        taken = [
+            agree(one)
+            for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))
+        ]
         assert taken.count(False) > 30
 
 
@@ -231,7 +270,9 @@ def test_values_other_than_documents_are_violations(data: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}], ids=repr
+    "data",
+    [{1: 2}, {None: None}, {"spec": {(1, 2): 3}, "metadata": {"labels": {4: "a"}}}],
+    ids=repr,
 )
 def test_keys_other_than_strings_are_violations(data: Any) -> None:
     """In files, `source.json_reader.flaw` rejects such keys first, with another message."""
@@ -268,13 +309,29 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
 
 @pytest.mark.parametrize(("words", "taken"), IN_A_SPEC, ids=str)
 def test_values_that_the_reader_accepts(words: dict[str, Any], taken: bool) -> None:
-    assert agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
+    assert (
+        agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
+    )
 
 
 def test_violations_are_in_the_order_of_the_model() -> None:
-    data = {**WHOLE, "spec": {"nodess": 2, **WHOLE["spec"], "script": 5, "master": {"replicas": "x"}, "image": 1}}
+    data = {
+        **WHOLE,
+        "spec": {
+            "nodess": 2,
+            **WHOLE["spec"],
+            "script": 5,
+            "master": {"replicas": "x"},
+            "image": 1,
+        },
+    }
     _, faults = reader.read(SPEC, data)
-    assert [one.path[1:] for one in faults] == [("image",), ("script",), ("master", "replicas"), ("nodess",)]
+    assert [one.path[1:] for one in faults] == [
+        ("image",),
+        ("script",),
+        ("master", "replicas"),
+        ("nodess",),
+    ]
 
 
 def test_the_built_in_profile_and_entries_equal_the_models() -> None:
@@ -317,15 +374,31 @@ def _schemas(node: Any) -> Iterator[dict[str, Any]]:
     yield node
     if node.get("x-check") == "pod-template":
         return
-    inner = [*node.get("anyOf", ()), *node.get("properties", {}).values(), *node.get("$defs", {}).values()]
-    inner += [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+    inner = [
+        *node.get("anyOf", ()),
+        *node.get("properties", {}).values(),
+        *node.get("$defs", {}).values(),
+    ]
+    inner += [
+        node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)
+    ]
     for one in inner:
         yield from _schemas(one)
 
 
 SAY_NOTHING = {"$id", "$schema", "$defs", "title", "description", "examples", "default", "x-check"}
 FOR_EDITORS = {"allOf", "if", "then", "propertyNames", "minProperties"}
-READ = {"$ref", "anyOf", "const", "enum", "type", "properties", "required", "additionalProperties", "items"}
+READ = {
+    "$ref",
+    "anyOf",
+    "const",
+    "enum",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+}
 BOUNDS = {"object": set(), "string": {"pattern", "maxLength"}, "integer": {"minimum", "maximum"}}
 
 
@@ -335,8 +408,15 @@ def test_the_reader_supports_every_keyword_of_the_schemas(file: str) -> None:
     for schema in _schemas(load(file)):
         if "x-check" not in schema:
             kind = schema.get("type")
-            known = READ | SAY_NOTHING | (FOR_EDITORS if kind == "object" else set()) | BOUNDS.get(str(kind), set())
-            known |= {"minProperties", "maxProperties"} if schema.get("title") == "EnvSource" else set()
+            known = (
+                READ
+                | SAY_NOTHING
+                | (FOR_EDITORS if kind == "object" else set())
+                | BOUNDS.get(str(kind), set())
+            )
+            known |= (
+                {"minProperties", "maxProperties"} if schema.get("title") == "EnvSource" else set()
+            )
             assert schema.keys() <= known, schema
 
 

@@ -18,6 +18,7 @@ def test_the_schema_is_valid_and_every_field_is_described(kind: str) -> None:
         f"{model}.{name}"
         for model, body in [("", schema), *schema["$defs"].items()]
         for name, field in body.get("properties", {}).items()
-        if "description" not in {**schema["$defs"].get(field.get("$ref", "").rpartition("/")[2], {}), **field}
+        if "description"
+        not in {**schema["$defs"].get(field.get("$ref", "").rpartition("/")[2], {}), **field}
     ]
     assert [name for name in bare if not name.startswith("Toleration.")] == []

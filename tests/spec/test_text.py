@@ -56,7 +56,13 @@ def test_short_items_share_lines_and_long_items_do_not() -> None:
 
 
 def test_a_comment_follows_its_line_if_it_fits() -> None:
-    document = {"spec": {"image": "i:1", "args": ["a" * 40, "b" * 40], "env": {"A": "a" * 60, "B": "b" * 60}}}
+    document = {
+        "spec": {
+            "image": "i:1",
+            "args": ["a" * 40, "b" * 40],
+            "env": {"A": "a" * 60, "B": "b" * 60},
+        }
+    }
     said: dict[tuple[str | int, ...], str] = {
         ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
     }
@@ -69,7 +75,11 @@ def test_a_comment_follows_its_line_if_it_fits() -> None:
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\x00"])
 def test_no_character_ends_a_comment(sign: str) -> None:
-    text = write_yaml({"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more"))
+    text = write_yaml(
+        {"a": 1, "b": 2}, {("b",): f"was {sign}c: 3"}, (f"spec.{sign}x is removed", "more")
+    )
     assert yaml.safe_load(text) == {"a": 1, "b": 2}
-    assert text.count("\n") == (6 if sign == "\n" else 4)  # several lines go above the key, each as a comment
+    assert text.count("\n") == (
+        6 if sign == "\n" else 4
+    )  # several lines go above the key, each as a comment
     assert repr(sign)[1:-1] in text

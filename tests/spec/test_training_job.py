@@ -29,10 +29,16 @@ def test_defaults_are_those_of_elastic(field: str, default: Any) -> None:
 def test_defaults_of_a_job() -> None:
     job = JobSpec()
     assert job.shared_memory is True, "increase_shared_mem"
-    assert job.master_port == 23456, "docs/facts/volcano.md#plugin-arguments, docs/facts/training-operator.md#defaults"
+    assert job.master_port == 23456, (
+        "docs/facts/volcano.md#plugin-arguments, docs/facts/training-operator.md#defaults"
+    )
     assert (job.volcano.master_task, job.volcano.worker_task) == ("master", "worker")
     policy = job.run_policy
-    assert (policy.clean_pod_policy, policy.ttl_seconds_after_finished, policy.backoff_limit) == (None, None, None)
+    assert (policy.clean_pod_policy, policy.ttl_seconds_after_finished, policy.backoff_limit) == (
+        None,
+        None,
+        None,
+    )
     assert (policy.active_deadline_seconds, policy.suspend) == (None, False)
 
 
@@ -80,7 +86,10 @@ def test_every_parameter_has_a_field() -> None:
     read = Spec.model_validate(data)
     again = Spec.model_validate(read.model_dump(by_alias=True, exclude_unset=True))
     assert again == read
-    assert (read.spec.run_policy.ttl_seconds_after_finished, read.spec.run_policy.backoff_limit) == (0, 0)
+    assert (
+        read.spec.run_policy.ttl_seconds_after_finished,
+        read.spec.run_policy.backoff_limit,
+    ) == (0, 0)
     assert read.spec.termination_grace_period_seconds == 0
     assert read.spec.elastic is not None
     assert read.spec.elastic.rdzv_configs == {"timeout": 1200, "last_call_timeout": 60}
@@ -117,7 +126,9 @@ def test_the_schema_for_editors_is_valid() -> None:
 VALIDATOR = jsonschema.Draft202012Validator(vocabulary.json_schema())
 
 
-@pytest.mark.parametrize("body", [EVERYTHING, "image: i\nscript: t", "image: i\nresources: {cpu: 0.5, memory: 1Gi}"])
+@pytest.mark.parametrize(
+    "body", [EVERYTHING, "image: i\nscript: t", "image: i\nresources: {cpu: 0.5, memory: 1Gi}"]
+)
 def test_the_schema_accepts_what_the_models_accept(body: str) -> None:
     data = yaml.safe_load(text(body))
     Spec.model_validate(data)

@@ -54,7 +54,11 @@ spec: {image: "ghcr.io/acme/llama:2.1", script: train.py, nodes: 2}
 
 def names(result: ptcompile.Result) -> list[str]:
     """Return the names of the jobs that a result has."""
-    return [manifest["metadata"]["name"] for manifest in result.manifests if manifest["kind"] != "Service"]
+    return [
+        manifest["metadata"]["name"]
+        for manifest in result.manifests
+        if manifest["kind"] != "Service"
+    ]
 
 
 def messages(text: str, **more: Any) -> list[str]:
@@ -76,7 +80,12 @@ def test_a_family_is_one_job_for_each_variant() -> None:
 
 
 def test_a_list_of_maps_is_their_product_the_first_the_slowest() -> None:
-    assert names(compile(SWEEP)) == ["sft-lr-1e-5-s1", "sft-lr-1e-5-s2", "sft-lr-3e-5-s1", "sft-lr-3e-5-s2"]
+    assert names(compile(SWEEP)) == [
+        "sft-lr-1e-5-s1",
+        "sft-lr-1e-5-s2",
+        "sft-lr-3e-5-s1",
+        "sft-lr-3e-5-s2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +96,9 @@ def test_a_list_of_maps_is_their_product_the_first_the_slowest() -> None:
         (["lr-1e-5-s1", "s2"], ["sft-lr-1e-5-s1", "sft-lr-1e-5-s2", "sft-lr-3e-5-s2"]),
     ],
 )
-def test_variants_are_chosen_by_their_names_or_the_whole_name(chosen: list[str], jobs: list[str]) -> None:
+def test_variants_are_chosen_by_their_names_or_the_whole_name(
+    chosen: list[str], jobs: list[str]
+) -> None:
     assert names(compile(SWEEP, variants=chosen)) == jobs
 
 
@@ -104,7 +115,9 @@ VALUES: dict[str, list[Any]] = {
     "nodeSelector": [{"pool": "a"}],
     "terminationGracePeriodSeconds": [7, None],
 }
-PATCHES = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in VALUES.items()})
+PATCHES = st.fixed_dictionaries(
+    {}, optional={name: st.sampled_from(values) for name, values in VALUES.items()}
+)
 
 
 def _assignments(patch: dict[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
@@ -117,7 +130,9 @@ def _assignments(patch: dict[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
 
 
 @given(specs(), st.lists(PATCHES, min_size=1, max_size=3))
-def test_a_family_is_as_many_calls_with_a_name_and_overrides(spec: dict[str, Any], patches: list[Any]) -> None:
+def test_a_family_is_as_many_calls_with_a_name_and_overrides(
+    spec: dict[str, Any], patches: list[Any]
+) -> None:
     variants = {f"v{number}": patch for number, patch in enumerate(patches)}
     base = spec["metadata"].get("name")
     if base is None:
@@ -154,7 +169,10 @@ variants:
     (container,) = pod["containers"]
     assert [volume["name"] for volume in pod["volumes"]][:2] == ["data", "more"]
     assert container["volumeMounts"][0] == {"name": "data", "mountPath": "/data", "readOnly": True}
-    assert container["env"][0] == {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "d"}}}
+    assert container["env"][0] == {
+        "name": "A",
+        "valueFrom": {"configMapKeyRef": {"name": "c", "key": "d"}},
+    }
     assert "B" not in [entry["name"] for entry in container["env"]]
 
 
@@ -169,7 +187,9 @@ FAULTS = {
     ),
     "of a combination, at the line of the document": (
         HEAD + "variants:\n  b: {args: [a]}\n  c: {elastic: {nnodes: '3:4', maxRestarts: 3}}\n",
-        ["4 spec.nodes: the job starts with 2 nodes, but elastic.nnodes allows 3 to 4 (in a-c: variants.c, line 7)"],
+        [
+            "4 spec.nodes: the job starts with 2 nodes, but elastic.nnodes allows 3 to 4 (in a-c: variants.c, line 7)"
+        ],
     ),
     "of a product": (
         HEAD + "variants:\n- b: {nodes: 5}\n  c: {nodes: 3}\n- d: {elastic: {nnodes: '3:4'}}\n",
@@ -197,7 +217,8 @@ FAULTS = {
     "an empty list": (HEAD + "variants: []\n", ["5 variants: not a mapping of variants"]),
     "no fields": (HEAD + "variants: {b: 3}\n", ["5 variants.b: not a mapping"]),
     "one name twice": (
-        HEAD + "variants:\n- {b: {nodes: 3}, b-c: {nodes: 4}}\n- {c-d: {args: [a]}, d: {args: [b]}}\n",
+        HEAD
+        + "variants:\n- {b: {nodes: 3}, b-c: {nodes: 4}}\n- {c-d: {args: [a]}, d: {args: [b]}}\n",
         ["5 variants: two jobs have the same name"],
     ),
     "a spec that is none": (
@@ -224,7 +245,10 @@ def test_a_fault_is_at_its_line(fault: str) -> None:
 
 
 def test_a_quoted_number_is_a_name() -> None:
-    assert names(compile(HEAD + 'variants: {"1e-5": {nodes: 3}, "2": {nodes: 4}}\n')) == ["a-1e-5", "a-2"]
+    assert names(compile(HEAD + 'variants: {"1e-5": {nodes: 3}, "2": {nodes: 4}}\n')) == [
+        "a-1e-5",
+        "a-2",
+    ]
 
 
 def test_a_document_has_at_most_256_jobs_and_untrusted_32(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,12 +263,18 @@ def test_a_document_has_at_most_256_jobs_and_untrusted_32(monkeypatch: pytest.Mo
 
 OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "an unknown variant": ({"variants": ["7b"]}, ["9 variants: no variant '7b'"]),
-    "an override of an unknown one": ({"overrides": [("variants.7b.nodes", 3)]}, ["0 variants: no variant '7b'"]),
+    "an override of an unknown one": (
+        {"overrides": [("variants.7b.nodes", 3)]},
+        ["0 variants: no variant '7b'"],
+    ),
     "an override that is wrong": (
         {"overrides": [("variants.70b.nodes", "x")]},
         ["0 variants.70b.nodes: 'x' is not a whole number"],
     ),
-    "a wrong override of all": ({"overrides": [("spec.nodes", "x")]}, ["0 spec.nodes: 'x' is not a whole number"]),
+    "a wrong override of all": (
+        {"overrides": [("spec.nodes", "x")]},
+        ["0 spec.nodes: 'x' is not a whole number"],
+    ),
     "a name for several": (
         {"name": "x"},
         ["0 metadata.name: 'x' names one job, and this is a second one"] * 2,
@@ -260,15 +290,24 @@ def test_options_that_do_not_fit(options: str) -> None:
 
 def test_options_without_variants() -> None:
     assert messages(HEAD, variants=["b"]) == ["1 variants: the spec has no variants"]
-    assert messages(HEAD, overrides=[("variants.b.nodes", 3)]) == ["0 variants: the spec has no variants"]
+    assert messages(HEAD, overrides=[("variants.b.nodes", 3)]) == [
+        "0 variants: the spec has no variants"
+    ]
 
 
 def test_an_override_wins_over_every_variant_and_may_be_of_one() -> None:
-    result = compile(SWEEP, target="job", overrides=[("spec.nodes", 4), ("variants.s2.env.SEED", "9")])
+    result = compile(
+        SWEEP, target="job", overrides=[("spec.nodes", 4), ("variants.s2.env.SEED", "9")]
+    )
     jobs = [item for item in result.manifests if item["kind"] == "Job"]
     assert {job["spec"]["parallelism"] for job in jobs} == {4}
     seeds = [job["spec"]["template"]["spec"]["containers"][0]["env"] for job in jobs]
-    assert [next(entry["value"] for entry in env if entry["name"] == "SEED") for env in seeds] == ["1", "9", "1", "9"]
+    assert [next(entry["value"] for entry in env if entry["name"] == "SEED") for env in seeds] == [
+        "1",
+        "9",
+        "1",
+        "9",
+    ]
 
 
 def test_the_run_may_name_one_variant() -> None:
@@ -287,7 +326,9 @@ def test_explain_names_the_line_of_the_variant_and_the_one_it_replaces() -> None
     first = cause.inputs[0]
     assert (first.path, first.span and first.span.line) == (("variants", "70b", "env", "LR"), 11)
     assert first.over == "spec.env.LR, line 7"
-    assert "llama.yaml:11:86  variants.70b.env.LR, over spec.env.LR, line 7" in explanation.text("env[LR].value")
+    assert "llama.yaml:11:86  variants.70b.env.LR, over spec.env.LR, line 7" in explanation.text(
+        "env[LR].value"
+    )
 
 
 def test_verbs_that_look_at_one_job_list_the_variants() -> None:
@@ -301,7 +342,10 @@ def test_an_item_of_a_list_cannot_have_variants() -> None:
     document = yaml.safe_load(LLAMA)
     report = lint({"apiVersion": "v1", "kind": "List", "items": [document]})
     (finding,) = report.diagnostics
-    assert finding.message == "variants are of a TrainingJob that is a document, and this one is an item of a List"
+    assert (
+        finding.message
+        == "variants are of a TrainingJob that is a document, and this one is an item of a List"
+    )
 
 
 SHARED = """\
@@ -335,7 +379,11 @@ ANY = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "b", "name"]),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(["a", "nodes", "env", "volumes", "name", "tolerations"]), inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["a", "nodes", "env", "volumes", "name", "tolerations"]),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=12,
 )
@@ -350,12 +398,17 @@ def test_anything_is_a_finding(spec: Any, variants: Any) -> None:
 
 def test_an_anchor_of_an_earlier_document_names_variants() -> None:
     (finding,) = lint("a: &base {x: 1}\n---\nb: *base\n").diagnostics
-    assert finding.help == "an anchor ends with its document: write it again, or one spec with variants"
+    assert (
+        finding.help
+        == "an anchor ends with its document: write it again, or one spec with variants"
+    )
     (finding,) = lint("b: *base\n").diagnostics
     assert finding.help == "quote the value if '*' is meant as text"
 
 
 @pytest.mark.parametrize("key", ["matrix", "sweep", "variants"])
 def test_words_of_others_inside_spec_name_variants(key: str) -> None:
-    (finding,) = compile(HEAD.replace("nodes: 2", f"nodes: 2, {key}: {{b: {{nodes: 3}}}}")).diagnostics
+    (finding,) = compile(
+        HEAD.replace("nodes: 2", f"nodes: 2, {key}: {{b: {{nodes: 3}}}}")
+    ).diagnostics
     assert "variants" in (finding.help or "")

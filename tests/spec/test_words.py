@@ -62,7 +62,9 @@ def test_a_pod_only_supports_an_unlimited_backoff_limit() -> None:
     unlimited = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}")
     assert errors(unlimited, "pod") == []
     assert warnings(unlimited, "pod") == []
-    assert errors(unlimited.replace("Unlimited", "3"), "pod") == [("spec", "runPolicy", "backoffLimit")]
+    assert errors(unlimited.replace("Unlimited", "3"), "pod") == [
+        ("spec", "runPolicy", "backoffLimit")
+    ]
 
 
 def test_names_are_used_if_the_operator_allows_them() -> None:
@@ -70,7 +72,10 @@ def test_names_are_used_if_the_operator_allows_them() -> None:
     for target in ("job", "jobset", "volcano"):
         assert main(manifest(source, target))["name"] == "c"
     assert manifest(source, "jobset")["spec"]["replicatedJobs"][0]["name"] == "nodes"
-    assert [one["name"] for one in manifest(source, "volcano")["spec"]["tasks"]] == ["chief", "crew"]
+    assert [one["name"] for one in manifest(source, "volcano")["spec"]["tasks"]] == [
+        "chief",
+        "crew",
+    ]
     assert "train-nodes-0-0.train" in str(manifest(source, "jobset"))
     for target, name in (("pytorchjob", "pytorch"), ("trainjob", "node")):
         assert "done-differently" in warnings(source, target)
@@ -101,7 +106,9 @@ def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
     source = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4, monitorInterval: null}")
     found = env(manifest(source, "job"))
     assert found.pop("PET_NODE_RANK") == {
-        "fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+        "fieldRef": {
+            "fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+        }
     }, "a variable cannot refer to one that the controller appends"
     assert found == {
         "PET_NNODES": "2",
@@ -111,7 +118,9 @@ def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
         "PET_RDZV_CONF": f"timeout={JOIN_TIMEOUT_SECONDS},join_timeout={JOIN_TIMEOUT_SECONDS}",
         "OMP_NUM_THREADS": "1",
     }
-    alone = env(manifest(text(IN_COMMAND + "elastic: {nprocPerNode: 4, monitorInterval: null}"), "pod"))
+    alone = env(
+        manifest(text(IN_COMMAND + "elastic: {nprocPerNode: 4, monitorInterval: null}"), "pod")
+    )
     assert (alone["PET_STANDALONE"], alone["PET_NPROC_PER_NODE"]) == ("1", "4")
 
 
@@ -151,7 +160,9 @@ def test_a_job_may_start_within_its_range() -> None:
     assert (indexed["completions"], indexed["parallelism"]) == (2, 2)
     assert "--nnodes=1:4" in main(indexed)["command"]
     one = manifest(smallest('nodes: 1\nelastic: {nnodes: "1:4"}'), "job")["spec"]
-    assert (one["completionMode"], one["template"]["spec"]["subdomain"]) == ("Indexed", "train"), "more may come"
+    assert (one["completionMode"], one["template"]["spec"]["subdomain"]) == ("Indexed", "train"), (
+        "more may come"
+    )
 
 
 def test_one_node_needs_no_index() -> None:
@@ -161,13 +172,22 @@ def test_one_node_needs_no_index() -> None:
 
 
 def test_a_trainjob_with_a_runtime_only_has_the_spec_s_fields() -> None:
-    source = text("runtimeRef: {name: ours, kind: TrainingRuntime}\nargs: [--lr=1]\nresources: {gpu: 2}")
+    source = text(
+        "runtimeRef: {name: ours, kind: TrainingRuntime}\nargs: [--lr=1]\nresources: {gpu: 2}"
+    )
     (made,) = ptcompile.compile(source, target="trainjob").unwrap()
     assert made["spec"] == {
-        "runtimeRef": {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "ours"},
+        "runtimeRef": {
+            "apiGroup": "trainer.kubeflow.org",
+            "kind": "TrainingRuntime",
+            "name": "ours",
+        },
         "trainer": {
             "args": ["--lr=1"],
-            "resourcesPerNode": {"requests": {"nvidia.com/gpu": "2"}, "limits": {"nvidia.com/gpu": "2"}},
+            "resourcesPerNode": {
+                "requests": {"nvidia.com/gpu": "2"},
+                "limits": {"nvidia.com/gpu": "2"},
+            },
         },
     }
     assert errors(source, "jobset") == [("spec", "runtimeRef")]
@@ -186,12 +206,16 @@ def test_fields_that_belong_to_the_runtime_are_rejected(body: str, path: tuple[s
 
 
 def test_manifest_is_merged_into_the_finished_object() -> None:
-    patch = "manifest: {jobset: {spec: {network: null, replicatedJobs: [{name: node, groupName: g}]}}}"
+    patch = (
+        "manifest: {jobset: {spec: {network: null, replicatedJobs: [{name: node, groupName: g}]}}}"
+    )
     spec = manifest(smallest(patch), "jobset")["spec"]
     assert "network" not in spec
     assert (spec["replicatedJobs"][0]["groupName"], len(spec["replicatedJobs"])) == ("g", 1)
     assert warnings(smallest(patch), "job") == ["not-carried-over"]
-    assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), "it is validated"
+    assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), (
+        "it is validated"
+    )
 
 
 def test_the_spec_says_how_long_nodes_wait() -> None:

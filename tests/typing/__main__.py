@@ -23,10 +23,15 @@ Errors = set[tuple[str, int]]
 def laid_out(folder: Path) -> list[str]:
     """Copy the programs and the code blocks of the README and the guide to a folder outside the project."""
     shutil.copy(HERE / "pyrightconfig.json", folder)
-    programs = {path.name: path.read_text(encoding="utf-8") for path in (HERE / "right.py", HERE / "wrong.py")}
+    programs = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in (HERE / "right.py", HERE / "wrong.py")
+    }
     for page in PAGES:
         found = re.findall(
-            r"^```python(?: title=\"(.*?)\")?\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+            r"^```python(?: title=\"(.*?)\")?\n(.*?)^```$",
+            page.read_text("utf-8"),
+            re.MULTILINE | re.DOTALL,
         )
         stem = page.stem.replace("-", "_").lower()
         programs |= {title or f"{stem}_{at}.py": block for at, (title, block) in enumerate(found)}
@@ -37,17 +42,39 @@ def laid_out(folder: Path) -> list[str]:
 
 def mypy(folder: Path, names: list[str]) -> Errors:
     """Return file and line of each mypy error; print mypy's output."""
-    words = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--cache-dir=/dev/null", "--no-error-summary"]
+    words = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file=",
+        "--strict",
+        "--cache-dir=/dev/null",
+        "--no-error-summary",
+    ]
     done = subprocess.run([*words, *names], cwd=folder, capture_output=True, text=True, check=False)
     print(done.stdout + done.stderr)
-    return {(file, int(line)) for file, line in re.findall(r"^(?:.*/)?(\w+\.py):(\d+): error:", done.stdout, re.M)}
+    return {
+        (file, int(line))
+        for file, line in re.findall(r"^(?:.*/)?(\w+\.py):(\d+): error:", done.stdout, re.M)
+    }
 
 
 def pyright(folder: Path, _names: list[str]) -> Errors:
     """Return file and line of each pyright error; print the errors."""
-    words = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)]
+    words = [
+        sys.executable,
+        "-m",
+        "basedpyright",
+        "--outputjson",
+        "--pythonpath",
+        sys.executable,
+        "-p",
+        str(folder),
+    ]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    found = [one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"]
+    found = [
+        one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"
+    ]
     for one in found:
         print(f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}")
     return {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found}

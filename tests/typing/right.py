@@ -61,7 +61,9 @@ elastic = Spec(
         env=common,
         volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "corpus"}}],
         volume_mounts=mounts,
-        run_policy=RunPolicy(clean_pod_policy="Running", ttl_seconds_after_finished=600, backoff_limit=3),
+        run_policy=RunPolicy(
+            clean_pod_policy="Running", ttl_seconds_after_finished=600, backoff_limit=3
+        ),
         queue="research",
         topology=Topology(preferred="rack"),
     ),
@@ -73,7 +75,10 @@ roles = Spec(
         command=["python", "train.py"],
         target="pytorchjob",
         master=RoleSpec(env={"TOKEN": EnvSource(secret_key_ref={"name": "hf", "key": "token"})}),
-        worker=RoleSpec(replicas=3, resources=Resources(requests=ResourceList(cpu=4), limits=ResourceList(cpu="8"))),
+        worker=RoleSpec(
+            replicas=3,
+            resources=Resources(requests=ResourceList(cpu=4), limits=ResourceList(cpu="8")),
+        ),
         shared_memory=False,
         volcano=Volcano(master_task="first"),
     ),
@@ -81,14 +86,19 @@ roles = Spec(
 sides = Spec(
     metadata=Metadata(name="sides"),
     spec=JobSpec(
-        image="img:1", module="acme.train", nodes=2, roles={"loader": SideRole(command=["python", "load.py"])}
+        image="img:1",
+        module="acme.train",
+        nodes=2,
+        roles={"loader": SideRole(command=["python", "load.py"])},
     ),
 )
 profile = ClusterProfile(
     metadata=ProfileMetadata(name="prod"),
     spec=ProfileSpec(
         versions=OperatorVersions(kubernetes="1.34", training_operator="1.9"),
-        gpu=Gpu(tolerations=[Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")]),
+        gpu=Gpu(
+            tolerations=[Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")]
+        ),
         accelerators={"h100": Accelerator(node_labels={"gpu": "h100"})},
         fabrics={"ib": Fabric(resources={"rdma/hca": 1}, env={"NCCL_IB_HCA": "mlx5"})},
         spot=Spot(match_expressions=[NodeRequirement(key="spot", operator="In", values=["yes"])]),
@@ -102,7 +112,9 @@ profile = ClusterProfile(
 def compiled(spec: Spec) -> list[dict[str, Any]]:
     """Return the manifests, or raise an exception that says why there are none."""
     result: Result = ptcompile.compile(spec, cluster=profile, target=spec.spec.target)
-    told: list[str] = [f"{one.code} {one.severity} {one.stage}: {one.message}" for one in result.diagnostics]
+    told: list[str] = [
+        f"{one.code} {one.severity} {one.stage}: {one.message}" for one in result.diagnostics
+    ]
     if not result.ok:
         raise CompileError(result.diagnostics)
     first: Diagnostic | None = next(iter(result.diagnostics), None)
@@ -111,7 +123,9 @@ def compiled(spec: Spec) -> list[dict[str, Any]]:
     return list(result.unwrap())
 
 
-def no_default_namespace(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
+def no_default_namespace(
+    manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
+) -> Iterator[Found]:
     """Yield a finding for the default namespace: a plugin's rule."""
     if manifest["metadata"].get("namespace") == "default":
         fix = Fix("name a team's", (Edit("set", ("metadata", "namespace"), "team-a"),), safe=False)
@@ -123,7 +137,9 @@ def labelled(job: Job, context: Context) -> Job:
     return job._replace(labels={**job.labels, "target": context.target.name})
 
 
-RULES: tuple[Rule, ...] = (Rule("ACME002", "no-default-namespace", no_default_namespace, kinds=("Job",)),)
+RULES: tuple[Rule, ...] = (
+    Rule("ACME002", "no-default-namespace", no_default_namespace, kinds=("Job",)),
+)
 SIMPLE: dict[str, str] = {
     "code": "ACME101",
     "name": "cost-center",

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile import ClusterProfile, Elastic, JobSpec, Metadata, ProfileSpec, Resources, RoleSpec, RunPolicy, Spec
+from ptcompile import (
+    ClusterProfile,
+    Elastic,
+    JobSpec,
+    Metadata,
+    ProfileSpec,
+    Resources,
+    RoleSpec,
+    RunPolicy,
+    Spec,
+)
 
 Metadata(name=3)  # wrong
 Elastic(nproc_per_node="all")  # wrong

@@ -17,7 +17,12 @@ MOUNT: Json = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108 - a path of
 
 def limit_range(namespace: str = "ml", name: str = "d", **item: Any) -> Json:
     spec = {"limits": [{"type": "Container", **item}]}
-    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
 
 
 def gpu_pod(**limits: str) -> Json:
@@ -57,7 +62,11 @@ def test_a_range_that_the_server_rejects_writes_nothing() -> None:
 
 def test_the_finding_stands_in_the_file_and_names_the_writer() -> None:
     manifest = gpu_pod()
-    (one,) = run(manifest, stream=[manifest, limit_range(default=CPU_AND_MEMORY)], only={"fewer-cpus-than-gpus"})
+    (one,) = run(
+        manifest,
+        stream=[manifest, limit_range(default=CPU_AND_MEMORY)],
+        only={"fewer-cpus-than-gpus"},
+    )
     assert one.path == ("spec", "containers", 0, "resources", "limits")
     assert one.message.startswith("spec.containers[0].resources.limits: 500m for 4 GPUs")
     assert one.message.endswith("(cpu is set by LimitRange ml/d)")

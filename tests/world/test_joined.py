@@ -18,20 +18,34 @@ NODE = (*POD, "containers", 0)
 def runtime(*, policy: Json | None = None, pod: Json | None = None, **container: Any) -> Json:
     node = {"name": "node", "image": "ghcr.io/acme/train:1.0", **container}
     step = {"metadata": {"labels": {runtimes.ANCESTOR: "trainer"}}}
-    job = {"name": "node", "template": {**step, "spec": {"template": {"spec": {**(pod or {}), "containers": [node]}}}}}
+    job = {
+        "name": "node",
+        "template": {**step, "spec": {"template": {"spec": {**(pod or {}), "containers": [node]}}}},
+    }
     return {
         "apiVersion": runtimes.API_VERSION,
         "kind": "TrainingRuntime",
         "metadata": {"name": "acme", "namespace": "ml"},
-        "spec": {"mlPolicy": policy or {"torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}},
+        "spec": {
+            "mlPolicy": policy or {"torch": {}},
+            "template": {"spec": {"replicatedJobs": [job]}},
+        },
     }
 
 
 def train_job(name: str = "acme", **spec: Any) -> Json:
-    reference = {"name": name, "kind": "TrainingRuntime" if name == "acme" else "ClusterTrainingRuntime"}
+    reference = {
+        "name": name,
+        "kind": "TrainingRuntime" if name == "acme" else "ClusterTrainingRuntime",
+    }
     metadata = {"name": "train", "namespace": "ml"}
     spec = {"runtimeRef": reference, **spec}
-    return {"apiVersion": runtimes.API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": runtimes.API_VERSION,
+        "kind": "TrainJob",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def trainer(**fields: Any) -> Json:
@@ -63,7 +77,9 @@ def place(path: tuple[str | int, ...], job: Json, *others: Json) -> tuple[Any, .
         (("resources", "limits", "cpu"), ("resourcesPerNode", "limits", "cpu")),
     ],
 )
-def test_a_field_of_the_trainer_is_its_own_place(path: tuple[str | int, ...], own: tuple[str | int, ...]) -> None:
+def test_a_field_of_the_trainer_is_its_own_place(
+    path: tuple[str | int, ...], own: tuple[str | int, ...]
+) -> None:
     job = train_job(trainer=trainer(image="a:1", resourcesPerNode={"limits": {"cpu": 1}}))
     assert place((*NODE, *path), job, runtime()) == (("spec", "trainer", *own), "", None)
 
@@ -72,7 +88,9 @@ def test_a_variable_is_found_by_its_name() -> None:
     job = train_job(trainer=trainer(env=[{"name": "B", "value": "1"}, {"name": "A", "value": "2"}]))
     base = runtime(env=[{"name": "A", "value": "0"}, {"name": "C", "value": "0"}])
     names = [entry.name for entry in subject(job, base).templates[0].containers[0].env]
-    places = {name: place((*NODE, "env", names.index(name), "value"), job, base)[:2] for name in names}
+    places = {
+        name: place((*NODE, "env", names.index(name), "value"), job, base)[:2] for name in names
+    }
 
     assert places["A"] == (("spec", "trainer", "env", 1, "value"), "")
     assert places["B"] == (("spec", "trainer", "env", 0, "value"), "")
@@ -82,7 +100,9 @@ def test_a_variable_is_found_by_its_name() -> None:
 
 
 def test_what_the_runtime_alone_has_is_at_the_reference() -> None:
-    base = runtime(resources={"limits": {"memory": "1Gi"}}, volumeMounts=[{"name": "d", "mountPath": "/d"}])
+    base = runtime(
+        resources={"limits": {"memory": "1Gi"}}, volumeMounts=[{"name": "d", "mountPath": "/d"}]
+    )
     job = train_job(trainer=trainer(resourcesPerNode={"limits": {"cpu": 1}}))
     written = ("spec", "template", "spec", "replicatedJobs", 0, *POD[3:], "containers", 0)
     for path in (("resources", "limits", "memory"), ("volumeMounts", 0, "mountPath")):
@@ -115,8 +135,15 @@ def test_a_patch_is_its_own_place(release: str) -> None:
 
 def test_findings_of_the_joined_pod() -> None:
     claim = {"name": "ck", "persistentVolumeClaim": {"claimName": "rwo"}}
-    shared = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "rwo", "namespace": "ml"}}
-    shared["spec"] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    shared = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "rwo", "namespace": "ml"},
+    }
+    shared["spec"] = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
     mount = {"name": "ck", "mountPath": "/dev/shm"}  # noqa: S108 - a path of the pod
     base = runtime(pod={"volumes": [claim]}, volumeMounts=[mount])
     job = train_job(trainer=trainer(resourcesPerNode={"limits": {"nvidia.com/gpu": 4}}))
@@ -130,7 +157,10 @@ def test_findings_of_the_joined_pod() -> None:
 
 
 def test_the_runtime_has_its_own_findings() -> None:
-    job, base = train_job(trainer=trainer()), runtime(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])
+    job, base = (
+        train_job(trainer=trainer()),
+        runtime(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
+    )
     assert "repeated-env" in found(base, job)
     assert "repeated-env" not in found(job, base)
 
@@ -152,7 +182,9 @@ def test_a_fix_changes_the_trainjob_only() -> None:
     inherited = train_job(trainer={"numNodes": 2, "resourcesPerNode": limits})
     by_job = {problem.name: problem for problem in run(own, stream=[own, runtime()])}["idle-gpus"]
     base = runtime(command=options)
-    by_runtime = {problem.name: problem for problem in run(inherited, stream=[inherited, base])}["idle-gpus"]
+    by_runtime = {problem.name: problem for problem in run(inherited, stream=[inherited, base])}[
+        "idle-gpus"
+    ]
 
     assert by_job.fix is not None
     assert [edit.path for edit in by_job.fix.edits] == [("spec", "trainer", "command", 1)]
@@ -165,16 +197,28 @@ def test_tasks_of_one_name_have_their_own_templates() -> None:
         return {"name": "learner", "replicas": 1, "template": {"spec": {"containers": [container]}}}
 
     spec = {"minAvailable": 2, "tasks": [task("a"), task("b")]}
-    job = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
-    commands = [(role.pod.command, role.template and role.template.containers[0].tokens) for role in subject(job).roles]
+    job = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": spec,
+    }
+    commands = [
+        (role.pod.command, role.template and role.template.containers[0].tokens)
+        for role in subject(job).roles
+    ]
     assert commands == [(["a"], ("a",)), (["b"], ("b",))]
 
 
 def test_a_runtime_without_a_policy_for_torch_is_told_where_the_job_says_how_many_nodes() -> None:
     plain = runtime(policy={"numNodes": 2})
     job = train_job(trainer=trainer())
-    (problem,) = (problem for problem in run(job, stream=[plain, job]) if problem.name == "worlds-apart")
+    (problem,) = (
+        problem for problem in run(job, stream=[plain, job]) if problem.name == "worlds-apart"
+    )
     assert problem.path == ("spec", "trainer", "numNodes")
     assert "mlPolicy" in str(problem.help)
     torch = runtime(policy={"numNodes": 2, "torch": {}})
-    assert not [problem for problem in run(job, stream=[torch, job]) if problem.name == "worlds-apart"]
+    assert not [
+        problem for problem in run(job, stream=[torch, job]) if problem.name == "worlds-apart"
+    ]

@@ -20,8 +20,17 @@ AWS = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
 
 
 def job(gpus: int = 4, **spec: Any) -> Json:
-    resources = {"limits": {"cpu": 4, "memory": "16Gi", GPU: gpus}} if gpus else {"limits": {"cpu": 4, "memory": "1Gi"}}
-    container = {"name": "a", "image": "acme/a:1", "command": ["python", "a.py"], "resources": resources}
+    resources = (
+        {"limits": {"cpu": 4, "memory": "16Gi", GPU: gpus}}
+        if gpus
+        else {"limits": {"cpu": 4, "memory": "1Gi"}}
+    )
+    container = {
+        "name": "a",
+        "image": "acme/a:1",
+        "command": ["python", "a.py"],
+        "resources": resources,
+    }
     pod = {"restartPolicy": "Never", "containers": [container], **spec}
     body = {"backoffLimit": 0, "template": {"spec": pod}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": body}
@@ -31,15 +40,31 @@ def node(name: str = "n-1", labels: Json | None = None, **changed: Any) -> Json:
     allocatable = {"cpu": "16", "memory": "64Gi", "pods": "110", GPU: "4"}
     body = {"spec": {}, "status": {"allocatable": allocatable}, **changed}
     labels = {"kubernetes.io/hostname": name, "pool": "gold", **(labels or {})}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, **body}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        **body,
+    }
 
 
 def karpenter(*requirements: tuple[str, str, list[str]], **changed: Any) -> Json:
-    wanted = [{"key": key, "operator": operator, "values": values} for key, operator, values in requirements]
-    template = {"metadata": {"labels": {"tier": "burst"}}, "spec": {"nodeClassRef": AWS, "requirements": wanted}}
+    wanted = [
+        {"key": key, "operator": operator, "values": values}
+        for key, operator, values in requirements
+    ]
+    template = {
+        "metadata": {"labels": {"tier": "burst"}},
+        "spec": {"nodeClassRef": AWS, "requirements": wanted},
+    }
     template["spec"] |= changed.pop("template", {})
     spec = {"template": template, **changed}
-    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu"}, "spec": spec}
+    return {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": {"name": "gpu"},
+        "spec": spec,
+    }
 
 
 def told(*objects: Json, cluster: Json | None = None) -> list[tuple[str, str]]:
@@ -56,7 +81,10 @@ def told(*objects: Json, cluster: Json | None = None) -> list[tuple[str, str]]:
     ]
 
 
-POOLS = {"h100": {"machine": "p5.48xlarge", "taints": [DEDICATED]}, "small": {"allocatable": {GPU: 4}}}
+POOLS = {
+    "h100": {"machine": "p5.48xlarge", "taints": [DEDICATED]},
+    "small": {"allocatable": {GPU: 4}},
+}
 
 
 def test_lint_asks_the_pools_of_the_profile() -> None:
@@ -66,7 +94,9 @@ def test_lint_asks_the_pools_of_the_profile() -> None:
     assert message.endswith(
         "0/2 node pools fit: 1 has the taint dedicated=ml:NoSchedule, 1 has 4 nvidia.com/gpu, 8 are requested"
     )
-    assert [severity for severity, _ in told(job(8), cluster={"nodePools": POOLS, "otherPools": True})] == ["warning"]
+    assert [
+        severity for severity, _ in told(job(8), cluster={"nodePools": POOLS, "otherPools": True})
+    ] == ["warning"]
 
 
 def test_the_profile_s_pools_win_over_the_catalog_and_the_files() -> None:
@@ -76,7 +106,10 @@ def test_the_profile_s_pools_win_over_the_catalog_and_the_files() -> None:
 
 def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
     ((severity, message),) = told(job(8), cluster={"objects": [node()]})
-    assert (severity, message.partition(": ")[2]) == ("warning", f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested")
+    assert (severity, message.partition(": ")[2]) == (
+        "warning",
+        f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested",
+    )
     pinned = job(16, nodeSelector={"node.kubernetes.io/instance-type": "p5.48xlarge"})
     assert [severity for severity, _ in told(pinned, cluster={"objects": [node()]})] == ["error"]
 
@@ -110,12 +143,20 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
         (karpenter(TYPES), job(4, nodeSelector=ON_POOL), ""),
         (karpenter(TYPES), job(5, nodeSelector=ON_POOL), f"1 has 4 {GPU}, 5 are requested"),
         (karpenter(TYPES), job(nodeSelector={"topology.kubernetes.io/zone": "b"}), ""),
-        (karpenter(TYPES, template={"taints": [DEDICATED]}), job(), "1 has the taint dedicated=ml:NoSchedule"),
+        (
+            karpenter(TYPES, template={"taints": [DEDICATED]}),
+            job(),
+            "1 has the taint dedicated=ml:NoSchedule",
+        ),
         (karpenter(TYPES, template={"startupTaints": [DEDICATED]}), job(), ""),
         (karpenter(TYPES, limits={GPU: "2"}), job(4), f"1 has 1 {GPU}, 4 are requested"),
         # the cluster has nodes that Karpenter does not make
         (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0), ""),
-        (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0, nodeSelector=ON_POOL), "1 has the taint "),
+        (
+            karpenter(TYPES, template={"taints": [DEDICATED]}),
+            job(0, nodeSelector=ON_POOL),
+            "1 has the taint ",
+        ),
         (karpenter(TYPES), job(nodeSelector={"team": "x"}), ""),
         (karpenter(("karpenter.k8s.aws/instance-gpu-count", "Gt", ["4"])), job(8), ""),
         (karpenter(("karpenter.k8s.aws/instance-gpu-count", "Gte", ["4"])), job(8), ""),
@@ -125,7 +166,10 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
 def test_karpenter_s_pools_of_the_files(pool: Json, pods: Json, message: str) -> None:
     said = told(pool, pods)
     assert len(said) == bool(message)
-    assert all(severity == "warning" and f"0/1 node pools fit: {message}" in text for severity, text in said)
+    assert all(
+        severity == "warning" and f"0/1 node pools fit: {message}" in text
+        for severity, text in said
+    )
 
 
 def test_many_nodes_of_few_shapes_are_few_groups() -> None:
@@ -135,8 +179,14 @@ def test_many_nodes_of_few_shapes_are_few_groups() -> None:
     assert pools is not None
     assert len(pools.groups) == 20
     pod = job(8)["spec"]["template"]["spec"]
-    placements = [fits({**pod, "nodeSelector": {"shape": f"s-{i}"}}, pools.groups) for i in range(1_000)]
-    assert placements[3].text().startswith("0/10000 nodes fit: 9500 lack the label shape=s-3, 500 have 4")
+    placements = [
+        fits({**pod, "nodeSelector": {"shape": f"s-{i}"}}, pools.groups) for i in range(1_000)
+    ]
+    assert (
+        placements[3]
+        .text()
+        .startswith("0/10000 nodes fit: 9500 lack the label shape=s-3, 500 have 4")
+    )
     assert time.process_time() - started < 10
 
     named = {**pod, "nodeSelector": {"kubernetes.io/hostname": "n-7"}}
@@ -146,12 +196,27 @@ def test_many_nodes_of_few_shapes_are_few_groups() -> None:
 @pytest.mark.parametrize("wrong", [7, "x", [], [7], {"a": 7}, {"a": {}}, None])
 def test_nodes_and_pools_of_wrong_types_raise_nothing(wrong: Any) -> None:
     nodes = [node(**{key: wrong}) for key in ("metadata", "spec", "status")]
-    nodes += [node(spec={"taints": wrong, "unschedulable": wrong}), node(status={"allocatable": wrong})]
-    pools = [{**karpenter(), "spec": wrong}, {**karpenter(), "metadata": wrong}, karpenter(limits=wrong)]
-    pools += [karpenter(template={key: wrong}) for key in ("requirements", "taints", "nodeClassRef")]
-    pools += [karpenter(template={"requirements": [{"key": wrong, "operator": "In", "values": wrong}]})]
+    nodes += [
+        node(spec={"taints": wrong, "unschedulable": wrong}),
+        node(status={"allocatable": wrong}),
+    ]
+    pools = [
+        {**karpenter(), "spec": wrong},
+        {**karpenter(), "metadata": wrong},
+        karpenter(limits=wrong),
+    ]
+    pools += [
+        karpenter(template={key: wrong}) for key in ("requirements", "taints", "nodeClassRef")
+    ]
+    pools += [
+        karpenter(template={"requirements": [{"key": wrong, "operator": "In", "values": wrong}]})
+    ]
     told(*nodes, *pools, job(8, nodeSelector=wrong, tolerations=wrong, affinity=wrong))
-    told(*nodes, *pools, job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]))
+    told(
+        *nodes,
+        *pools,
+        job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]),
+    )
 
 
 SERVICE = {
@@ -186,11 +251,17 @@ def test_all_pods_that_wait_for_one_another_need_room_at_once() -> None:
     pools = {"small": {"allocatable": {GPU: 4}, "count": 1}}
     ((severity, message),) = crowded(SERVICE, gang(), cluster={"nodePools": pools})
     assert severity == "error"
-    assert "2 pods wait for one another, but the nodes that take them (small) have room for 1" in message
+    assert (
+        "2 pods wait for one another, but the nodes that take them (small) have room for 1"
+        in message
+    )
     assert crowded(SERVICE, gang(2), cluster={"nodePools": pools}) == []
-    assert [severity for severity, _ in crowded(SERVICE, gang(), cluster={"nodePools": pools, "otherPools": True})] == [
-        "warning"
-    ]
+    assert [
+        severity
+        for severity, _ in crowded(
+            SERVICE, gang(), cluster={"nodePools": pools, "otherPools": True}
+        )
+    ] == ["warning"]
     apart = gang(2)
     apart["spec"]["template"]["spec"]["containers"][0]["ports"] = PORTS
     assert len(crowded(SERVICE, apart, cluster={"nodePools": pools})) == 1
@@ -207,7 +278,11 @@ def test_the_limits_of_karpenter_bound_all_pods() -> None:
 
 
 def test_a_queue_s_flavor_brings_tolerations() -> None:
-    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ResourceFlavor", "metadata": {"name": "gpu"}}
+    flavor = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "gpu"},
+    }
     flavor["spec"] = {"tolerations": [{"key": "dedicated", "operator": "Exists"}]}
     queued = job()
     queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q"}
@@ -219,7 +294,13 @@ def test_a_queue_s_flavor_brings_tolerations() -> None:
 def running(name: str, gpus: int, phase: str = "Running", **metadata: Any) -> Json:
     container = {"name": "a", "resources": {"limits": {GPU: gpus}}}
     spec, status = {"nodeName": "n-1", "containers": [container]}, {"phase": phase}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **metadata}, "spec": spec, "status": status}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+        "status": status,
+    }
 
 
 @pytest.mark.parametrize(
@@ -227,28 +308,41 @@ def running(name: str, gpus: int, phase: str = "Running", **metadata: Any) -> Js
     [
         (4, [], ""),
         (8, [], f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested"),
-        (4, [running("other", 1)], f"0/1 nodes fit: 1 has 3 {GPU}, 4 are requested while the pods of others run"),
+        (
+            4,
+            [running("other", 1)],
+            f"0/1 nodes fit: 1 has 3 {GPU}, 4 are requested while the pods of others run",
+        ),
         (4, [running("other", 1, "Succeeded")], ""),
         (4, [running("own", 4, labels={"batch.kubernetes.io/job-name": "train"})], ""),
         (3, [running("other", 1)], ""),
     ],
 )
-def test_admit_asks_the_nodes_if_no_queue_keeps_a_job(gpus: int, pods: list[Json], reason: str) -> None:
+def test_admit_asks_the_nodes_if_no_queue_keeps_a_job(
+    gpus: int, pods: list[Json], reason: str
+) -> None:
     (answer,) = ptcompile.admit([job(gpus)], state=[node(), *pods]).jobs
     assert (answer.outcome, answer.reason) == ("waits" if reason else "admitted", reason)
 
 
 def test_simulate_says_where_pods_may_run() -> None:
     world = ptcompile.simulate([node(), node("n-2", spec={"taints": [DEDICATED]}), job()])
-    assert "where        1/2 nodes fit (n-1): 1 has the taint dedicated=ml:NoSchedule" in overview(world)
+    assert "where        1/2 nodes fit (n-1): 1 has the taint dedicated=ml:NoSchedule" in overview(
+        world
+    )
     assert "where" not in overview(ptcompile.simulate([job()]))
 
 
 def test_diff_says_that_no_node_takes_a_pod_any_more() -> None:
     said = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
-    assert ["no longer: 0/1 nodes fit" in each.message for each in said if each.name == "fits-no-machine"] == [True]
+    assert [
+        "no longer: 0/1 nodes fit" in each.message
+        for each in said
+        if each.name == "fits-no-machine"
+    ] == [True]
     assert not any(
-        each.name == "fits-no-machine" for each in ptcompile.diff([node(), job(8)], [node(), job(9)]).diagnostics
+        each.name == "fits-no-machine"
+        for each in ptcompile.diff([node(), job(8)], [node(), job(9)]).diagnostics
     )
 
 
@@ -265,7 +359,10 @@ def zones(*names: str, **changed: Any) -> list[Json]:
         ({"nodeName": "n-0"}, ""),
         ({"nodeName": "n-9"}, "0/2 nodes fit: 2 are not n-9"),
         ({"nodeName": "n-0", "nodeSelector": {ZONE: "a"}}, ""),
-        ({"nodeName": "n-0", "nodeSelector": {ZONE: "z"}}, f"0/2 nodes fit: 1 lacks the label {ZONE}=z, 1 is not n-0"),
+        (
+            {"nodeName": "n-0", "nodeSelector": {ZONE: "z"}},
+            f"0/2 nodes fit: 1 lacks the label {ZONE}=z, 1 is not n-0",
+        ),
     ],
 )
 def test_a_pod_that_names_its_node(pod: Json, message: str) -> None:
@@ -286,14 +383,26 @@ def disk(zone: str) -> list[Json]:
         "resources": {"requests": {"storage": "1Ti"}},
     }  # fmt: skip
     return [
-        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": volume},
-        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": claim},
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": "disk"},
+            "spec": volume,
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "data"},
+            "spec": claim,
+        },
     ]
 
 
 def test_a_volume_s_zone_is_a_filter() -> None:
     mounting = job(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
-    mounting["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    mounting["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [
+        {"name": "data", "mountPath": "/data"}
+    ]
     ((_, message),) = told(*zones("a", "b"), *disk("c"), mounting)
     assert "2 have the label" in message or "1 has the label" in message
     assert "unlike a volume of the pod" in message
@@ -308,13 +417,21 @@ SAME = {"labelSelector": {"matchLabels": {"app": "train"}}}
 
 
 def spread(skew: int = 1, **more: Any) -> Json:
-    constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **SAME, **more}
+    constraint = {
+        "maxSkew": skew,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        **SAME,
+        **more,
+    }
     return {"topologySpreadConstraints": [constraint]}
 
 
 def apart(label: str) -> Json:
     terms = [{"topologyKey": label, **SAME}]
-    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
+    return {
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    }
 
 
 FULL = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "110"}}
@@ -325,11 +442,27 @@ TAINTED = {"taints": [DEDICATED]}
     ("nodes", "pod", "said"),
     [
         (zones("a", "a"), spread(), ""),
-        ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(), "room for 1: maxSkew 1 over"),
+        (
+            [*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)],
+            spread(),
+            "room for 1: maxSkew 1 over",
+        ),
         ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(2), ""),
-        ([*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)], spread(), "room for 1: maxSkew 1 over"),
-        ([*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)], spread(nodeTaintsPolicy="Honor"), ""),
-        ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(whenUnsatisfiable="ScheduleAnyway"), ""),
+        (
+            [*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)],
+            spread(),
+            "room for 1: maxSkew 1 over",
+        ),
+        (
+            [*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)],
+            spread(nodeTaintsPolicy="Honor"),
+            "",
+        ),
+        (
+            [*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)],
+            spread(whenUnsatisfiable="ScheduleAnyway"),
+            "",
+        ),
         (
             [*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)],
             spread(labelSelector={"matchLabels": {"app": "x"}}),
@@ -350,9 +483,14 @@ def test_pods_that_are_spread(nodes: list[Json], pod: Json, said: str) -> None:
 def test_limits_below_a_machine_leave_no_node() -> None:
     from ptcompile.requirements.dump import draft_profile
 
-    limited = karpenter(("node.kubernetes.io/instance-type", "In", ["p5.48xlarge"]), limits={GPU: "4"})
+    limited = karpenter(
+        ("node.kubernetes.io/instance-type", "In", ["p5.48xlarge"]), limits={GPU: "4"}
+    )
     spec = draft_profile([limited]).document["spec"]
     assert spec["nodePools"]["gpu"]["count"] == 0
     (severity, message) = told(job(4, tolerations=[{"operator": "Exists"}]), cluster=spec)[0]
     assert told(limited, job(4))[0][1].endswith("1 has no nodes and gets none")
-    assert (severity, message.partition(": ")[2]) == ("warning", "0/1 node pools fit: 1 has no nodes and gets none")
+    assert (severity, message.partition(": ")[2]) == (
+        "warning",
+        "0/1 node pools fit: 1 has no nodes and gets none",
+    )

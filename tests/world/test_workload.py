@@ -46,7 +46,11 @@ TEXT = "---\n".join([SERVICE, *(JOB % (name, "$(JOB_COMPLETION_INDEX)") for name
 def test_related_objects_use_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
-    met = [one.pod.job for members in meeting._members_by_place(stream.objects, old).values() for one in members]
+    met = [
+        one.pod.job
+        for members in meeting._members_by_place(stream.objects, old).values()
+        for one in members
+    ]
     named = meeting.jobs_of(stream.objects, old)
     closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
     assert [len({*map(id, met)}), len(named), len(closed)] == [3, 3, 3]
@@ -77,7 +81,10 @@ def test_checked_objects_are_not_kept() -> None:
 @pytest.mark.parametrize(
     ("command", "same"),
     [
-        ("torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --master-addr=train-0.train, train.py", False),
+        (
+            "torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --master-addr=train-0.train, train.py",
+            False,
+        ),
         ("torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py", True),
         (
             "torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py, "
@@ -93,7 +100,10 @@ def test_checked_objects_are_not_kept() -> None:
 )
 def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
     """Even if the rank is a single variable and the command lines of the other pods are not read."""
-    text = JOB.replace("train-%s", "train").partition("          command:")[0] + f"          command: [{command}]\n"
+    text = (
+        JOB.replace("train-%s", "train").partition("          command:")[0]
+        + f"          command: [{command}]\n"
+    )
     found = ptcompile.lint(text).diagnostics
     assert ("same-node-rank" in {one.name for one in found}) == same
 

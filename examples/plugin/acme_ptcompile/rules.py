@@ -11,7 +11,9 @@ LABEL = "acme.example/team"
 _AT = ("metadata", "labels", LABEL)
 
 
-def team_namespace(manifest: Mapping[str, Any], _others: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
+def team_namespace(
+    manifest: Mapping[str, Any], _others: Sequence[Mapping[str, Any]]
+) -> Iterator[Found]:
     """A job's team label names another team than its namespace.
 
     Namespaces are called team-NAME, and the bill goes to the label. A job whose label names another team is paid for by
@@ -24,7 +26,12 @@ def team_namespace(manifest: Mapping[str, Any], _others: Sequence[Mapping[str, A
     if namespace.startswith("team-") and team is not None and namespace != f"team-{team}":
         own = namespace.removeprefix("team-")
         fix = Fix(f"set {LABEL} to {own}", (Edit("set", _AT, own),), safe=False)
-        yield found_at(_AT, f"the namespace is {namespace}, so {team!r} pays for another team", f"write {own}", fix)
+        yield found_at(
+            _AT,
+            f"the namespace is {namespace}, so {team!r} pays for another team",
+            f"write {own}",
+            fix,
+        )
 
 
 RULES = (

@@ -26,7 +26,9 @@ def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
     if requests[0].old is not None:
         return iter(())
-    return pod_security_problems(requests[0].object, namespaces, state.pod_security, state.versions.kubernetes)
+    return pod_security_problems(
+        requests[0].object, namespaces, state.pod_security, state.versions.kubernetes
+    )
 
 
 def _policies(requests: Sequence[Request], state: ClusterState) -> Problems:
@@ -66,7 +68,9 @@ def _completed(request: Request, state: ClusterState) -> Request:
     return request._replace(object=admitted(request.object, state))
 
 
-def admission_problems(manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True) -> Problems:
+def admission_problems(
+    manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True
+) -> Problems:
     """Yield what the admission plugins reject of an object, and of the pods that its controller creates.
 
     `old` is the stored object, for an update. No policy is evaluated for an object that is not `valid`: the server

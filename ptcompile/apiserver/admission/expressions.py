@@ -15,7 +15,14 @@ from ptcompile.apiserver.admission.request import ClusterState, Request, is_name
 from ptcompile.apiserver.cel import CelError, CostError, UncheckedError, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import ComputedFields
 from ptcompile.apiserver.defaulting.decoding import with_defaults
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +50,17 @@ class Failure(NamedTuple):
 class PolicyInput:
     """An object under a policy, with one parameter."""
 
-    def __init__(self, names: Variables, policy: Json, param: Json | None, state: ClusterState) -> None:
+    def __init__(
+        self, names: Variables, policy: Json, param: Json | None, state: ClusterState
+    ) -> None:
         self.spec = nested_map(policy, "spec")
         self.names = names
         """What match conditions read."""
         if self.spec.get("paramKind") is not None:
-            self.names = {**names, "params": None if param is None else _decoded_param(param, state)}
+            self.names = {
+                **names,
+                "params": None if param is None else _decoded_param(param, state),
+            }
         self.budget: StepBudget = fresh_budget(names["object"])
 
     @cached_property
@@ -57,7 +69,10 @@ class PolicyInput:
         variables = as_mappings(self.spec.get("variables"))
         if not variables:
             return self.names
-        return {**self.names, "variables": _PolicyVariables(variables, self.names).before(len(variables))}
+        return {
+            **self.names,
+            "variables": _PolicyVariables(variables, self.names).before(len(variables)),
+        }
 
 
 class _PolicyVariables:
@@ -66,7 +81,9 @@ class _PolicyVariables:
     def __init__(self, variables: Sequence[Json], names: Variables) -> None:
         self._names = names
         self._expressions = [as_string(variable.get("expression")) for variable in variables]
-        self._positions = {as_string(variable.get("name")): index for index, variable in enumerate(variables)}
+        self._positions = {
+            as_string(variable.get("name")): index for index, variable in enumerate(variables)
+        }
         self._values: dict[int, Any] = {}
         """Values by position, or the exceptions of those that fail."""
 

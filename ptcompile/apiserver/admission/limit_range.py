@@ -62,9 +62,14 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
             for side, stricter in _STRICTER.items():
                 strictest = sides.setdefault(side, {})
                 for name, amount in amounts.quantities_of(item, side).items():
-                    strictest[name] = stricter(strictest[name], amount) if name in strictest else amount
+                    strictest[name] = (
+                        stricter(strictest[name], amount) if name in strictest else amount
+                    )
             if kind == "Container":
-                default = {**amounts.quantities_of(item, "max"), **amounts.quantities_of(item, "default")}
+                default = {
+                    **amounts.quantities_of(item, "max"),
+                    **amounts.quantities_of(item, "default"),
+                }
                 own_limits |= default
                 own_requests |= {**amounts.quantities_of(item, "min"), **default}
                 own_requests |= amounts.quantities_of(item, "defaultRequest")
@@ -95,13 +100,22 @@ def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
 
 def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
     resources = nested_map(container, "resources")
-    written = {name: value for name, value in nested_map(resources, "limits").items() if value is not None}
-    asked = {name: value for name, value in nested_map(resources, "requests").items() if value is not None}
+    written = {
+        name: value for name, value in nested_map(resources, "limits").items() if value is not None
+    }
+    asked = {
+        name: value
+        for name, value in nested_map(resources, "requests").items()
+        if value is not None
+    }
     filled = {
         "limits": {**amounts.as_text(limits.limits), **written},
         "requests": {**amounts.as_text(limits.requests), **written, **asked},
     }
-    return {**container, "resources": {**resources, **{key: value for key, value in filled.items() if value}}}
+    return {
+        **container,
+        "resources": {**resources, **{key: value for key, value in filled.items() if value}},
+    }
 
 
 def spend_on_defaults(request: Request, state: ClusterState) -> None:
@@ -125,7 +139,11 @@ def _count_containers(spec: Json) -> int:
 def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what a namespace's LimitRanges reject. Pods are only checked when they are created."""
     for request in requests:
-        limits = limits_of(namespace_of(request.object), state) if request.is_pod or request.kind == _CLAIM else None
+        limits = (
+            limits_of(namespace_of(request.object), state)
+            if request.is_pod or request.kind == _CLAIM
+            else None
+        )
         if limits is None:
             continue
         if request.kind == _CLAIM:
@@ -144,7 +162,9 @@ def _container_problems(
     requested = amounts.container_requests(resources)
     limited = amounts.quantities_of(resources, "limits")
     for (name, half), message in _violations("Container", limits, requested, limited, state):
-        yield _to_problem(request, request.resources_path(path, *((half, name) if half else ())), message)
+        yield _to_problem(
+            request, request.resources_path(path, *((half, name) if half else ())), message
+        )
 
 
 def _default_problems(request: Request, path: Path, container: Json) -> Problems:
@@ -158,8 +178,12 @@ def _default_problems(request: Request, path: Path, container: Json) -> Problems
     check_amounts(dict(written), (*path, "resources"), before)
     check_amounts(dict(resources), (*path, "resources"), after)
     known = {problem.message for problem in before}
-    for problem in with_stage([problem for problem in after if problem.message not in known], request.stage):
-        yield problem._replace(help="set the limit: a LimitRange of the namespace sets a lower one", fix=None)
+    for problem in with_stage(
+        [problem for problem in after if problem.message not in known], request.stage
+    ):
+        yield problem._replace(
+            help="set the limit: a LimitRange of the namespace sets a lower one", fix=None
+        )
 
 
 def _written_resources(request: Request, container: Json) -> Json:
@@ -191,7 +215,9 @@ def _claim_problems(request: Request, limits: NamespaceLimits) -> Problems:
         for name, bound in sides.get(side, {}).items():
             message = f"{word} {name} usage per {kind} is {bound}"
             amount = requested.get(name)
-            path = request.path_of("spec", "resources", "requests", *(() if amount is None else (name,)))
+            path = request.path_of(
+                "spec", "resources", "requests", *(() if amount is None else (name,))
+            )
             if amount is None:
                 yield _to_problem(request, path, f"{message}.  No request is specified")
             elif _is_below(amount, bound) if side == "min" else _is_below(bound, amount):
@@ -199,7 +225,11 @@ def _claim_problems(request: Request, limits: NamespaceLimits) -> Problems:
 
 
 def _violations(
-    kind: str, limits: NamespaceLimits, requests: Quantities, limited: Quantities, state: ClusterState
+    kind: str,
+    limits: NamespaceLimits,
+    requests: Quantities,
+    limited: Quantities,
+    state: ClusterState,
 ) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the resource, the half of the resources that is wrong (or "" if it is missing) and the server's message."""
     sides = limits.bounds.get(kind, {})
@@ -215,23 +245,37 @@ def _violations(
 _HalfAndDetail = tuple[str, str]
 
 
-def _check_min(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+def _check_min(
+    request: Quantity | None, limit: Quantity | None, bound: Quantity
+) -> _HalfAndDetail | None:
     if request is None:
         return "", ".  No request is specified"
     if _is_below(request, bound):
         return "requests", f", but request is {request}"
-    return ("limits", f", but limit is {limit}") if limit is not None and _is_below(limit, bound) else None
+    return (
+        ("limits", f", but limit is {limit}")
+        if limit is not None and _is_below(limit, bound)
+        else None
+    )
 
 
-def _check_max(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+def _check_max(
+    request: Quantity | None, limit: Quantity | None, bound: Quantity
+) -> _HalfAndDetail | None:
     if limit is None:
         return "", ".  No limit is specified"
     if _is_below(bound, limit):
         return "limits", f", but limit is {limit}"
-    return ("requests", f", but request is {request}") if request is not None and _is_below(bound, request) else None
+    return (
+        ("requests", f", but request is {request}")
+        if request is not None and _is_below(bound, request)
+        else None
+    )
 
 
-def _check_ratio(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> _HalfAndDetail | None:
+def _check_ratio(
+    request: Quantity | None, limit: Quantity | None, bound: Quantity
+) -> _HalfAndDetail | None:
     if not request:
         return "", ", but no request is specified or request is 0"
     if not limit:

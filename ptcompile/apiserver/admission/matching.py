@@ -42,10 +42,14 @@ def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
     if _rules_match("excludeResourceRules", criteria, request, state, Decision.NO) is Decision.YES:
         return Decision.NO
     decision = _rules_match("resourceRules", criteria, request, state, Decision.YES)
-    return min(decision, _selects_namespace(nested_map(criteria, "namespaceSelector"), request, state))
+    return min(
+        decision, _selects_namespace(nested_map(criteria, "namespaceSelector"), request, state)
+    )
 
 
-def _rules_match(field: str, criteria: Json, request: Request, state: ClusterState, default: Decision) -> Decision:
+def _rules_match(
+    field: str, criteria: Json, request: Request, state: ClusterState, default: Decision
+) -> Decision:
     """Return whether one of the rules in a field matches a request, or the default if there are none.
 
     The rules are read once for each kind and operation, by the names of objects that they list.
@@ -110,7 +114,9 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
         return Decision.YES
     # the server converts the object, which is not modeled
     converted = equivalent and any(
-        _is_served((f"{resource.group}/{version}" if resource.group else version, request.kind[1]), state)
+        _is_served(
+            (f"{resource.group}/{version}" if resource.group else version, request.kind[1]), state
+        )
         for version in as_strings(rule.get("apiVersions"))
     )
     return Decision.UNKNOWN if converted else Decision.NO
@@ -141,4 +147,6 @@ def _is_served(kind: tuple[str, str], state: ClusterState) -> bool:
     served = other_kind(kind)
     if served is not None:
         return served.served(state.versions.kubernetes)
-    return kind in BUILT_IN or (state.definitions is not None and state.definitions.find(kind) is not None)
+    return kind in BUILT_IN or (
+        state.definitions is not None and state.definitions.find(kind) is not None
+    )

@@ -13,7 +13,13 @@ from ptcompile.apiserver.admission.priority import with_class
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
 from ptcompile.apiserver.defaulting.decoding import copy_without_nulls, with_defaults
-from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
+from ptcompile.apiserver.defaulting.fields import (
+    child,
+    children,
+    fill_absent,
+    fill_empty,
+    new_child,
+)
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -55,7 +61,10 @@ def _limit_notes(before: Json, after: Json) -> Iterator[str]:
         pairs = zip(as_mappings(before.get(key)), as_mappings(after.get(key)), strict=True)
         for old, new in pairs:
             for section, word in (("requests", "request"), ("limits", "limit")):
-                names = nested_map(new, "resources", section).keys() - nested_map(old, "resources", section).keys()
+                names = (
+                    nested_map(new, "resources", section).keys()
+                    - nested_map(old, "resources", section).keys()
+                )
                 if names:
                     yield f"{', '.join(sorted(names))} {word} for {title} {new.get('name')}"
 
@@ -89,10 +98,14 @@ def set_node_tolerations(pod: ObjectFields, state: ClusterState) -> ObjectFields
     tolerations = children(spec, "tolerations")
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
         if not any(
-            item.get("key") in (key, None, "") and item.get("effect") in ("NoExecute", None, "") for item in tolerations
+            item.get("key") in (key, None, "") and item.get("effect") in ("NoExecute", None, "")
+            for item in tolerations
         ):
             seconds = {"effect": "NoExecute", "tolerationSeconds": 300}
-            spec["tolerations"] = [*children(spec, "tolerations"), {"key": key, "operator": "Exists", **seconds}]
+            spec["tolerations"] = [
+                *children(spec, "tolerations"),
+                {"key": key, "operator": "Exists", **seconds},
+            ]
     return pod
 
 
@@ -100,7 +113,9 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     """Set the overhead and the scheduling of the pod's RuntimeClass (RuntimeClass)."""
     spec = new_child(pod, "spec")
     name = as_string(spec.get("runtimeClassName"))
-    for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name) if name else ():
+    for runtime_class in (
+        state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name) if name else ()
+    ):
         overhead = nested_map(runtime_class, "overhead", "podFixed")
         scheduling = nested_map(runtime_class, "scheduling")
         if overhead:
@@ -108,7 +123,9 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
         if labels := string_map(scheduling.get("nodeSelector")):
             spec["nodeSelector"] = {**labels, **child(spec, "nodeSelector")}
         present = children(spec, "tolerations")
-        new = [{**item} for item in as_mappings(scheduling.get("tolerations")) if item not in present]
+        new = [
+            {**item} for item in as_mappings(scheduling.get("tolerations")) if item not in present
+        ]
         if new:
             spec["tolerations"] = [*present, *new]
     return pod
@@ -128,7 +145,9 @@ def protect_storage(manifest: ObjectFields, state: ClusterState) -> ObjectFields
     del state
     metadata = new_child(manifest, "metadata")
     finalizer = (
-        "kubernetes.io/pv-protection" if manifest["kind"] == "PersistentVolume" else "kubernetes.io/pvc-protection"
+        "kubernetes.io/pv-protection"
+        if manifest["kind"] == "PersistentVolume"
+        else "kubernetes.io/pvc-protection"
     )
     present = metadata.get("finalizers")
     if not isinstance(present, list) or finalizer not in present:
@@ -139,7 +158,9 @@ def protect_storage(manifest: ObjectFields, state: ClusterState) -> ObjectFields
 def set_storage_class(claim: ObjectFields, state: ClusterState) -> ObjectFields:
     """Use the default StorageClass (DefaultStorageClass)."""
     present = child(child(claim, "metadata"), "annotations")
-    name = _default_class(state, ("storage.k8s.io/v1", "StorageClass"), "storageclass.kubernetes.io/is-default-class")
+    name = _default_class(
+        state, ("storage.k8s.io/v1", "StorageClass"), "storageclass.kubernetes.io/is-default-class"
+    )
     if name and "volume.beta.kubernetes.io/storage-class" not in present:
         fill_absent(new_child(claim, "spec"), storageClassName=name)
     return claim
@@ -149,7 +170,9 @@ def set_ingress_class(ingress: ObjectFields, state: ClusterState) -> ObjectField
     """Use the default IngressClass (DefaultIngressClass)."""
     present = child(child(ingress, "metadata"), "annotations")
     name = _default_class(
-        state, ("networking.k8s.io/v1", "IngressClass"), "ingressclass.kubernetes.io/is-default-class"
+        state,
+        ("networking.k8s.io/v1", "IngressClass"),
+        "ingressclass.kubernetes.io/is-default-class",
     )
     if name and "kubernetes.io/ingress.class" not in present:
         fill_absent(new_child(ingress, "spec"), ingressClassName=name)

@@ -57,7 +57,9 @@ def platform_problems(requests: Sequence[Request], state: ClusterState) -> Probl
         for path, word, row in _refusals(spec, table["refusals"]):
             text = f"{table['who']} refuses {row['text'].format(word)} ({row['constraint']})"
             where = (*pod, "spec", *path)
-            yield problem_at("refused-by-platform", where, text, row["help"], row["severity"], stage, platform)
+            yield problem_at(
+                "refused-by-platform", where, text, row["help"], row["severity"], stage, platform
+            )
 
 
 def _refusals(spec: Json, rows: Sequence[Json]) -> Iterator[tuple[Path, Any, Json]]:
@@ -99,17 +101,25 @@ def _is_exempt(spec: Json, meta: Json, role: str, state: ClusterState, namespace
         return True
 
     account = as_string(spec.get("serviceAccountName")) or "default"
-    bindings = [item for item in state.objects if item.get("kind") in ("RoleBinding", "ClusterRoleBinding")]
+    bindings = [
+        item for item in state.objects if item.get("kind") in ("RoleBinding", "ClusterRoleBinding")
+    ]
     for binding in bindings:
         is_here = binding.get("kind") == "ClusterRoleBinding" or namespace_of(binding) == namespace
         grants = as_string(nested_map(binding, "roleRef").get("name")).startswith(role)
         subjects = as_mappings(binding.get("subjects"))
-        if is_here and grants and any(each.get("name") == account or each.get("kind") == "Group" for each in subjects):
+        if (
+            is_here
+            and grants
+            and any(each.get("name") == account or each.get("kind") == "Group" for each in subjects)
+        ):
             return True
     return False
 
 
-def with_platform_fields(pod: ObjectFields, state: ClusterState, platform: ManagedPlatform) -> ObjectFields:
+def with_platform_fields(
+    pod: ObjectFields, state: ClusterState, platform: ManagedPlatform
+) -> ObjectFields:
     """Fill in what the platform sets: Autopilot requests, OpenShift the fields that restricted-v2 requires."""
     writes = load_table(_TABLE)[platform]["writes"]
     spec = new_child(pod, "spec")

@@ -38,7 +38,9 @@ class Level(NamedTuple):
         return min(int(self.version[3:]), server[1])
 
 
-def pod_security_problems(manifest: Json, others: Sequence[Json], profile: str | None, server: Version) -> Problems:
+def pod_security_problems(
+    manifest: Json, others: Sequence[Json], profile: str | None, server: Version
+) -> Problems:
     """Yield the violations of the namespace's levels by the pods of a manifest.
 
     `others` are the objects of the stream, including Namespaces; `profile` is the level of all namespaces without
@@ -68,10 +70,14 @@ def _to_problem(violation: Violation, level: Level, mode: str, pod: Path) -> Pro
         text = f"would {text.replace('violates', 'violate', 1)} (mode {mode})"
     message = f"{text} ({violation.detail})"
     severity: Severity = "error" if mode == "enforce" else "warning"
-    return problem_at("pod-security", path, message, violation.help, severity, "pod" if pod else "apply")
+    return problem_at(
+        "pod-security", path, message, violation.help, severity, "pod" if pod else "apply"
+    )
 
 
-def _effective_levels(manifest: Json, others: Sequence[Json], profile: str | None) -> dict[str, Level]:
+def _effective_levels(
+    manifest: Json, others: Sequence[Json], profile: str | None
+) -> dict[str, Level]:
     """Return the effective levels by mode, without those that allow everything."""
     labels = _namespace_labels(_namespace_name(manifest), others)
     modes = {}
@@ -79,7 +85,9 @@ def _effective_levels(manifest: Json, others: Sequence[Json], profile: str | Non
         name = labels.get(f"{_LABEL_PREFIX}{mode}")
         if isinstance(name, str):
             if name in LEVELS:
-                modes[mode] = Level(name, str(labels.get(f"{_LABEL_PREFIX}{mode}-version") or _LATEST))
+                modes[mode] = Level(
+                    name, str(labels.get(f"{_LABEL_PREFIX}{mode}-version") or _LATEST)
+                )
             else:
                 modes[mode] = Level("restricted" if mode == "enforce" else "privileged", _LATEST)
     if not modes and profile:

@@ -110,7 +110,9 @@ def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
     for key, value in as_mapping(pod.meta.get("annotations")).items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
         if str(key).startswith(_APP_ARMOR_PREFIX) and not allowed:
-            yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
+            yield Violation(
+                ("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help
+            )
 
 
 def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
@@ -120,13 +122,20 @@ def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
             if isinstance(name, str) and name not in _BASELINE_CAPABILITIES:
                 detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
                 help = "remove it; RDMA needs IPC_LOCK and therefore a privileged namespace"
-                yield Violation((*path, "capabilities", "add", index), "non-default capabilities", detail, help)
+                yield Violation(
+                    (*path, "capabilities", "add", index), "non-default capabilities", detail, help
+                )
 
 
 def _host_namespaces(pod: CheckedPod) -> Iterator[Violation]:
     for name in ("hostNetwork", "hostPID", "hostIPC"):
         if pod.spec.get(name) is True:
-            yield Violation(("spec", name), "host namespaces", f"{name}=true", "remove it, or use another namespace")
+            yield Violation(
+                ("spec", name),
+                "host namespaces",
+                f"{name}=true",
+                "remove it, or use another namespace",
+            )
 
 
 def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
@@ -134,7 +143,9 @@ def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
         if as_mapping(volume).get("hostPath") is not None:
             detail = f'volume "{volume.get("name")}"'
             help = "use an emptyDir, or a PersistentVolumeClaim"
-            yield Violation(("spec", "volumes", index, "hostPath"), "hostPath volumes", detail, help)
+            yield Violation(
+                ("spec", "volumes", index, "hostPath"), "hostPath volumes", detail, help
+            )
 
 
 def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
@@ -143,14 +154,18 @@ def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
             number: Any = as_mapping(port).get("hostPort")
             if number:
                 detail = f'container "{name}" uses hostPort {number}'
-                yield Violation((*path, "ports", index, "hostPort"), "hostPort", detail, "remove it")
+                yield Violation(
+                    (*path, "ports", index, "hostPort"), "hostPort", detail, "remove it"
+                )
 
 
 def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
     for path, name, container in pod.containers():
-        handlers: list[tuple[Path, Json]] = [((probe,), nested_map(container, probe)) for probe in _PROBES]
+        handlers: list[tuple[Path, Json]] = [
+            ((probe,), nested_map(container, probe)) for probe in _PROBES
+        ]
         lifecycle = nested_map(container, "lifecycle")
         handlers += [(("lifecycle", hook), nested_map(lifecycle, hook)) for hook in _HOOKS]
         for steps, handler in handlers:
@@ -160,7 +175,10 @@ def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
                     violation_path = (*path, *steps, kind, "host")
                     yield Violation(
-                        violation_path, "probe or lifecycle host", detail, "remove it: the default is the pod's address"
+                        violation_path,
+                        "probe or lifecycle host",
+                        detail,
+                        "remove it: the default is the pod's address",
                     )
 
 
@@ -189,8 +207,12 @@ def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
         options = nested_map(context, "seLinuxOptions")
         kind = options.get("type")
-        details = [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in allowed else []
-        details += [(name, f"{name} may not be set") for name in ("user", "role") if options.get(name)]
+        details = (
+            [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in allowed else []
+        )
+        details += [
+            (name, f"{name} may not be set") for name in ("user", "role") if options.get(name)
+        ]
         for name, detail in details:
             message = f"{subject} set forbidden securityContext.seLinuxOptions: {detail}"
             yield Violation((*path, "seLinuxOptions", name), "seLinuxOptions", message, "remove it")
@@ -201,7 +223,9 @@ def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
         kind = nested_map(context, "seccompProfile").get("type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
-            yield Violation((*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault")
+            yield Violation(
+                (*path, "seccompProfile", "type"), "seccompProfile", detail, "use RuntimeDefault"
+            )
 
 
 def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
@@ -217,7 +241,9 @@ def _host_process(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
         if nested_map(context, "windowsOptions").get("hostProcess") is True:
             detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
-            yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
+            yield Violation(
+                (*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it"
+            )
 
 
 BASELINE: dict[str, PolicyCheck] = {
@@ -237,7 +263,9 @@ BASELINE: dict[str, PolicyCheck] = {
 """Checks keyed by the server's names."""
 
 
-OVERRIDDEN = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
+OVERRIDDEN = frozenset(
+    {"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"}
+)
 """Checks of baseline that stricter ones of restricted replace."""
 
 _ALLOWED_VOLUMES = frozenset(
@@ -274,12 +302,16 @@ def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
         if "ALL" not in as_list(capabilities.get("drop")):
             detail = f'{subject} must set securityContext.capabilities.drop=["ALL"]'
             help = "set securityContext.capabilities.drop: [ALL]"
-            yield Violation((*path, "capabilities", "drop"), "unrestricted capabilities", detail, help)
+            yield Violation(
+                (*path, "capabilities", "drop"), "unrestricted capabilities", detail, help
+            )
         for index, name in enumerate(as_list(capabilities.get("add"))):
             if isinstance(name, str) and name != "NET_BIND_SERVICE":
                 detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
                 help = "remove it; RDMA needs IPC_LOCK and therefore a privileged namespace"
-                yield Violation((*path, "capabilities", "add", index), "unrestricted capabilities", detail, help)
+                yield Violation(
+                    (*path, "capabilities", "add", index), "unrestricted capabilities", detail, help
+                )
 
 
 def _proc_mount(pod: CheckedPod) -> Iterator[Violation]:
@@ -292,7 +324,9 @@ def _restricted_volumes(pod: CheckedPod) -> Iterator[Violation]:
             if kind != "name" and source is not None and kind not in _ALLOWED_VOLUMES:
                 detail = f'volume "{volume.get("name")}" uses restricted volume type "{kind}"'
                 help = "use a PersistentVolumeClaim"
-                yield Violation(("spec", "volumes", index, kind), "restricted volume types", detail, help)
+                yield Violation(
+                    ("spec", "volumes", index, kind), "restricted volume types", detail, help
+                )
 
 
 def _non_root(pod: CheckedPod) -> Iterator[Violation]:
@@ -304,7 +338,9 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     help = "set securityContext.runAsNonRoot: true, and a user in the image"
     if pod_context.get("runAsNonRoot") is False:
         violation_path = (*path, "runAsNonRoot")
-        yield Violation(violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help)
+        yield Violation(
+            violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help
+        )
     for path_of_container, subject, context in contexts[1:]:
         value = context.get("runAsNonRoot")
         if value is False:
@@ -321,7 +357,10 @@ def _root_user(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
         if context.get("runAsUser") == 0:
             yield Violation(
-                (*path, "runAsUser"), "runAsUser=0", f"{subject} must not set runAsUser=0", "use another user"
+                (*path, "runAsUser"),
+                "runAsUser=0",
+                f"{subject} must not set runAsUser=0",
+                "use another user",
             )
 
 

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.admission.limit_range import limits_of, spend_on_defaults, with_container_defaults
+from ptcompile.apiserver.admission.limit_range import (
+    limits_of,
+    spend_on_defaults,
+    with_container_defaults,
+)
 from ptcompile.apiserver.admission.mutation import set_runtime_class
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.defaulting.decoding import copy_without_nulls
@@ -42,17 +46,28 @@ class PodAdmission:
 
     def admit(self, spec: Json) -> AdmittedPod:
         """Return a pod's spec as admission leaves it. Accepts any data; never raises."""
-        pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": self._namespace}, "spec": spec}
+        pod: Json = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"namespace": self._namespace},
+            "spec": spec,
+        }
         try:
             spend_on_defaults(Request(pod), self._state)
         except OutOfEvaluationsError:
             return AdmittedPod(spec, {})
 
         limits = limits_of(self._namespace, self._state)
-        ranged = spec if limits is None else _without_copied_limits(spec, with_container_defaults(spec, limits))
+        ranged = (
+            spec
+            if limits is None
+            else _without_copied_limits(spec, with_container_defaults(spec, limits))
+        )
         classed = ranged
         if spec.get("runtimeClassName"):
-            classed = set_runtime_class(copy_without_nulls({**pod, "spec": ranged}), self._state)["spec"]
+            classed = set_runtime_class(copy_without_nulls({**pod, "spec": ranged}), self._state)[
+                "spec"
+            ]
 
         runtime_class = f"RuntimeClass {as_string(spec.get('runtimeClassName'))}"
         writers = dict.fromkeys(new_values(spec, ranged), self._range_title)
@@ -61,8 +76,15 @@ class PodAdmission:
 
     @cached_property
     def _range_title(self) -> str:
-        names = [object_name(limit_range) for limit_range in self._state.in_namespace(_LIMIT_RANGE, self._namespace)]
-        return f"LimitRange {self._namespace}/{names[0]}" if len(names) == 1 else f"LimitRanges of {self._namespace}"
+        names = [
+            object_name(limit_range)
+            for limit_range in self._state.in_namespace(_LIMIT_RANGE, self._namespace)
+        ]
+        return (
+            f"LimitRange {self._namespace}/{names[0]}"
+            if len(names) == 1
+            else f"LimitRanges of {self._namespace}"
+        )
 
 
 def pod_admission(objects: Objects, namespace: str) -> PodAdmission:
@@ -80,8 +102,17 @@ def _without_copied_limits(before: Json, after: Json) -> Json:
 
 
 def _with_own_requests(old: Json, new: Json) -> Json:
-    copied = nested_map(old, "resources", "limits").keys() - nested_map(old, "resources", "requests").keys()
-    requests = {name: value for name, value in nested_map(new, "resources", "requests").items() if name not in copied}
-    resources = {key: value for key, value in nested_map(new, "resources").items() if key != "requests"}
+    copied = (
+        nested_map(old, "resources", "limits").keys()
+        - nested_map(old, "resources", "requests").keys()
+    )
+    requests = {
+        name: value
+        for name, value in nested_map(new, "resources", "requests").items()
+        if name not in copied
+    }
+    resources = {
+        key: value for key, value in nested_map(new, "resources").items() if key != "requests"
+    }
     resources |= {"requests": requests} if requests else {}
     return {**new, "resources": resources} if resources else old

@@ -16,7 +16,14 @@ from ptcompile.apiserver.cel import fresh_budget
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +61,10 @@ def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problem
     """Yield what the policies of the files reject, warn of, or do not settle."""
     bound = _bound_policies(state)
     for request in requests if bound else ():
-        if request.kind[0].startswith("admissionregistration.k8s.io/") and request.kind[1] in _EXEMPT:
+        if (
+            request.kind[0].startswith("admissionregistration.k8s.io/")
+            and request.kind[1] in _EXEMPT
+        ):
             continue
         steps = fresh_budget(request.object)[0]
         state.evaluations.grant(steps // 100)
@@ -73,8 +83,13 @@ def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
     if key not in state.indexes:
         policies = {object_name(policy): policy for policy in state.of_kind(_POLICY)}
         bindings = state.of_kind(_BINDING) if policies else []
-        pairs = [(policies.get(as_string(nested_map(item, "spec").get("policyName"))), item) for item in bindings]
-        state.indexes[key] = [BoundPolicy(policy, binding) for policy, binding in pairs if policy is not None]
+        pairs = [
+            (policies.get(as_string(nested_map(item, "spec").get("policyName"))), item)
+            for item in bindings
+        ]
+        state.indexes[key] = [
+            BoundPolicy(policy, binding) for policy, binding in pairs if policy is not None
+        ]
     bound: list[BoundPolicy] = state.indexes[key]
     return bound
 
@@ -83,7 +98,9 @@ def _applies(pair: BoundPolicy, request: Request, state: ClusterState) -> Decisi
     decision = matches(nested_map(pair.policy, "spec", "matchConstraints"), request, state)
     if decision is Decision.NO:
         return decision
-    return min(decision, matches(nested_map(pair.binding, "spec", "matchResources"), request, state))
+    return min(
+        decision, matches(nested_map(pair.binding, "spec", "matchResources"), request, state)
+    )
 
 
 class _MatchedRequest(NamedTuple):
@@ -127,7 +144,11 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
     if name:
         found = [item for item in found if object_name(item) == name]
     else:
-        found = [i for i in found if selects(nested_map(reference, "selector"), nested_map(i, "metadata", "labels"))]
+        found = [
+            i
+            for i in found
+            if selects(nested_map(reference, "selector"), nested_map(i, "metadata", "labels"))
+        ]
     state.evaluations.spend(len(found))
     return list(found) or f"the files have no {key[1]} {name or 'that its paramRef selects'}"
 

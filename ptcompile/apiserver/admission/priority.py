@@ -29,7 +29,10 @@ class PodPriority(NamedTuple):
 
 _SYSTEM = {
     name: PodPriority(name, value)
-    for name, value in (("system-cluster-critical", 2 * 10**9), ("system-node-critical", 2 * 10**9 + 1000))
+    for name, value in (
+        ("system-cluster-critical", 2 * 10**9),
+        ("system-node-critical", 2 * 10**9 + 1000),
+    )
 }
 """Classes that the server itself creates."""
 _NO_CLASS = PodPriority("", 0)
@@ -116,10 +119,14 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         problems = _wrong_priority(request, spec, given, is_certain)
         yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)
     if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
-        why = f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
+        why = (
+            f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
+        )
         problems = FieldErrors()
         path = request.path_of("spec", "preemptionPolicy")
-        help = f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
+        help = (
+            f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
+        )
         problems.forbidden(path, why + _computed(given.preemption, is_certain), help)
         yield from _with_severity(request, problems, is_certain)
 
@@ -127,10 +134,16 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
 _POLICIES = ("Never", "PreemptLowerPriority")
 
 
-def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_certain: bool) -> FieldErrors:
+def _wrong_priority(
+    request: Request, spec: Json, given: PodPriority | None, is_certain: bool
+) -> FieldErrors:
     problems = FieldErrors()
     why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
-    help = "remove it: the class sets it" if spec.get("priorityClassName") else "name a class in priorityClassName"
+    help = (
+        "remove it: the class sets it"
+        if spec.get("priorityClassName")
+        else "name a class in priorityClassName"
+    )
     suffix = _computed(given.value, is_certain) if given is not None else ""
     problems.forbidden(request.path_of("spec", "priority"), why + suffix, help)
     return problems
@@ -138,7 +151,11 @@ def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_
 
 def _computed(value: object, is_known: bool) -> str:
     """Return the end of the server's message, which only a known class allows to complete."""
-    return f"; priority admission controller computed {value} from the given PriorityClass name" if is_known else ""
+    return (
+        f"; priority admission controller computed {value} from the given PriorityClass name"
+        if is_known
+        else ""
+    )
 
 
 def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Problems:

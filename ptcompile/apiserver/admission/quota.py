@@ -119,15 +119,22 @@ def _matches(request: Request, scopes: tuple[QuotaScope, ...]) -> bool:
     """Return whether an object is in all scopes; only pods and claims have any."""
     spec = request.spec
     if request.is_pod:
-        return all(scope.name in _POD_SCOPES and _POD_SCOPES[scope.name](spec, scope) for scope in scopes)
+        return all(
+            scope.name in _POD_SCOPES and _POD_SCOPES[scope.name](spec, scope) for scope in scopes
+        )
     if request.kind == _CLAIM:
         classes = [as_string(spec.get("volumeAttributesClassName"))]
-        return all(scope.name == "VolumeAttributesClass" and any(map(scope.selects, classes)) for scope in scopes)
+        return all(
+            scope.name == "VolumeAttributesClass" and any(map(scope.selects, classes))
+            for scope in scopes
+        )
     return not scopes
 
 
 def _is_terminating(spec: Json) -> bool:
-    return spec.get("activeDeadlineSeconds") is not None and as_int(spec["activeDeadlineSeconds"]) >= 0
+    return (
+        spec.get("activeDeadlineSeconds") is not None and as_int(spec["activeDeadlineSeconds"]) >= 0
+    )
 
 
 def _is_best_effort(spec: Json) -> bool:
@@ -154,7 +161,9 @@ def _crosses_namespaces(spec: Json) -> bool:
         terms = as_mappings(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
         preferred = as_mappings(affinity.get("preferredDuringSchedulingIgnoredDuringExecution"))
         terms = [*terms, *(nested_map(item, "podAffinityTerm") for item in preferred)]
-        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+        if any(
+            term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms
+        ):
             return True
     return False
 
@@ -177,7 +186,10 @@ def _usage_of(request: Request, state: ClusterState) -> Quantities:
     resource = resource_of(request.kind, state)
     if request.old is not None:
         before = _USAGES[resource.name](nested_map(request.old, "spec"))
-        growth = {name: a - before.get(name, _ZERO) for name, a in _USAGES[resource.name](request.spec).items()}
+        growth = {
+            name: a - before.get(name, _ZERO)
+            for name, a in _USAGES[resource.name](request.spec).items()
+        }
         return {name: amount for name, amount in growth.items() if amount.nano > 0}
     usage = {f"count/{resource.name}": _ONE}
     if resource.name in _COUNTED:
@@ -237,7 +249,11 @@ def _claim_usage(spec: Json) -> Quantities:
     storage = amounts.quantities_of(nested_map(spec, "resources"), "requests").get("storage")
     if storage is not None:
         usage["requests.storage"] = storage
-    of_class = {f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()} if name else {}
+    of_class = (
+        {f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()}
+        if name
+        else {}
+    )
     return {**usage, **of_class}
 
 
@@ -249,14 +265,22 @@ def _device_usage(spec: Json) -> Quantities:
     """Return the devices of a ResourceClaim by class; of alternatives, the largest number of each class counts."""
     usage: dict[str, Quantity] = {}
     for request in as_mappings(nested_map(spec, "devices").get("requests")):
-        choices = as_mappings(request.get("firstAvailable")) or [nested_map(request, "exactly") or request]
+        choices = as_mappings(request.get("firstAvailable")) or [
+            nested_map(request, "exactly") or request
+        ]
         most: dict[str, int] = {}
         for choice in choices:
             name = as_string(choice.get("deviceClassName"))
-            count = _MAX_DEVICES if choice.get("allocationMode") == "All" else as_int(choice.get("count"), 1)
+            count = (
+                _MAX_DEVICES
+                if choice.get("allocationMode") == "All"
+                else as_int(choice.get("count"), 1)
+            )
             most[name] = max(most.get(name, 0), count)
         counted = {
-            f"{name}.deviceclass.resource.k8s.io/devices": Quantity(n * NANO) for name, n in most.items() if name
+            f"{name}.deviceclass.resource.k8s.io/devices": Quantity(n * NANO)
+            for name, n in most.items()
+            if name
         }
         usage = amounts.add(usage, counted)
     return usage
@@ -274,14 +298,20 @@ _CLAIM = ("v1", "PersistentVolumeClaim")
 # verdicts
 
 
-_REQUIRED = (*(f"{half}{name}" for half in ("", "limits.", "requests.") for name in ("cpu", "memory")),)
+_REQUIRED = (
+    *(f"{half}{name}" for half in ("", "limits.", "requests.") for name in ("cpu", "memory")),
+)
 """Resources of a quota that each container must set; the others may be absent."""
 
 
-def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: ClusterState) -> Problems:
+def _missing_amounts(
+    request: Request, group: Mapping[str, QuotaBound], state: ClusterState
+) -> Problems:
     """Yield a problem per quota whose resources some containers do not set."""
     required = sorted(name for name in _REQUIRED if name in group) if request.is_pod else []
-    if not required or (state.versions.kubernetes >= (1, 34) and nested_map(request.spec, "resources")):
+    if not required or (
+        state.versions.kubernetes >= (1, 34) and nested_map(request.spec, "resources")
+    ):
         return
     missing: dict[str, dict[str, list[tuple[str, Path]]]] = {}
     for path, container in request.containers():
@@ -297,7 +327,10 @@ def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: C
                 containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
                 containers.append((as_string(container.get("name")), request.resources_path(path)))
     for quota, by_name in missing.items():
-        parts = [f"{name} for: {','.join(sorted({c for c, _ in pairs}))}" for name, pairs in by_name.items()]
+        parts = [
+            f"{name} for: {','.join(sorted({c for c, _ in pairs}))}"
+            for name, pairs in by_name.items()
+        ]
         path = next(iter(by_name.values()))[0][1]
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         help = f"set {' and '.join(map(_field_of, by_name))}, or add a LimitRange with defaults"
@@ -348,13 +381,17 @@ def _rejections(
         if used[name].nano + amount.nano > bound.hard.nano:
             exceeded.setdefault(bound.quota, {})[name] = (amount, used[name], bound.hard)
     for quota, rows in exceeded.items():
-        columns = [",".join(f"{name}={row[column]}" for name, row in rows.items()) for column in range(3)]
+        columns = [
+            ",".join(f"{name}={row[column]}" for name, row in rows.items()) for column in range(3)
+        ]
         text = "exceeded quota: {}, requested: {}, used: {}, limited: {}".format(quota, *columns)
         if request.pods and total > 1:
             text += f", for pod {before + fitting + 1} of {total}"
         path = _usage_path(request, next(iter(rows)))
         help = (
-            "request less, use fewer pods, or raise the quota" if request.is_pod else "request less, or raise the quota"
+            "request less, use fewer pods, or raise the quota"
+            if request.is_pod
+            else "request less, or raise the quota"
         )
         yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
 
@@ -364,7 +401,9 @@ def _usage_path(request: Request, name: str) -> Path:
     if request.is_pod and not name.startswith("count/"):
         containers = as_mappings(request.spec.get("containers"))
         return (
-            request.resources_path(request.container_path("containers", 0)) if containers else request.path_of("spec")
+            request.resources_path(request.container_path("containers", 0))
+            if containers
+            else request.path_of("spec")
         )
     if name.endswith("requests.storage"):
         return ("spec", "resources", "requests", "storage")

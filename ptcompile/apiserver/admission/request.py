@@ -67,7 +67,11 @@ class ClusterState:
 
     def in_namespace(self, kind: GroupVersionKind, namespace: str) -> list[Json]:
         """Return the objects of a built-in kind in a namespace, except those that the server rejects."""
-        return [item for item in self.objects.in_namespace(namespace).of_kind(kind) if self._is_accepted(item)]
+        return [
+            item
+            for item in self.objects.in_namespace(namespace).of_kind(kind)
+            if self._is_accepted(item)
+        ]
 
     def of_kind(self, kind: GroupVersionKind) -> list[Json]:
         """Return the objects of a built-in kind, except those that the server rejects."""
@@ -77,8 +81,12 @@ class ClusterState:
         """Return whether the server accepts an object; it cannot affect others otherwise."""
         context = ApiServer(self.versions.kubernetes)
         manifest = dict(manifest)
-        violations = structure_violations(manifest, kind_of(manifest), known_version(context.kubernetes))
-        return not violations and not any(p.severity == "error" for p in built_in_problems(manifest, context))
+        violations = structure_violations(
+            manifest, kind_of(manifest), known_version(context.kubernetes)
+        )
+        return not violations and not any(
+            p.severity == "error" for p in built_in_problems(manifest, context)
+        )
 
     @cached_property
     def plurals(self) -> Mapping[tuple[str, str], str]:
@@ -86,7 +94,9 @@ class ClusterState:
         names = {}
         for crd in self.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
             spec = nested_map(crd, "spec")
-            kind, plural = (as_string(nested_map(spec, "names").get(key)) for key in ("kind", "plural"))
+            kind, plural = (
+                as_string(nested_map(spec, "names").get(key)) for key in ("kind", "plural")
+            )
             names[as_string(spec.get("group")), kind] = plural
         return names
 
@@ -169,15 +179,21 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
         count = _replicas(manifest)
         for path, spec, meta in pods_of(manifest):
             if count > 0:
-                yield Request(_pod(manifest, meta, spec), path, {"metadata": meta, "spec": spec}, count)
+                yield Request(
+                    _pod(manifest, meta, spec), path, {"metadata": meta, "spec": spec}, count
+                )
         return
-    templates = {template.role.lower(): template for template in reversed(list(templates_of(kind, manifest)))}
+    templates = {
+        template.role.lower(): template for template in reversed(list(templates_of(kind, manifest)))
+    }
     for role in expand(manifest, versions=state.versions, related=state.objects).roles:
         if role.count <= 0:
             continue
         view = role.pod(0)
         template = templates.get(role.name.lower()) or next(iter(templates.values()), None)
-        pod = _pod(manifest, {"labels": view.labels, "annotations": view.annotations}, view.spec, view.name)
+        pod = _pod(
+            manifest, {"labels": view.labels, "annotations": view.annotations}, view.spec, view.name
+        )
         if template is None:
             yield Request(pod, pods=role.count)
         else:
@@ -191,7 +207,9 @@ def _replicas(manifest: Json) -> int:
     counted = {("apps", "ReplicaSet"), ("", "ReplicationController")}
     if kind == "PodTemplate":
         return 0
-    return as_int(nested_map(manifest, "spec").get("replicas"), 1) if (group, kind) in counted else 1
+    return (
+        as_int(nested_map(manifest, "spec").get("replicas"), 1) if (group, kind) in counted else 1
+    )
 
 
 def _pod(owner: Json, meta: Json, spec: Json, name: str = "") -> Json:
@@ -199,7 +217,11 @@ def _pod(owner: Json, meta: Json, spec: Json, name: str = "") -> Json:
     metadata: JsonDict = {
         "name": name or f"{object_name(owner)}-{GENERATED}",
         "namespace": namespace_of(owner),
-        **{key: dict(value) for key in ("labels", "annotations") if (value := nested_map(meta, key))},
+        **{
+            key: dict(value)
+            for key in ("labels", "annotations")
+            if (value := nested_map(meta, key))
+        },
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -220,7 +242,11 @@ class Resource(NamedTuple):
 def resource_of(kind: GroupVersionKind, state: ClusterState) -> Resource:
     """Return the resource of a kind. The plural is the CRD's, else the one that kubectl would guess."""
     group, _, version = kind[0].rpartition("/")
-    plural = state.plurals.get((group, kind[1])) or _PLURALS.get(kind[1]) or _guess_plural(kind[1].lower())
+    plural = (
+        state.plurals.get((group, kind[1]))
+        or _PLURALS.get(kind[1])
+        or _guess_plural(kind[1].lower())
+    )
     return Resource(group, version, plural)
 
 

@@ -11,7 +11,13 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.declarations import Overload, overloads
 from ptcompile.apiserver.cel.evaluation import unescape
-from ptcompile.apiserver.cel.syntax import MACRO_ARGUMENTS, CelLimitError, CelSyntaxError, Uint, parse
+from ptcompile.apiserver.cel.syntax import (
+    MACRO_ARGUMENTS,
+    CelLimitError,
+    CelSyntaxError,
+    Uint,
+    parse,
+)
 from ptcompile.apiserver.cel.types import (
     BOOL,
     BYTES,
@@ -67,7 +73,9 @@ def type_of(text: str, environment: Environment) -> CelType:
     """
     checker = _Checker(environment)
     try:
-        return substitute(checker.check(parse(text), dict(environment.variables)), checker.types, final=True)
+        return substitute(
+            checker.check(parse(text), dict(environment.variables)), checker.types, final=True
+        )
     except CelLimitError:
         raise
     except CelSyntaxError as error:
@@ -142,7 +150,9 @@ class _Checker:
         if is_dyn(kind):
             return DYN
         if kind.name != "optional_type":
-            raise CelTypeError(f"expected type 'optional_type({format_type(kind)})' but found '{format_type(kind)}'")
+            raise CelTypeError(
+                f"expected type 'optional_type({format_type(kind)})' but found '{format_type(kind)}'"
+            )
         return kind.parameters[0]
 
     def _check_list(self, node: Expression, scope: Scope, *, mixed: bool = False) -> CelType:
@@ -164,7 +174,9 @@ class _Checker:
     def _check_condition(self, node: Expression, scope: Scope) -> CelType:
         result = self.check(node[2], scope)
         for condition, then in reversed(node[1]):
-            result = self._call("_?_:_", [self.check(condition, scope), self.check(then, scope), result])
+            result = self._call(
+                "_?_:_", [self.check(condition, scope), self.check(then, scope), result]
+            )
         return result
 
     def _check_logic(self, node: Expression, scope: Scope) -> CelType:
@@ -195,7 +207,10 @@ class _Checker:
             if expected is None:
                 raise CelTypeError(f"undefined field '{field}'")
             if not is_assignable(self.types, expected, kind):
-                texts = format_type(expected, short=True), format_type(substitute(kind, self.types), short=True)
+                texts = (
+                    format_type(expected, short=True),
+                    format_type(substitute(kind, self.types), short=True),
+                )
                 raise CelTypeError(
                     f"expected type of field '{field}' is '{texts[0]}' but provided type is '{texts[1]}'"
                 )
@@ -207,7 +222,12 @@ class _Checker:
         first = node[1]
         steps = list(node[2])
         kind: CelType
-        if first[0] == "name" and steps and f"{first[1]}.{steps[0][1]}" in scope and steps[0][0] == "field":
+        if (
+            first[0] == "name"
+            and steps
+            and f"{first[1]}.{steps[0][1]}" in scope
+            and steps[0][0] == "field"
+        ):
             kind = scope[f"{first[1]}.{steps[0][1]}"]
             steps = steps[1:]
         elif first[0] == "name" and first[1] not in scope and steps and steps[0][0] == "call":
@@ -219,7 +239,9 @@ class _Checker:
             if step[0] == "field":
                 kind = self._field_type(kind, step[1], optional=step[2])
             elif step[0] == "index":
-                kind = self._call("_[?_]" if step[2] else "_[_]", [kind, self.check(step[1], scope)])
+                kind = self._call(
+                    "_[?_]" if step[2] else "_[_]", [kind, self.check(step[1], scope)]
+                )
             else:
                 kind = self._check_method(kind, step[1], step[2], scope)
         return kind
@@ -238,13 +260,17 @@ class _Checker:
         else:
             fields = self._environment.objects.get(kind.name)
             if fields is None:
-                raise CelTypeError(f"type '{format_type(kind, short=True)}' does not support field selection")
+                raise CelTypeError(
+                    f"type '{format_type(kind, short=True)}' does not support field selection"
+                )
             if name not in fields and unescape(name) not in fields:
                 raise CelTypeError(f"undefined field '{name}'")
             field = fields[name] if name in fields else fields[unescape(name)]
         return optional_of(field) if optional else field
 
-    def _check_method(self, kind: CelType, name: str, arguments: list[Expression], scope: Scope) -> CelType:
+    def _check_method(
+        self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
+    ) -> CelType:
         count = len(arguments)
         if count in MACRO_ARGUMENTS.get(name, ()):
             return self._check_macro(kind, name, arguments, scope)
@@ -292,7 +318,9 @@ class _Checker:
     def _call(self, name: str, types: list[CelType]) -> CelType:
         return self._resolve(name, overloads()[0][name], types, is_method=False)
 
-    def _resolve(self, name: str, candidates: list[Overload], types: list[CelType], *, is_method: bool) -> CelType:
+    def _resolve(
+        self, name: str, candidates: list[Overload], types: list[CelType], *, is_method: bool
+    ) -> CelType:
         """Return the type of a call. If the overloads that fit have different results, it is only known at run time."""
         types = [substitute(kind, self.types) for kind in types]
         is_open = bool(parameters_of(types))
@@ -330,11 +358,17 @@ class _Checker:
     def _with_new_parameters(self, kind: CelType) -> CelType:
         """Return a type with new parameters in place of those of a declaration."""
         names = [name for name in parameters_of((kind,)) if name[1:].isalpha()]
-        return substitute(kind, {name: self._new_parameter() for name in sorted(names)}) if names else kind
+        return (
+            substitute(kind, {name: self._new_parameter() for name in sorted(names)})
+            if names
+            else kind
+        )
 
     # macros
 
-    def _check_optional_map(self, kind: CelType, name: str, arguments: list[Expression], scope: Scope) -> CelType:
+    def _check_optional_map(
+        self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
+    ) -> CelType:
         kind = substitute(kind, self.types)
         if is_dyn(kind) or is_parameter(kind):
             inner = DYN
@@ -346,8 +380,12 @@ class _Checker:
         result = self.check(arguments[1], {**scope, _variable_name(arguments[0]): inner})
         return optional_of(result) if name == "optMap" else result
 
-    def _check_macro(self, kind: CelType, name: str, arguments: list[Expression], scope: Scope) -> CelType:
-        variables = 2 if name.startswith("transform") or (name != "map" and len(arguments) == 3) else 1
+    def _check_macro(
+        self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
+    ) -> CelType:
+        variables = (
+            2 if name.startswith("transform") or (name != "map" and len(arguments) == 3) else 1
+        )
         first, second = self._item_types(kind, variables)
         names = [_variable_name(argument) for argument in arguments[:variables]]
         inner = {**scope, **dict(zip(names, (first, second), strict=False))}
@@ -413,5 +451,9 @@ _LITERAL_CHECKS: dict[str, Callable[[str], bool]] = {
 
 
 def _check_literal(name: str, argument: Expression) -> None:
-    if argument[0] == "constant" and type(argument[1]) is str and _LITERAL_CHECKS[name](argument[1]):
+    if (
+        argument[0] == "constant"
+        and type(argument[1]) is str
+        and _LITERAL_CHECKS[name](argument[1])
+    ):
         raise CelTypeError(f"invalid {name} argument")

@@ -60,7 +60,11 @@ _MAP_SCHEMA = {"type": "object"}
 
 def crd_cost_problems(crd: CostSchema) -> list[Problem]:
     """Return a problem for each rule of a CRD whose estimated cost is far above the API server's limits."""
-    return [problem for path, schema, _ in schemas_of(crd) for problem in _version_problems(schema, path)]
+    return [
+        problem
+        for path, schema, _ in schemas_of(crd)
+        for problem in _version_problems(schema, path)
+    ]
 
 
 def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
@@ -71,12 +75,18 @@ def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
     while stack:
         node_path, node, count = stack.pop()
         for index, rule in indexed_mappings(node.get("x-kubernetes-validations")):
-            repeated = _REQUEST_BYTES_MAX // (_min_bytes(node, sizes) + 1) if count is None else count
-            cost = min(_estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX)
+            repeated = (
+                _REQUEST_BYTES_MAX // (_min_bytes(node, sizes) + 1) if count is None else count
+            )
+            cost = min(
+                _estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX
+            )
             total += cost
             if cost > RULE_LIMIT * _MARGIN:
                 rule_path = (*node_path, "x-kubernetes-validations", index, "rule")
-                problems.forbidden(rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP)
+                problems.forbidden(
+                    rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP
+                )
         stack += _children(node, node_path, count)
     if total > TOTAL_LIMIT * _MARGIN:
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
@@ -93,7 +103,9 @@ def _budget_message(name: str, cost: int, limit: int) -> str:
     )
 
 
-def _children(node: CostSchema, path: Path, count: int | None) -> list[tuple[Path, CostSchema, int | None]]:
+def _children(
+    node: CostSchema, path: Path, count: int | None
+) -> list[tuple[Path, CostSchema, int | None]]:
     """Return the children of a schema and the maximum number of each in an object, or None if it is unbounded."""
     children: list[tuple[Path, CostSchema, int | None]] = []
     for name, field in nested_map(node, "properties").items():
@@ -102,7 +114,9 @@ def _children(node: CostSchema, path: Path, count: int | None) -> list[tuple[Pat
         part = node.get(key)
         limit = node.get(limit_key)
         if isinstance(part, Mapping):
-            bounded = None if count is None or limit is None else min(count * _as_count(limit), _COST_MAX)
+            bounded = (
+                None if count is None or limit is None else min(count * _as_count(limit), _COST_MAX)
+            )
             children.append(((*path, key), part, bounded))
     return children
 
@@ -147,7 +161,9 @@ def _value_of_schema(node: CostSchema, sizes: dict[int, int]) -> _Value:
         return _Value(0, node)
     if kind == "string":
         return _Value(_max_characters(node), node)
-    part, limit_key = ("items", "maxItems") if kind == "array" else ("additionalProperties", "maxProperties")
+    part, limit_key = (
+        ("items", "maxItems") if kind == "array" else ("additionalProperties", "maxProperties")
+    )
     inner = node.get(part)
     if kind not in ("array", "object") or not isinstance(inner, Mapping):
         return _Value(0, node)
@@ -346,7 +362,9 @@ def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int,
     return cost, _UNKNOWN
 
 
-def _estimate_loop(name: str, arguments: list[Tree], value: _Value, scope: TypeBindings) -> tuple[int, _Value]:
+def _estimate_loop(
+    name: str, arguments: list[Tree], value: _Value, scope: TypeBindings
+) -> tuple[int, _Value]:
     variables = 2 if name.startswith("transform") or (len(arguments) == 3 and name != "map") else 1
     inner = dict(scope)
     for variable in arguments[:variables]:

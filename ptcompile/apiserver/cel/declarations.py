@@ -147,7 +147,10 @@ _TIMES = "".join(
         "getSeconds",
         "getMilliseconds",
     )
-) + "".join(f"duration.{name}() -> int\n" for name in ("getHours", "getMinutes", "getSeconds", "getMilliseconds"))
+) + "".join(
+    f"duration.{name}() -> int\n"
+    for name in ("getHours", "getMinutes", "getSeconds", "getMilliseconds")
+)
 
 _ORDERED = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
 _NUMBERS = ("int", "uint", "double")
@@ -183,7 +186,8 @@ optional(A).orValue(A) -> A
     + "".join(
         f"_{mark}_({a}, {b}) -> bool\n"
         for mark in ("<", "<=", ">", ">=")
-        for a, b in [(kind, kind) for kind in _ORDERED] + [(a, b) for a in _NUMBERS for b in _NUMBERS if a != b]
+        for a, b in [(kind, kind) for kind in _ORDERED]
+        + [(a, b) for a in _NUMBERS for b in _NUMBERS if a != b]
     )
 )
 
@@ -340,7 +344,9 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
     """Return the overloads of functions and of methods, by name."""
     functions: dict[str, list[Overload]] = {}
     methods: dict[str, list[Overload]] = {}
-    for line in (_OPERATORS + _CONVERSIONS + _STRINGS + _TIMES + _LISTS + _KUBERNETES + _AUTHORIZER).split("\n"):
+    for line in (
+        _OPERATORS + _CONVERSIONS + _STRINGS + _TIMES + _LISTS + _KUBERNETES + _AUTHORIZER
+    ).split("\n"):
         call, arrow, result = line.partition(" -> ")
         if not arrow:
             continue
@@ -352,5 +358,7 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
         elif target in _NAMESPACES or (target == "optional" and "(" not in target):
             functions.setdefault(f"{target}.{name}", []).append(Overload(types, read_type(result)))
         else:
-            methods.setdefault(name, []).append(Overload((read_type(target), *types), read_type(result)))
+            methods.setdefault(name, []).append(
+                Overload((read_type(target), *types), read_type(result))
+            )
     return functions, methods

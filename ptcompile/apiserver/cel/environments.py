@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 
 def _fields(text: str) -> FieldTypes:
-    return {name: read_type(kind) for name, _, kind in (part.partition(": ") for part in text.split("; "))}
+    return {
+        name: read_type(kind)
+        for name, _, kind in (part.partition(": ") for part in text.split("; "))
+    }
 
 
 _VARIABLES = "kubernetes.variables"
@@ -48,7 +51,11 @@ def _policy_objects() -> Mapping[str, FieldTypes]:
 
 
 def policy_environment(
-    *, params: bool, authorizer: bool = True, patches: bool = False, variables: FieldTypes | None = None
+    *,
+    params: bool,
+    authorizer: bool = True,
+    patches: bool = False,
+    variables: FieldTypes | None = None,
 ) -> Environment:
     """Return what an expression of an admission policy or of a webhook's match condition may use.
 
@@ -81,7 +88,9 @@ def variable_type(text: str, environment: Environment) -> CelType:
         return DYN
 
 
-def why_invalid_policy_expression(text: str, environment: Environment, allowed: Iterable[CelType]) -> str | None:
+def why_invalid_policy_expression(
+    text: str, environment: Environment, allowed: Iterable[CelType]
+) -> str | None:
     """Return why the API server rejects an expression of a policy, or None. No `allowed` types mean any type."""
     try:
         kind = type_of(text, environment)
@@ -178,7 +187,12 @@ class _SchemaTypes:
     def _has_metadata(self, fields: FieldTypes) -> bool:
         """Return whether a schema declares all fields that objects have anyway; it may then declare further ones."""
         metadata = self.objects.get(fields["metadata"].name, {}) if "metadata" in fields else {}
-        declared = [fields.get("apiVersion"), fields.get("kind"), metadata.get("name"), metadata.get("generateName")]
+        declared = [
+            fields.get("apiVersion"),
+            fields.get("kind"),
+            metadata.get("name"),
+            metadata.get("generateName"),
+        ]
         return declared == [STRING] * 4
 
 

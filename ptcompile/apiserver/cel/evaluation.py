@@ -12,7 +12,15 @@ from functools import partial
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.syntax import MACRO_ARGUMENTS, CelSyntaxError
-from ptcompile.apiserver.cel.values import ABSENT, CelError, ComputedFields, Optional, are_equal, no_overload, spend
+from ptcompile.apiserver.cel.values import (
+    ABSENT,
+    CelError,
+    ComputedFields,
+    Optional,
+    are_equal,
+    no_overload,
+    spend,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +73,8 @@ def _compile_object(node: Expression, _names: frozenset[str]) -> Run:
 
 def _compile_list(node: Expression, names: frozenset[str]) -> Run:
     items = [
-        (compile_tree(item[1] if item[0] == "optional" else item, names), item[0] == "optional") for item in node[1]
+        (compile_tree(item[1] if item[0] == "optional" else item, names), item[0] == "optional")
+        for item in node[1]
     ]
 
     def run(scope: Bindings) -> Any:
@@ -89,7 +98,10 @@ def _as_optional(value: Any) -> Optional:
 
 
 def _compile_map(node: Expression, names: frozenset[str]) -> Run:
-    entries = [(compile_tree(key, names), compile_tree(value, names), optional) for key, value, optional in node[1]]
+    entries = [
+        (compile_tree(key, names), compile_tree(value, names), optional)
+        for key, value, optional in node[1]
+    ]
 
     def run(scope: Bindings) -> Any:
         spend(scope[""], 30 + len(entries))
@@ -110,7 +122,9 @@ def _compile_map(node: Expression, names: frozenset[str]) -> Run:
 
 
 def _compile_condition(node: Expression, names: frozenset[str]) -> Run:
-    cases = [(compile_tree(condition, names), compile_tree(then, names)) for condition, then in node[1]]
+    cases = [
+        (compile_tree(condition, names), compile_tree(then, names)) for condition, then in node[1]
+    ]
     otherwise = compile_tree(node[2], names)
 
     def run(scope: Bindings) -> Any:
@@ -352,7 +366,11 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
 def _compile_call(node: Expression, names: frozenset[str]) -> Run:
     name = node[1]
     arguments = node[2]
-    return _compile_has(arguments, names) if name == "has" else _compile_function(name, arguments, names)
+    return (
+        _compile_has(arguments, names)
+        if name == "has"
+        else _compile_function(name, arguments, names)
+    )
 
 
 def _compile_function(name: str, arguments: list[Expression], names: frozenset[str]) -> Run:
@@ -399,7 +417,9 @@ def _compile_bind(arguments: list[Expression], names: frozenset[str]) -> Run:
     return lambda scope: body({**scope, name: value(scope)})
 
 
-def _compile_optional_map(name: str, arguments: list[Expression], names: frozenset[str]) -> Evaluation:
+def _compile_optional_map(
+    name: str, arguments: list[Expression], names: frozenset[str]
+) -> Evaluation:
     variable = _variable_name(arguments[0])
     body = compile_tree(arguments[1], names | {variable})
 
@@ -441,7 +461,9 @@ def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Ite
         yield inner
 
 
-def _quantify(deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
+def _quantify(
+    deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
+) -> bool:
     """Evaluate `all` or `exists`. As with `&&` and `||`, an item that decides the result hides the failure of
     another.
     """
@@ -457,20 +479,32 @@ def _quantify(deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run],
     return not deciding
 
 
-def _exists_one(scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
+def _exists_one(
+    scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
+) -> bool:
     return sum(_as_bool(bodies[0](scope)) for scope in scopes) == 1
 
 
-def _filter(scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]) -> list[Any]:
+def _filter(
+    scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]
+) -> list[Any]:
     return [scope[variables[0]] for scope in scopes if _as_bool(bodies[0](scope))]
 
 
-def _map_items(scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> list[Any]:
+def _map_items(
+    scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
+) -> list[Any]:
     *conditions, body = bodies
-    return [body(scope) for scope in scopes if all(_as_bool(condition(scope)) for condition in conditions)]
+    return [
+        body(scope)
+        for scope in scopes
+        if all(_as_bool(condition(scope)) for condition in conditions)
+    ]
 
 
-def _map_values(scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]) -> dict[Any, Any]:
+def _map_values(
+    scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]
+) -> dict[Any, Any]:
     *conditions, body = bodies
     return {
         scope[variables[0]]: body(scope)

@@ -123,7 +123,9 @@ def _parse_url(budget: StepBudget, text: str) -> Url:
     spend(budget, len(text) // 10)
     url = _split_url(text)
     if url is None:
-        raise CelError(f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for request')
+        raise CelError(
+            f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for request'
+        )
     return url
 
 
@@ -178,7 +180,13 @@ def _is_canonical(budget: StepBudget, text: str) -> bool:
 def _read_cidr(text: str) -> Cidr | None:
     address, slash, bits = text.partition("/")
     ip = _read_ip(address)
-    if ip is None or not slash or not bits.isascii() or not bits.isdigit() or (bits[0] == "0" and bits != "0"):
+    if (
+        ip is None
+        or not slash
+        or not bits.isascii()
+        or not bits.isdigit()
+        or (bits[0] == "0" and bits != "0")
+    ):
         return None
     return Cidr(ip, int(bits)) if len(bits) < 4 and int(bits) <= ip.max_prefixlen else None
 
@@ -192,7 +200,9 @@ def _parse_cidr(_budget: StepBudget, text: str) -> Cidr:
 
 def _network(budget: StepBudget, cidr: Cidr) -> Any:
     spend(budget, 10)
-    return ipaddress.ip_network((int(cidr.ip), cidr.bits) if cidr.ip.version == 6 else f"{cidr.ip}/{cidr.bits}", False)
+    return ipaddress.ip_network(
+        (int(cidr.ip), cidr.bits) if cidr.ip.version == 6 else f"{cidr.ip}/{cidr.bits}", False
+    )
 
 
 def _contains_ip(budget: StepBudget, cidr: Cidr, address: Address) -> bool:
@@ -221,7 +231,11 @@ def _read_semver(text: str, normalize: bool = False) -> Semver | None:
     if normalize:
         numbers = text.removeprefix("v")
         number, mark, rest = next(
-            ((numbers[:index], numbers[index], numbers[index + 1 :]) for index, c in enumerate(numbers) if c in "-+"),
+            (
+                (numbers[:index], numbers[index], numbers[index + 1 :])
+                for index, c in enumerate(numbers)
+                if c in "-+"
+            ),
             (numbers, "", ""),
         )
         parts = [part.lstrip("0") or "0" for part in number.split(".")]
@@ -307,12 +321,16 @@ def _family(_budget: StepBudget, address: Address) -> int:
 def _is_global_unicast(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
     is_broadcast = ip.version == 4 and int(ip) == 2**32 - 1
-    return not (ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or is_broadcast)
+    return not (
+        ip.is_unspecified or ip.is_loopback or ip.is_multicast or ip.is_link_local or is_broadcast
+    )
 
 
 def _is_link_local_multicast(_budget: StepBudget, address: Address) -> bool:
     ip = address.ip
-    return bool(ip in _IPV4_LOCAL_MULTICAST if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
+    return bool(
+        ip in _IPV4_LOCAL_MULTICAST if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02
+    )
 
 
 _IPV4_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
@@ -345,7 +363,9 @@ GLOBALS: dict[str, Overloads] = {
 }
 MEMBERS: dict[str, Overloads] = {
     "asInteger": {(Quantity,): _as_integer},
-    "isInteger": {(Quantity,): lambda _budget, value: value.is_integer and -(2**63) <= value.value < 2**63},
+    "isInteger": {
+        (Quantity,): lambda _budget, value: value.is_integer and -(2**63) <= value.value < 2**63
+    },
     "asApproximateFloat": {(Quantity,): lambda _budget, value: value.nano / 10**9},
     "sign": {(Quantity,): _sign},
     "add": {
@@ -383,7 +403,9 @@ MEMBERS: dict[str, Overloads] = {
     },
     "containsCIDR": {
         (Cidr, Cidr): _contains_cidr,
-        (Cidr, str): lambda budget, cidr, text: _contains_cidr(budget, cidr, _parse_cidr(budget, text)),
+        (Cidr, str): lambda budget, cidr, text: _contains_cidr(
+            budget, cidr, _parse_cidr(budget, text)
+        ),
     },
     "ip": {(Cidr,): lambda _budget, cidr: Address(cidr.ip)},
     "masked": {(Cidr,): _mask_cidr},

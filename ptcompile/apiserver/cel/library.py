@@ -221,7 +221,12 @@ def _format_clause(budget: StepBudget, clause: str, verb: str, value: Any) -> st
         return str(int(value))
     if verb in ("f", "e") and kind in (float, int, Uint):
         digits = clause[1:] or "6"
-        if (clause and clause[0] != ".") or not digits.isdigit() or len(digits) > 4 or int(digits) > _FORMAT_DIGITS_MAX:
+        if (
+            (clause and clause[0] != ".")
+            or not digits.isdigit()
+            or len(digits) > 4
+            or int(digits) > _FORMAT_DIGITS_MAX
+        ):
             raise CelError(f"could not parse formatting clause: {clause[:20]}")
         return f"{float(value):.{digits}{verb}}"
     if verb and verb in "boxX" and not clause and kind in (int, Uint, bool):
@@ -238,7 +243,10 @@ def _format_as_text(budget: StepBudget, value: Any) -> str:
     if type(value) is list:
         return "[" + ", ".join(_format_as_text(budget, item) for item in value) + "]"
     if type(value) is dict:
-        pairs = sorted((_format_as_text(budget, key), _format_as_text(budget, item)) for key, item in value.items())
+        pairs = sorted(
+            (_format_as_text(budget, key), _format_as_text(budget, item))
+            for key, item in value.items()
+        )
         return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
     if value is None:
         return "null"
@@ -316,7 +324,9 @@ def _time_accessor(read: Callable[[datetime], int], nanoseconds: int = 0) -> Ove
         (Timestamp, str): lambda _budget, value, zone: read(_local_time(value, zone)),
     }
     if nanoseconds:
-        out[(Duration,)] = lambda _budget, value: (abs(value) // nanoseconds) * (-1 if value < 0 else 1)
+        out[(Duration,)] = lambda _budget, value: (
+            (abs(value) // nanoseconds) * (-1 if value < 0 else 1)
+        )
     return out
 
 
@@ -374,11 +384,19 @@ GLOBALS: dict[str, Overloads] = {
     "optional.none": {0: lambda _budget: ABSENT},
     "optional.ofNonZeroValue": {1: _of_non_zero_value},
     "sets.contains": {(list, list): _contains_all},
-    "sets.intersects": {(list, list): lambda budget, a, b: any(values.contains(budget, item, a) for item in b)},
-    "sets.equivalent": {(list, list): lambda budget, a, b: _contains_all(budget, a, b) and _contains_all(budget, b, a)},
+    "sets.intersects": {
+        (list, list): lambda budget, a, b: any(values.contains(budget, item, a) for item in b)
+    },
+    "sets.equivalent": {
+        (list, list): lambda budget, a, b: (
+            _contains_all(budget, a, b) and _contains_all(budget, b, a)
+        )
+    },
     "math.greatest": {count: _extremum(1) for count in range(1, 20)},
     "math.least": {count: _extremum(-1) for count in range(1, 20)},
-    "strings.quote": {(str,): _text_overload(lambda text: '"' + text.translate(_QUOTE_ESCAPES) + '"')},
+    "strings.quote": {
+        (str,): _text_overload(lambda text: '"' + text.translate(_QUOTE_ESCAPES) + '"')
+    },
     **kubernetes.GLOBALS,
 }
 MEMBERS: dict[str, Overloads] = {
@@ -410,10 +428,15 @@ MEMBERS: dict[str, Overloads] = {
     "getHours": _time_accessor(lambda when: when.hour, 3600 * 10**9),
     "getMinutes": _time_accessor(lambda when: when.minute, 60 * 10**9),
     "getSeconds": _time_accessor(lambda when: when.second, 10**9),
-    "getMilliseconds": {**_time_accessor(lambda when: when.microsecond // 1000), (Duration,): _milliseconds},
+    "getMilliseconds": {
+        **_time_accessor(lambda when: when.microsecond // 1000),
+        (Duration,): _milliseconds,
+    },
     "hasValue": {(Optional,): lambda _budget, value: value.present},
     "value": {(Optional,): _optional_value},
-    "or": {(Optional, Optional): lambda _budget, value, default: value if value.present else default},
+    "or": {
+        (Optional, Optional): lambda _budget, value, default: value if value.present else default
+    },
     "orValue": {2: lambda _budget, value, default: _or_value(value, default)},
     "first": {(list,): _first},
     "last": {(list,): _last},
@@ -460,12 +483,21 @@ def _is_sorted(budget: StepBudget, items: list[Any]) -> bool:
 
 def _index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
     spend(budget, len(items))
-    return next((index for index, item in enumerate(items) if are_equal(budget, item, searched)), -1)
+    return next(
+        (index for index, item in enumerate(items) if are_equal(budget, item, searched)), -1
+    )
 
 
 def _last_index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
     spend(budget, len(items))
-    return next((index for index in range(len(items) - 1, -1, -1) if are_equal(budget, items[index], searched)), -1)
+    return next(
+        (
+            index
+            for index in range(len(items) - 1, -1, -1)
+            if are_equal(budget, items[index], searched)
+        ),
+        -1,
+    )
 
 
 def _sort(budget: StepBudget, items: list[Any]) -> list[Any]:
@@ -512,8 +544,12 @@ MEMBERS["sum"] = {(list,): _sum}
 MEMBERS["min"] = {(list,): _list_extremum(-1, "min")}
 MEMBERS["max"] = {(list,): _list_extremum(1, "max")}
 MEMBERS["isSorted"] = {(list,): _is_sorted}
-MEMBERS["indexOf"][2] = lambda budget, items, item: _index_of_item(budget, _require_list(items), item)
-MEMBERS["lastIndexOf"][2] = lambda budget, items, item: _last_index_of_item(budget, _require_list(items), item)
+MEMBERS["indexOf"][2] = lambda budget, items, item: _index_of_item(
+    budget, _require_list(items), item
+)
+MEMBERS["lastIndexOf"][2] = lambda budget, items, item: _last_index_of_item(
+    budget, _require_list(items), item
+)
 MEMBERS["sort"] = {(list,): _sort}
 MEMBERS["distinct"] = {(list,): _without_duplicates}
 MEMBERS["slice"] = {(list, int, int): _slice}

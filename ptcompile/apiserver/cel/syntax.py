@@ -33,7 +33,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 ).match
 _RAW_TRIPLE = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL).match
-_ESCAPE = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL
+)
 _ESCAPE_CHARACTERS = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
 _RELATIONS = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
 _PRECEDENCE_LEVELS = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
@@ -110,7 +112,9 @@ def _tokens(text: str) -> list[tuple[str, Any]]:
         raw = _RAW_TRIPLE(text, offset)
         match = raw or _TOKEN(text, offset)
         if match is None:
-            raise CelSyntaxError(f"syntax error: token recognition error at: {text[offset : offset + 20]!r}")
+            raise CelSyntaxError(
+                f"syntax error: token recognition error at: {text[offset : offset + 20]!r}"
+            )
         offset = match.end()
         kind = match.lastgroup
         word = match.group()
@@ -147,7 +151,9 @@ def _parse_string(word: str) -> str | bytes:
 def _to_byte(character: str) -> bytes:
     if _BYTE_BASE <= ord(character) < _BYTE_BASE + 256:
         return bytes([ord(character) - _BYTE_BASE])
-    return character.encode(errors="replace")  # half of a surrogate pair, which only data from Python contains
+    return character.encode(
+        errors="replace"
+    )  # half of a surrogate pair, which only data from Python contains
 
 
 _BYTE_BASE = 0xF0000
@@ -317,7 +323,11 @@ class _Parser:
         """Return the expressions up to a closing bracket. Those of a list may be optional and end with a comma."""
         out: list[Expression] = []
         while not self._accept(end):
-            out.append(("optional", self.expression()) if optional and self._accept("?") else self.expression())
+            out.append(
+                ("optional", self.expression())
+                if optional and self._accept("?")
+                else self.expression()
+            )
             if not self._is_at(end):
                 self._expect(",")
                 if self._is_at(end) and end == ")":

@@ -36,7 +36,9 @@ ANY = CelType("any")
 TIMESTAMP = CelType("google.protobuf.Timestamp")
 DURATION = CelType("google.protobuf.Duration")
 _SHORT_NAMES = {TIMESTAMP.name: "timestamp", DURATION.name: "duration", NULL.name: "null"}
-_NOT_NULLABLE = frozenset(("bool", "int", "uint", "double", "string", "bytes", "list", "map", "type"))
+_NOT_NULLABLE = frozenset(
+    ("bool", "int", "uint", "double", "string", "bytes", "list", "map", "type")
+)
 
 
 def compose(name: str, *parameters: CelType) -> CelType:
@@ -79,7 +81,9 @@ def format_type(kind: CelType, *, short: bool = False) -> str:
         return "dyn"
     if not kind.parameters:
         return name
-    return f"{name}({', '.join(format_type(parameter, short=short) for parameter in kind.parameters)})"
+    return (
+        f"{name}({', '.join(format_type(parameter, short=short) for parameter in kind.parameters)})"
+    )
 
 
 def substitute(kind: CelType, types: Substitutions, *, final: bool = False) -> CelType:
@@ -92,7 +96,9 @@ def substitute(kind: CelType, types: Substitutions, *, final: bool = False) -> C
         return DYN if final else kind
     if not kind.parameters:
         return kind
-    return compose(kind.name, *(substitute(parameter, types, final=final) for parameter in kind.parameters))
+    return compose(
+        kind.name, *(substitute(parameter, types, final=final) for parameter in kind.parameters)
+    )
 
 
 def _occurs(parameter: CelType, kind: CelType, types: Substitutions) -> bool:
@@ -105,7 +111,9 @@ def _is_equal_or_less_specific(a: CelType, b: CelType) -> bool:
         return True
     if is_dyn(b) or is_parameter(b) or a.name != b.name or len(a.parameters) != len(b.parameters):
         return False
-    return all(_is_equal_or_less_specific(*pair) for pair in zip(a.parameters, b.parameters, strict=True))
+    return all(
+        _is_equal_or_less_specific(*pair) for pair in zip(a.parameters, b.parameters, strict=True)
+    )
 
 
 def most_general(a: CelType, b: CelType) -> CelType:

@@ -156,7 +156,9 @@ def key_of(key: Any) -> Any:
 def compare(budget: StepBudget, a: Any, b: Any) -> int:
     """Return -1, 0 or 1 for the order of two values. Raises CelError if they have no order."""
     kind = type(a)
-    if not (kind is type(b) and kind in _ORDERED_TYPES) and not (kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES):
+    if not (kind is type(b) and kind in _ORDERED_TYPES) and not (
+        kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES
+    ):
         raise no_overload()
     if kind is str:
         spend(budget, min(len(a), len(b)) // 10)
@@ -273,7 +275,8 @@ _UNITS = {
     "ns": 1,
 }
 _TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII | re.IGNORECASE
+    r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))",
+    re.ASCII | re.IGNORECASE,
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -322,7 +325,9 @@ def to_datetime(value: Timestamp) -> datetime:
 
 
 _INT = re.compile(r"[+-]?\d{1,20}", re.ASCII)
-_FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE
+)
 
 
 def to_int(value: Any) -> int:
@@ -413,7 +418,11 @@ def to_string(value: Any) -> str:
 
 def _format_seconds(nanoseconds: int) -> str:
     seconds, rest = divmod(abs(nanoseconds), 10**9)
-    return ("-" if nanoseconds < 0 else "") + str(seconds) + (f".{rest:09}".rstrip("0") if rest else "")
+    return (
+        ("-" if nanoseconds < 0 else "")
+        + str(seconds)
+        + (f".{rest:09}".rstrip("0") if rest else "")
+    )
 
 
 def _format_float(value: float) -> str:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 class Definition:
     """One kind in one version of a CRD, with its compiled checks."""
 
-    def __init__(self, schema: Schema, document: str, status: bool, refusal: str = "", deprecation: str = "") -> None:
+    def __init__(
+        self, schema: Schema, document: str, status: bool, refusal: str = "", deprecation: str = ""
+    ) -> None:
         self.schema = schema
         """Schema in ptcompile's dialect; see `loader.to_dialect`."""
         self.document = document
@@ -65,7 +67,11 @@ class Definitions(NamedTuple):
         group, _, version = kind[0].rpartition("/")
         name = kind[1].lower()
         label = group.partition(".")[0]
-        layouts = (f"{group}/{name}_{version}", f"{name}-{label}-{version}" if label else f"{name}-{version}", name)
+        layouts = (
+            f"{group}/{name}_{version}",
+            f"{name}-{label}-{version}" if label else f"{name}-{version}",
+            name,
+        )
         return next((self.files[layout] for layout in layouts if layout in self.files), None)
 
 
@@ -82,14 +88,18 @@ def shipped_definition(kind: GroupVersionKind) -> Definition | None:
     entry = load(document)["kinds"].get(kind[0], {}).get(kind[1])
     if not entry:
         return None
-    return Definition(entry["schema"], document, entry["status"], deprecation=entry.get("deprecation", ""))
+    return Definition(
+        entry["schema"], document, entry["status"], deprecation=entry.get("deprecation", "")
+    )
 
 
 def compile_definition(definition: Definition, server: Version) -> ValueCheck:
     """Return the check of a definition's structure for a server version."""
     check = definition.checks.get(server)
     if check is None:
-        check = compile_node(definition.schema, SchemaScope(definition.document, known_version(server), True, server))
+        check = compile_node(
+            definition.schema, SchemaScope(definition.document, known_version(server), True, server)
+        )
         check = without_status(check) if definition.status else check
         definition.checks[server] = check
     return check
@@ -117,7 +127,9 @@ def definition_problems(
         if budget.ran_out:
             budget.ran_out = False
             why = "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition takes too long"
-            problems.append(_unchecked_problem(manifest, why, evaluations.ASK_SERVER, part="not fully"))
+            problems.append(
+                _unchecked_problem(manifest, why, evaluations.ASK_SERVER, part="not fully")
+            )
         return problems
     except Exception as error:  # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
@@ -138,7 +150,9 @@ def transition_problems(definition: Definition, manifest: Json, old: Json) -> Se
     # the status is a subresource: an update of the object leaves it as it is
     new = {**manifest, "status": old.get("status")} if definition.status else manifest
     try:
-        existing = {problem.path for problem in rule_problems(definition.schema, definition.document, new)}
+        existing = {
+            problem.path for problem in rule_problems(definition.schema, definition.document, new)
+        }
         problems = rule_problems(definition.schema, definition.document, new, old)
         return [problem for problem in problems if problem.path not in existing]
     except Exception as error:  # a user's definition may raise anything

@@ -43,7 +43,10 @@ _KEPT_KEYWORDS = (
     "x-kubernetes-preserve-unknown-fields",
 )
 _TEXT_SCHEMA: dict[str, Any] = {"type": "string"}
-_METADATA_REFERENCE: dict[str, Any] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
+_METADATA_REFERENCE: dict[str, Any] = {
+    "$ref": "kubernetes/core.json#/$defs/ObjectMeta",
+    "x-decoded": True,
+}
 
 
 def is_crd(manifest: Json) -> bool:
@@ -102,7 +105,11 @@ def deprecation_of(spec: Json, version: Json) -> str:
         for other in map(as_mapping, spec["versions"])
         if other.get("served") is not False and other.get("deprecated") is not True
     ]
-    newest = max((other for other in newer if _priority(other) > _priority(name)), key=_priority, default=None)
+    newest = max(
+        (other for other in newer if _priority(other) > _priority(name)),
+        key=_priority,
+        default=None,
+    )
     text = f"{group}/{name} {kind} is deprecated"
     return f"{text}; use {group}/{newest} {kind}" if newest is not None else text
 
@@ -122,15 +129,24 @@ def to_dialect(node: Json) -> dict[str, Any]:
     """
     converted = _own_keywords(node)
     children = {
-        name: to_dialect(child) for name, child in nested_map(node, "properties").items() if isinstance(child, dict)
+        name: to_dialect(child)
+        for name, child in nested_map(node, "properties").items()
+        if isinstance(child, dict)
     }
     if node.get("x-kubernetes-embedded-resource"):
-        children = {**children, "apiVersion": _TEXT_SCHEMA, "kind": _TEXT_SCHEMA, "metadata": _METADATA_REFERENCE}
+        children = {
+            **children,
+            "apiVersion": _TEXT_SCHEMA,
+            "kind": _TEXT_SCHEMA,
+            "metadata": _METADATA_REFERENCE,
+        }
         converted["required"] = ["apiVersion", "kind"]
         converted["x-embedded"] = True
     if children:
         converted["properties"] = children
-    required = [name or "" for name in node.get("required") or () if "default" not in children.get(name, {})]
+    required = [
+        name or "" for name in node.get("required") or () if "default" not in children.get(name, {})
+    ]
     if required:
         converted["required"] = sorted({*required, *converted.get("required", ())})
     for key in ("items", "additionalProperties"):
@@ -140,10 +156,15 @@ def to_dialect(node: Json) -> dict[str, Any]:
         converted.setdefault("items", {})
     if node.get("additionalProperties") is True:
         converted["x-kubernetes-preserve-unknown-fields"] = True
-    rules = [dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)]
+    rules = [
+        dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)
+    ]
     if rules:
         converted["x-rules"] = rules
-    parts = [*children.values(), *(converted[key] for key in ("items", "additionalProperties") if key in converted)]
+    parts = [
+        *children.values(),
+        *(converted[key] for key in ("items", "additionalProperties") if key in converted),
+    ]
     _mark_parts(converted, parts)
     return converted
 
@@ -160,7 +181,9 @@ def _own_keywords(node: Json) -> dict[str, Any]:
     """Return the keywords of a node for its own value, without its children. As in Go, null and `enum: []` mean
     absent.
     """
-    keywords: dict[str, Any] = {key: node[key] for key in _KEPT_KEYWORDS if node.get(key) is not None}
+    keywords: dict[str, Any] = {
+        key: node[key] for key in _KEPT_KEYWORDS if node.get(key) is not None
+    }
     if keywords.get("enum") == []:
         del keywords["enum"]
     if isinstance(keywords.get("pattern"), str):
@@ -220,7 +243,9 @@ def _kinds_by_name(crd: Json) -> dict[GroupVersionKind, Definition]:
             }
     except Exception as error:  # a user's CRD may raise anything
         why = f"it cannot be read ({type(error).__name__}: {str(error)[:200]})"
-    return {(version, kind): Definition({}, "", False, why) for version, kind, _ in served_versions(crd)}
+    return {
+        (version, kind): Definition({}, "", False, why) for version, kind, _ in served_versions(crd)
+    }
 
 
 def files_of(path: str) -> Iterator[str]:
@@ -234,7 +259,9 @@ def files_of(path: str) -> Iterator[str]:
 
     for folder, inner, names in disk.walk(path, fail):
         inner.sort()
-        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(_FILE_ENDINGS))
+        yield from (
+            os.path.join(folder, name) for name in sorted(names) if name.endswith(_FILE_ENDINGS)
+        )
 
 
 def _modified_and_size(path: str) -> tuple[int, int]:
@@ -265,7 +292,9 @@ def _read_file(path: str, reader: Callable[[str], bytes], changed: int, size: in
     if stream.problems:
         raise ValueError(f"{path}: {stream.problems[0].message}")
     return Definitions(
-        definitions_of(manifest for document in stream.documents for _, manifest in objects_in(document.data))
+        definitions_of(
+            manifest for document in stream.documents for _, manifest in objects_in(document.data)
+        )
     )
 
 

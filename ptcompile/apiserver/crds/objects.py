@@ -38,7 +38,11 @@ def defined_kind_problems(
 ) -> list[Problem]:
     """Return the problems of an object, with those of the operator's webhooks if there is a `request`."""
     operator_kind = kind_named(kind)
-    current = operator_kind.default(manifest) if request is not None and operator_kind.rejects else manifest
+    current = (
+        operator_kind.default(manifest)
+        if request is not None and operator_kind.rejects
+        else manifest
+    )
     problems = list(definition_problems(current, definition, context.kubernetes, budget))
     if operator_kind.rejects:
         problems += _shipped_problems(current, kind, definition, context, problems)
@@ -53,7 +57,9 @@ def defined_kind_problems(
         *template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]
-    return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
+    return (
+        problems if request is None else _with_webhooks(problems, operator_kind, current, request)
+    )
 
 
 def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors) -> None:
@@ -81,7 +87,9 @@ def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> No
     kind = value.get("kind")
     meta = value.get("metadata")
     if version == "":
-        problems.invalid((*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
+        problems.invalid(
+            (*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object"
+        )
     elif type(version) is str and version.count("/") > 1:
         why = f"unexpected GroupVersion string: {version}"
         problems.invalid((*path, "apiVersion"), version, why, "write it as group/version")
@@ -91,7 +99,9 @@ def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> No
         problems.invalid((*path, "kind"), kind, why_not)
     if type(meta) is dict:
         name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
-        check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
+        check_metadata(
+            {**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False
+        )
         namespace = meta.get("namespace")
         if type(namespace) is str and namespace and (why_not := names.why_not_dns_label(namespace)):
             problems.invalid((*path, "metadata", "namespace"), namespace, why_not)
@@ -118,7 +128,9 @@ def _shipped_problems(
             yield problem
 
 
-def _with_webhooks(problems: list[Problem], kind: Kind, manifest: Json, request: KindContext) -> list[Problem]:
+def _with_webhooks(
+    problems: list[Problem], kind: Kind, manifest: Json, request: KindContext
+) -> list[Problem]:
     """Return the problems with the rejections of the validating webhook and the controller at other values.
 
     A CEL rule of the CRD that says the same of a whole spec is dropped.
@@ -127,12 +139,21 @@ def _with_webhooks(problems: list[Problem], kind: Kind, manifest: Json, request:
     paths = {problem.path for problem in problems}
     rejections = [
         problem
-        for problem in (*kind.validate(manifest, request), *kind.controller_errors(manifest, request))
+        for problem in (
+            *kind.validate(manifest, request),
+            *kind.controller_errors(manifest, request),
+        )
         if problem.path not in paths and is_outside(problem, structural)
     ]
     reasons: dict[Path, set[str]] = {}
     for rejection in rejections:
         for depth in range(len(rejection.path)):
-            reasons.setdefault(rejection.path[:depth], set()).add(rejection.message.rpartition(": ")[2])
-    others = [problem for problem in problems if not problem.message.endswith(tuple(reasons.get(problem.path, ())))]
+            reasons.setdefault(rejection.path[:depth], set()).add(
+                rejection.message.rpartition(": ")[2]
+            )
+    others = [
+        problem
+        for problem in problems
+        if not problem.message.endswith(tuple(reasons.get(problem.path, ())))
+    ]
     return [*others, *rejections]

@@ -13,7 +13,14 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
-from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
+from ptcompile.apiserver.cel.values import (
+    ABSENT,
+    CelError,
+    CostError,
+    Optional,
+    to_duration,
+    to_timestamp,
+)
 from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes.unstructured import Json, JsonDict
@@ -28,10 +35,16 @@ if TYPE_CHECKING:
 _ABSENT = object()
 
 
-def rule_problems(schema: Schema, document: str, manifest: Json, old: Json | None = None) -> Problems:
+def rule_problems(
+    schema: Schema, document: str, manifest: Json, old: Json | None = None
+) -> Problems:
     """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update from `old` to it."""
     new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
-    before = _ABSENT if old is None else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
+    before = (
+        _ABSENT
+        if old is None
+        else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
+    )
     yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
 
 
@@ -61,7 +74,9 @@ def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> 
         before = _items_by_key(schema, old)
         for index, item in enumerate(new):
             old_item = before.get(_item_key(schema, item), _ABSENT) if before else _ABSENT
-            yield from _walk(schema.get("items", {}), document, _Pair(item, old_item), (*path, index), run)
+            yield from _walk(
+                schema.get("items", {}), document, _Pair(item, old_item), (*path, index), run
+            )
     elif isinstance(new, Mapping):
         properties = schema.get("properties", {})
         additional = schema.get("additionalProperties")
@@ -134,7 +149,10 @@ def _variables(rule: Json, text: str, pair: _Pair) -> JsonDict | None:
     if "oldSelf" not in text:
         return {"self": pair.new}
     if rule.get("optionalOldSelf") is True:
-        return {"self": pair.new, "oldSelf": ABSENT if pair.old is _ABSENT else Optional(True, pair.old)}
+        return {
+            "self": pair.new,
+            "oldSelf": ABSENT if pair.old is _ABSENT else Optional(True, pair.old),
+        }
     return None if pair.old is _ABSENT else {"self": pair.new, "oldSelf": pair.old}
 
 
@@ -194,7 +212,10 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
         properties = schema.get("properties", {})
         additional = schema.get("additionalProperties")
         child = additional if isinstance(additional, dict) else {}
-        return {key: _to_cel_value(properties.get(key, child), document, item) for key, item in value.items()}
+        return {
+            key: _to_cel_value(properties.get(key, child), document, item)
+            for key, item in value.items()
+        }
     if type(value) is int:
         return float(value) if schema.get("type") == "number" or abs(value) >= 2**63 else value
     return _parse_format(value, schema.get("format")) if isinstance(value, str) else value

@@ -97,9 +97,13 @@ def _check_structural_type(node: FieldValue, level: str) -> None:
     if embedded.value and kind.value != "object":
         _reject_type(kind, "must be object if x-kubernetes-embedded-resource is true")
     elif not kind.value and not either and not opened.value:
-        kind.required(f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value")
+        kind.required(
+            f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value"
+        )
     if embedded.value and node.get("additionalProperties") is not None:
-        node["additionalProperties"].forbidden("must not be used if x-kubernetes-embedded-resource is set")
+        node["additionalProperties"].forbidden(
+            "must not be used if x-kubernetes-embedded-resource is set"
+        )
     if embedded.value and not opened.value and not node.get("properties"):
         why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
         node["properties"].required(why)
@@ -125,8 +129,14 @@ def _check_metadata(node: FieldValue, level: str) -> None:
             kind.or_default("").invalid(f"must be {expected}")
     metadata = properties["metadata"]
     names = nested_map(metadata.value, "properties").keys()
-    more = [key for key in metadata.mapping if key not in _IGNORED_IN_METADATA and is_set(metadata.mapping, key)]
-    if level == "root" and [key for key in more if key != "properties" or not names <= {"name", "generateName"}]:
+    more = [
+        key
+        for key in metadata.mapping
+        if key not in _IGNORED_IN_METADATA and is_set(metadata.mapping, key)
+    ]
+    if level == "root" and [
+        key for key in more if key != "properties" or not names <= {"name", "generateName"}
+    ]:
         why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
         metadata.forbidden(why, "write `metadata: {type: object}`")
 
@@ -147,7 +157,8 @@ def _check_logic(node: FieldValue, *, skip_first: bool = False) -> None:
 
 def _is_int_or_string(node: SchemaObject) -> bool:
     return [
-        {key: branch[key] for key in branch if is_set(branch, key)} for branch in _branches(node, "anyOf")
+        {key: branch[key] for key in branch if is_set(branch, key)}
+        for branch in _branches(node, "anyOf")
     ] == _INT_OR_STRING
 
 
@@ -168,7 +179,11 @@ def _check_branch(node: FieldValue, *, skip_any: bool = False) -> None:
 
 
 def _check_complete(
-    values: SchemaObject, node: SchemaObject, branch_path_prefix: Path, path: Path, problems: FieldErrors
+    values: SchemaObject,
+    node: SchemaObject,
+    branch_path_prefix: Path,
+    path: Path,
+    problems: FieldErrors,
 ) -> None:
     """Check that the root describes every field that the branches mention."""
     branches = [
@@ -206,8 +221,12 @@ def _check_children(
                 )
             )
         else:
-            _check_complete(as_mapping(inner), part, (*branch_path, *keys), described_path, problems)
-            _check_children(as_mapping(inner), part, (*branch_path, *keys), described_path, problems)
+            _check_complete(
+                as_mapping(inner), part, (*branch_path, *keys), described_path, problems
+            )
+            _check_children(
+                as_mapping(inner), part, (*branch_path, *keys), described_path, problems
+            )
 
 
 def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | None:
@@ -240,11 +259,26 @@ _UNSUPPORTED_KEYWORDS = (
     "definitions",
     "dependencies",
 )
-_NUMBER_KEYWORDS = ("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems", "multipleOf")
+_NUMBER_KEYWORDS = (
+    "maximum",
+    "minimum",
+    "maxLength",
+    "minLength",
+    "maxItems",
+    "minItems",
+    "multipleOf",
+)
 _AT_ROOT_WITH_STATUS = frozenset(
     {
         *("description", "type", "format", "title", "pattern", "required", "items", "properties"),
-        *("exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "externalDocs", "example", *_NUMBER_KEYWORDS),
+        *(
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "uniqueItems",
+            "externalDocs",
+            "example",
+            *_NUMBER_KEYWORDS,
+        ),
         *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
     }
 )
@@ -300,7 +334,10 @@ def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
         if not isinstance(node, Mapping):
             continue
         for key in _MAP_KEYWORDS:
-            stack += [((*node_path, key, name), child, False) for name, child in nested_map(node, key).items()]
+            stack += [
+                ((*node_path, key, name), child, False)
+                for name, child in nested_map(node, key).items()
+            ]
         for key in _LIST_KEYWORDS:
             children = node.get(key)
             stack += [
@@ -316,11 +353,19 @@ def _untyped_schemas(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
         value = node.get(key)
         if key == "dependencies":
             inner = as_mapping(value).items()
-            yield from (((*path, key, name), child, True) for name, child in inner if isinstance(child, Mapping))
+            yield from (
+                ((*path, key, name), child, True)
+                for name, child in inner
+                if isinstance(child, Mapping)
+            )
         elif isinstance(value, Mapping):
             yield (*path, key), value, True
         elif key == "items" and isinstance(value, list):
-            yield from (((*path, key, index), child, True) for index, child in enumerate(value) if child is not None)
+            yield from (
+                ((*path, key, index), child, True)
+                for index, child in enumerate(value)
+                if child is not None
+            )
 
 
 def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Problem]:
@@ -335,7 +380,11 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
         root["nullable"].forbidden("nullable cannot be true at the root")
     unsupported = False
     for node_path, value, _ in _schemas_below(schema, path):
-        if not isinstance(value, Mapping) or "patternProperties" in node_path or "additionalItems" in node_path:
+        if (
+            not isinstance(value, Mapping)
+            or "patternProperties" in node_path
+            or "additionalItems" in node_path
+        ):
             continue
         node = FieldValue(value, node_path, scope)
         before = len(problems)
@@ -346,7 +395,9 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
         _check_maps(node)
         _check_rules(node)
     for name in ("apiVersion", "kind", "metadata"):
-        for node_path, value, _ in _schemas_below(nested_map(schema, "properties", name), (*path, "properties", name)):
+        for node_path, value, _ in _schemas_below(
+            nested_map(schema, "properties", name), (*path, "properties", name)
+        ):
             if isinstance(value, Mapping) and value.get("default") is not None:
                 problems.forbidden((*node_path, "default"), f"must not be set in top-level {name}")
     return problems if unsupported else [*structural_problems(schema, path), *problems]
@@ -402,7 +453,9 @@ def _check_lists(node: FieldValue) -> None:
     if listed.value == "map":
         _check_map_list(node, keys)
     if listed.value in ("set", "map") and has_item and items.get("nullable"):
-        items["nullable"].forbidden(f"cannot be nullable when x-kubernetes-list-type is {listed.value}")
+        items["nullable"].forbidden(
+            f"cannot be nullable when x-kubernetes-list-type is {listed.value}"
+        )
     if listed.value == "set" and kind.value == "array" and has_item:
         _check_atomic(items)
 
@@ -410,7 +463,9 @@ def _check_lists(node: FieldValue) -> None:
 def _check_map_list(node: FieldValue, keys: list[str]) -> None:
     items = node["items"]
     if not keys:
-        node["x-kubernetes-list-map-keys"].required("must not be empty if x-kubernetes-list-type is map")
+        node["x-kubernetes-list-map-keys"].required(
+            "must not be empty if x-kubernetes-list-type is map"
+        )
     if items.value is None:
         items.required("must have a schema if x-kubernetes-list-type is map")
     elif not isinstance(items.value, Mapping):
@@ -431,8 +486,13 @@ def _check_keys(item: FieldValue, keys: FieldValue) -> None:
             continue
         field = item["properties"][key]
         if field.get("type") in ("array", "object"):
-            field["type"].invalid("must be a scalar type if parent array's x-kubernetes-list-type is map")
-        if key not in (required if isinstance(required, list) else ()) and field.get("default") is None:
+            field["type"].invalid(
+                "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            )
+        if (
+            key not in (required if isinstance(required, list) else ())
+            and field.get("default") is None
+        ):
             why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
             field["default"].required(why, f"add `{key}` to `required`")
         if field.get("nullable"):

@@ -10,7 +10,13 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 
-from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
+from ptcompile.apiserver.defaulting.fields import (
+    child,
+    children,
+    fill_absent,
+    fill_empty,
+    new_child,
+)
 from ptcompile.apiserver.defaulting.pods import (
     default_claim_spec,
     default_pod,
@@ -37,8 +43,12 @@ def default_job_spec(spec: ObjectFields) -> None:
         spec["completions"] = 1
     without_indexes = spec.get("backoffLimitPerIndex") is None
     replacement = "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed"
-    fill_absent(spec, parallelism=1, backoffLimit=6 if without_indexes else 2**31 - 1, suspend=False)
-    fill_absent(spec, completionMode="NonIndexed", manualSelector=False, podReplacementPolicy=replacement)
+    fill_absent(
+        spec, parallelism=1, backoffLimit=6 if without_indexes else 2**31 - 1, suspend=False
+    )
+    fill_absent(
+        spec, completionMode="NonIndexed", manualSelector=False, podReplacementPolicy=replacement
+    )
     _default_job_template(spec)
 
 
@@ -140,7 +150,9 @@ def _default_service(service: ObjectFields) -> None:
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
     elif spec["sessionAffinity"] == "ClientIP":
-        fill_absent(new_child(new_child(spec, "sessionAffinityConfig"), "clientIP"), timeoutSeconds=10800)
+        fill_absent(
+            new_child(new_child(spec, "sessionAffinityConfig"), "clientIP"), timeoutSeconds=10800
+        )
     for port in children(spec, "ports"):
         fill_empty(port, protocol="TCP")
         if not port.get("targetPort"):
@@ -203,7 +215,9 @@ def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -
     into another namespace.
     """
     if name == "dataSourceRef":
-        return bool(source.get("namespace")) and not context.has_gate("CrossNamespaceVolumeDataSource", None)
+        return bool(source.get("namespace")) and not context.has_gate(
+            "CrossNamespaceVolumeDataSource", None
+        )
     group = source.get("apiGroup") or ""
     kind = source.get("kind")
     kept_kinds = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
@@ -280,7 +294,13 @@ def _default_binding(binding: ObjectFields) -> None:
 
 def _default_csi_driver(driver: ObjectFields) -> None:
     spec = new_child(driver, "spec")
-    fill_absent(spec, attachRequired=True, podInfoOnMount=False, storageCapacity=False, requiresRepublish=False)
+    fill_absent(
+        spec,
+        attachRequired=True,
+        podInfoOnMount=False,
+        storageCapacity=False,
+        requiresRepublish=False,
+    )
     fill_absent(spec, fsGroupPolicy="ReadWriteOnceWithFSType", seLinuxMount=False)
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]

@@ -50,7 +50,9 @@ def copy_without_nulls(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [copy_without_nulls(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(key): copy_without_nulls(item) for key, item in value.items() if item is not None}
+        return {
+            str(key): copy_without_nulls(item) for key, item in value.items() if item is not None
+        }
     return value
 
 
@@ -60,7 +62,10 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
         schema = load(document)["$defs"][name]
     if isinstance(value, list | tuple):
         items = schema.get("items", {})
-        return [_encode({} if item is None and "$ref" in items else item, items, document) for item in value]
+        return [
+            _encode({} if item is None and "$ref" in items else item, items, document)
+            for item in value
+        ]
     if isinstance(value, Mapping):
         return _encode_mapping(value, schema, document)
     if schema.get("format") == "quantity":
@@ -90,7 +95,11 @@ def _is_left_out(field: str, value: Any, schema: Schema) -> bool:
         return field not in _POINTERS
     if value == []:
         return True
-    return bool(value == {} and "additionalProperties" in schema and schema["additionalProperties"] is not False)
+    return bool(
+        value == {}
+        and "additionalProperties" in schema
+        and schema["additionalProperties"] is not False
+    )
 
 
 def with_defaults(manifest: Json, definitions: Definitions | None = None) -> JsonDict:
@@ -123,7 +132,11 @@ def with_crd_defaults(manifest: JsonDict, definitions: Definitions | None) -> Js
         defaulted: JsonDict = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
         return defaulted
     definition = _find_definition(kind, definitions)
-    return manifest if definition is None else with_schema_defaults(definition.schema, definition.document, manifest)
+    return (
+        manifest
+        if definition is None
+        else with_schema_defaults(definition.schema, definition.document, manifest)
+    )
 
 
 def _find_definition(kind: tuple[str, str], definitions: Definitions | None) -> Definition | None:

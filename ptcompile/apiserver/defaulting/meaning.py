@@ -74,8 +74,16 @@ def _service_defaults() -> JsonDict:
 
 _DEFAULTS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
-    **{(kind, "spec", field): value for kind in ("template", "Pod") for field, value in _pod_defaults().items()},
-    **{(key, "*", field): value for key in _CONTAINERS for field, value in _container_defaults().items()},
+    **{
+        (kind, "spec", field): value
+        for kind in ("template", "Pod")
+        for field, value in _pod_defaults().items()
+    },
+    **{
+        (key, "*", field): value
+        for key in _CONTAINERS
+        for field, value in _container_defaults().items()
+    },
     **{(probe, field): value for probe in _PROBES for field, value in _probe_defaults().items()},
     ("httpGet", "scheme"): "HTTP",
     ("httpGet", "path"): "/",
@@ -84,7 +92,11 @@ _DEFAULTS: dict[KeyPath, Any] = {
     ("tolerations", "*", "operator"): "Equal",
     ("ports", "*", "protocol"): "TCP",
     ("emptyDir", "medium"): "",
-    **{(source, field): value for source, values in VOLUME_DEFAULTS.items() for field, value in values.items()},
+    **{
+        (source, field): value
+        for source, values in VOLUME_DEFAULTS.items()
+        for field, value in values.items()
+    },
     **{("Service", "spec", field): value for field, value in _service_defaults().items()},
     ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
     ("requests", "*", "allocationMode"): "ExactCount",
@@ -129,7 +141,11 @@ def is_default(path: KeyPath, value: Any, side: Json) -> bool:
     if path[-1] in _PRESENCE_MATTERS:
         return False
     # the server would create a mapping of only defaults
-    return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(is_default((*path, k), v, side) for k, v in value.items())
+    )
 
 
 def default_of(path: KeyPath, side: Json) -> Any:

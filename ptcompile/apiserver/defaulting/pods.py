@@ -5,7 +5,13 @@ A pod template has fewer than a Pod: the server fills in requests and service li
 
 from __future__ import annotations
 
-from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
+from ptcompile.apiserver.defaulting.fields import (
+    child,
+    children,
+    fill_absent,
+    fill_empty,
+    new_child,
+)
 from ptcompile.kubernetes.amounts import as_text, pod_requests
 from ptcompile.kubernetes.images import why_not_image
 from ptcompile.kubernetes.resources import HUGE_PAGES
@@ -27,7 +33,12 @@ VOLUME_DEFAULTS: dict[str, ObjectFields] = {
     "projected": {"defaultMode": _FILE_MODE},
     "iscsi": {"iscsiInterface": "default"},
     "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
-    "azureDisk": {"cachingMode": "ReadWrite", "kind": "Shared", "fsType": "ext4", "readOnly": False},
+    "azureDisk": {
+        "cachingMode": "ReadWrite",
+        "kind": "Shared",
+        "fsType": "ext4",
+        "readOnly": False,
+    },
     "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
 }
 """Default values by volume source."""
@@ -60,7 +71,11 @@ def _default_pod_level_requests(spec: ObjectFields) -> None:
     if not limits:
         return
     total = as_text(pod_requests({**spec, "overhead": None}))
-    names = [name for name in total if name in ("cpu", "memory") or (name.startswith(HUGE_PAGES) and name in limits)]
+    names = [
+        name
+        for name in total
+        if name in ("cpu", "memory") or (name.startswith(HUGE_PAGES) and name in limits)
+    ]
     fill_absent(new_child(resources, "requests"), **{name: total[name] for name in names})
 
 
@@ -73,7 +88,9 @@ def default_template(holder: ObjectFields) -> None:
 
 def default_pod_spec(spec: ObjectFields) -> None:
     """Set the defaults that a Pod and a pod template share."""
-    fill_empty(spec, restartPolicy="Always", dnsPolicy="ClusterFirst", schedulerName="default-scheduler")
+    fill_empty(
+        spec, restartPolicy="Always", dnsPolicy="ClusterFirst", schedulerName="default-scheduler"
+    )
     fill_absent(spec, terminationGracePeriodSeconds=30)
     new_child(spec, "securityContext")
     if spec.get("serviceAccountName"):
@@ -124,7 +141,12 @@ def default_pull_policy(image: Any) -> str:
 
 def default_probe(probe: ObjectFields) -> None:
     """Set the defaults of a probe."""
-    for name, value in (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)):
+    for name, value in (
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ):
         if not probe.get(name):
             probe[name] = value
     _default_http(probe)
@@ -161,7 +183,9 @@ def default_volume(volume: ObjectFields) -> None:
         new_child(template, "metadata")
         default_claim_spec(new_child(template, "spec"))
     if isinstance(volume.get("image"), dict):
-        fill_empty(volume["image"], pullPolicy=default_pull_policy(volume["image"].get("reference")))
+        fill_empty(
+            volume["image"], pullPolicy=default_pull_policy(volume["image"].get("reference"))
+        )
 
 
 def _default_downward_items(source: ObjectFields) -> None:

@@ -12,7 +12,13 @@ from functools import cache
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition_check
-from ptcompile.apiserver.structure.violations import Release, SchemaViolation, ValueCheck, Violations, to_problem
+from ptcompile.apiserver.structure.violations import (
+    Release,
+    SchemaViolation,
+    ValueCheck,
+    Violations,
+    to_problem,
+)
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
 
@@ -41,7 +47,10 @@ def structure_violations(
     the kind's operator.
     """
     return (
-        root_check(kind, kubernetes, gates, release)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+        root_check(kind, kubernetes, gates, release)(
+            manifest if isinstance(manifest, dict) else dict(manifest)
+        )
+        or []
     )
 
 
@@ -101,7 +110,9 @@ def root_check(
     schema = load(document)
     title = schema["x-crd"].partition(" ")[0] if release is not None else ""
     named = release._replace(title=title) if release is not None else None
-    scope = SchemaScope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates, named)
+    scope = SchemaScope(
+        document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates, named
+    )
     return without_status(compile_node(schema, scope))
 
 

@@ -159,7 +159,9 @@ _BOUNDS = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 class Checks(dict[str, "ValueCheck | None"]):
     """Checks of an object's fields, each compiled when a document first has the field."""
 
-    def __init__(self, properties: Mapping[str, Schema], scope: SchemaScope, *, any_other: bool) -> None:
+    def __init__(
+        self, properties: Mapping[str, Schema], scope: SchemaScope, *, any_other: bool
+    ) -> None:
         super().__init__()
         self.properties = properties
         self.scope = scope
@@ -168,7 +170,9 @@ class Checks(dict[str, "ValueCheck | None"]):
     @cached_property
     def known(self) -> KnownFields:
         """Fields that hints about unknown fields use."""
-        usable = {name: field for name, field in self.properties.items() if is_known(field, self.scope)}
+        usable = {
+            name: field for name, field in self.properties.items() if is_known(field, self.scope)
+        }
         return known_fields(usable, self.scope, fields_of)
 
     def __missing__(self, key: str) -> ValueCheck | None:
@@ -176,7 +180,9 @@ class Checks(dict[str, "ValueCheck | None"]):
         if field is None or not is_known(field, self.scope):
             return self.default
         check = _with_release_values(compile_node(field, self.scope), field, self.scope.release)
-        check = self[key] = _check_dropped(check, field, self.scope) if has_gate_off(field, self.scope) else check
+        check = self[key] = (
+            _check_dropped(check, field, self.scope) if has_gate_off(field, self.scope) else check
+        )
         return check
 
 
@@ -236,7 +242,9 @@ def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
         crd = scope.crd and not schema.get("x-decoded")
         document, name = resolve(scope.document, schema["$ref"])
         release = None if document == CORE else scope.release
-        inner = scope._replace(document=document, crd=crd, complete=scope.complete and crd, release=release)
+        inner = scope._replace(
+            document=document, crd=crd, complete=scope.complete and crd, release=release
+        )
         return definition_check(name, inner)
     check = _compile_type(schema, scope)
     return with_keywords(check, schema, scope.server) if scope.crd else check
@@ -313,7 +321,9 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     plain = {
         key: kind
         for key, field in properties.items()
-        if (kind := _plain_type(field)) and is_known(field, scope) and not has_gate_off(field, scope)
+        if (kind := _plain_type(field))
+        and is_known(field, scope)
+        and not has_gate_off(field, scope)
     }
     required = tuple(schema.get("required", ())) if scope.crd else ()
     doubtful_types = doubtful_types_of(scope)
@@ -353,7 +363,9 @@ def _with_min_properties(check: ValueCheck, minimum: int) -> ValueCheck:
         if not violations and sum(item is not None for item in value.values()) < minimum:
             return [
                 SchemaViolation(
-                    "invalid-value", f"Invalid value: must have at least {minimum} properties", "fill it in"
+                    "invalid-value",
+                    f"Invalid value: must have at least {minimum} properties",
+                    "fill it in",
                 )
             ]
         return violations
@@ -376,7 +388,9 @@ def _prepend_key(violations: list[SchemaViolation], key: str | int) -> None:
 
 def _add_missing(name: str, violations: Violations) -> Violations:
     """Add the violation of a missing required field, unless an unknown field was probably meant to be it."""
-    if violations and any(violation.suggestion == name and len(violation.path) == 1 for violation in violations):
+    if violations and any(
+        violation.suggestion == name and len(violation.path) == 1 for violation in violations
+    ):
         return violations
     violation = SchemaViolation("required-value", "Required value", f'add "{name}"')
     violation.path.append(name)
@@ -392,12 +406,20 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
     field = checks.properties.get(key)
     if field is not None:
         if scope.release is not None and ("x-added" in field or "x-removed" in field):
-            return field_of_other_release(key, field.get("x-added"), field.get("x-removed"), scope.release)
-        return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
+            return field_of_other_release(
+                key, field.get("x-added"), field.get("x-removed"), scope.release
+            )
+        return wrong_version(
+            key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd
+        )
     if count >= limits().findings:
         return bare_unknown_field(key)  # rarely reported, and a hint is slow
     violation = unknown_field(key, checks.known, siblings)
-    if violation.fix_template is not None and violation.suggestion is not None and siblings[key] is not None:
+    if (
+        violation.fix_template is not None
+        and violation.suggestion is not None
+        and siblings[key] is not None
+    ):
         wrong = compile_node(checks.properties[violation.suggestion], scope)(siblings[key]) or ()
         if any(violation.name == "wrong-type" and not violation.path for violation in wrong):
             violation.fix_template = None  # a list renamed to a number field would still be wrong
@@ -445,7 +467,9 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
                 continue
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema rejects it
-                item_violations: Violations = [_null_item(items.get("type", "object"))] if crd else None
+                item_violations: Violations = (
+                    [_null_item(items.get("type", "object"))] if crd else None
+                )
             elif type(item) in doubtful_types:
                 item_violations = possible_change(item)
             else:
@@ -474,4 +498,8 @@ def _null_item(expected: str) -> SchemaViolation:
 
 def _item_defaults(items: Schema, scope: SchemaScope) -> JsonDict:
     """Return the defaults of a list item's fields, which the server sets before it compares list-map keys."""
-    return {name: field["default"] for name, field in fields_of(items, scope)[0].items() if "default" in field}
+    return {
+        name: field["default"]
+        for name, field in fields_of(items, scope)[0].items()
+        if "default" in field
+    }

@@ -7,7 +7,12 @@ from collections.abc import Callable
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.structure.scalars import check_base64, check_crd_time
-from ptcompile.apiserver.structure.violations import SchemaViolation, ValueCheck, Violations, format_value
+from ptcompile.apiserver.structure.violations import (
+    SchemaViolation,
+    ValueCheck,
+    Violations,
+    format_value,
+)
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
 
@@ -24,7 +29,9 @@ def _match_whole_text(text: str) -> FormatCheck:
 def _is_date(value: str) -> bool:
     from datetime import date
 
-    if len(value) != 10 or value[7] != "-":  # fromisoformat also reads dates without dashes and weeks
+    if (
+        len(value) != 10 or value[7] != "-"
+    ):  # fromisoformat also reads dates without dashes and weeks
         return False
     try:
         date.fromisoformat(value)
@@ -109,7 +116,9 @@ def compile_format(name: str, server: Version) -> ValueCheck | None:
             return None
         return [
             SchemaViolation(
-                "invalid-value", f"Invalid value: {format_value(value)}: must be of type {name}", f"write a {name}"
+                "invalid-value",
+                f"Invalid value: {format_value(value)}: must be of type {name}",
+                f"write a {name}",
             )
         ]
 

@@ -152,11 +152,15 @@ def _any_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) ->
 
 
 def _one_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
-    holding = list(islice((branch for branch in branches if _holds(validator, branch, instance)), 2))
+    holding = list(
+        islice((branch for branch in branches if _holds(validator, branch, instance)), 2)
+    )
     if not holding:
         yield _validation_error(f"{instance!r} is not valid under any of the given schemas")
     elif len(holding) > 1:
-        yield _validation_error(f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}")
+        yield _validation_error(
+            f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}"
+        )
 
 
 def _holds(validator: Any, branch: Any, instance: Any) -> bool:
@@ -168,7 +172,9 @@ def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iter
         yield _validation_error(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(validator: Any, patterns: Json, instance: Any, _schema: Any) -> Iterator[Any]:
+def _pattern_properties(
+    validator: Any, patterns: Json, instance: Any, _schema: Any
+) -> Iterator[Any]:
     for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
         current_evaluations().spend(len(instance))
         for key, value in instance.items():
@@ -176,20 +182,28 @@ def _pattern_properties(validator: Any, patterns: Json, instance: Any, _schema: 
                 yield from validator.descend(value, inner, path=key, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Json) -> Iterator[Any]:
+def _additional_properties(
+    validator: Any, allowed: Any, instance: Any, schema: Json
+) -> Iterator[Any]:
     if not isinstance(instance, dict):
         return
     patterns = schema.get("patternProperties", {})
     fields = schema.get("properties", {})
     current_evaluations().spend(len(instance) * len(patterns))
-    extra = [key for key in instance if key not in fields and not any(matches(pattern, key) for pattern in patterns)]
+    extra = [
+        key
+        for key in instance
+        if key not in fields and not any(matches(pattern, key) for pattern in patterns)
+    ]
     if isinstance(allowed, dict):
         for key in extra:
             yield from validator.descend(instance[key], allowed, path=key)
     elif not allowed and extra:
         names = ", ".join(map(repr, extra))
         verb = "was" if len(extra) == 1 else "were"
-        yield _validation_error(f"Additional properties are not allowed ({names} {verb} unexpected)")
+        yield _validation_error(
+            f"Additional properties are not allowed ({names} {verb} unexpected)"
+        )
 
 
 _ERRORS_MAX = 100
@@ -234,14 +248,20 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     try:
         from referencing.exceptions import Unresolvable
     except ImportError as missing:  # a native module for which this platform has no wheel
-        return f"{missing.name} cannot be imported", "install it, or check the file where it is installed"
+        return (
+            f"{missing.name} cannot be imported",
+            "install it, or check the file where it is installed",
+        )
 
     try:
         if definition.validator is None:
             definition.validator = _create_validator(definition.schema)
         errors += islice(definition.validator.iter_errors(data), _ERRORS_MAX)
     except Unresolvable as missing:
-        return f"it refers to {missing.ref}, which is not in the file", "add the referenced schema to its definitions"
+        return (
+            f"it refers to {missing.ref}, which is not in the file",
+            "add the referenced schema to its definitions",
+        )
     except OutOfEvaluationsError:
         current_evaluations().ran_out = False
         return "checking it takes too long", ASK_SERVER
@@ -261,7 +281,9 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
 
 def _create_validator(schema: Json) -> Any:
     from jsonschema.validators import validator_for
-    from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
+    from referencing.jsonschema import (
+        EMPTY_REGISTRY,
+    )  # without it, jsonschema fetches remote references
 
     return bounded_validator(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
 
@@ -277,7 +299,10 @@ def _explain_invalid_schema(schema: Json) -> str:
     try:
         validator = validator_for(schema)
         error = next(
-            bounded_validator(validator, {})(validator.META_SCHEMA, registry=REGISTRY).iter_errors(schema), None
+            bounded_validator(validator, {})(validator.META_SCHEMA, registry=REGISTRY).iter_errors(
+                schema
+            ),
+            None,
         )
     except Exception:  # the caller reports its own exception
         return ""
@@ -316,5 +341,7 @@ def _without_nulls(value: Any, values: list[int]) -> Any:
     """Return a value without nulls; `values[0]` counts its parts."""
     values[0] += 1
     if isinstance(value, Mapping):
-        return {key: _without_nulls(item, values) for key, item in value.items() if item is not None}
+        return {
+            key: _without_nulls(item, values) for key, item in value.items() if item is not None
+        }
     return [_without_nulls(item, values) for item in value] if isinstance(value, list) else value

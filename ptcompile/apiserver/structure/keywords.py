@@ -85,7 +85,9 @@ def _compile_search(pattern: str) -> Callable[[str], object] | None:
 def compile_string(schema: Schema) -> ValueCheck | None:
     """Return the check of a string's enum, lengths and pattern, or None if the schema has none of them."""
     pattern = schema.get("pattern")
-    enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and are_all_texts(schema["enum"]) else ()
+    enum: tuple[str, ...] = (
+        tuple(schema["enum"]) if "enum" in schema and are_all_texts(schema["enum"]) else ()
+    )
     low = schema.get("minLength", 0)
     high = schema.get("maxLength")
     if not (enum or pattern or low or high is not None):
@@ -107,18 +109,26 @@ def compile_string(schema: Schema) -> ValueCheck | None:
             violation.fix_template = fix_spelling(value, near)
             return [violation]
         if high is not None and len(value) > high:
-            return [SchemaViolation("too-long-value", f"Too long: may not be more than {high} bytes", "shorten it")]
+            return [
+                SchemaViolation(
+                    "too-long-value", f"Too long: may not be more than {high} bytes", "shorten it"
+                )
+            ]
         if len(value) < low:
             return [
                 SchemaViolation(
-                    "invalid-value", f'Invalid value: "": must be at least {low} characters long', "fill it in"
+                    "invalid-value",
+                    f'Invalid value: "": must be at least {low} characters long',
+                    "fill it in",
                 )
             ]
         if search is not None and search(value) is None:
             text = f"Invalid value: {format_value(value)}: must match '{pattern}'"
             return [
                 SchemaViolation(
-                    "invalid-value", text, _PATTERN_HELP.get(pattern or "", "write a value that matches the pattern")
+                    "invalid-value",
+                    text,
+                    _PATTERN_HELP.get(pattern or "", "write a value that matches the pattern"),
                 )
             ]
         return None
@@ -133,7 +143,11 @@ def compile_int_or_string(schema: Schema) -> ValueCheck:
     def check(value: Any) -> Violations:
         if isinstance(value, str):
             return as_text(value) if as_text else None
-        return None if integer_value(value) is not None else [type_mismatch("integer or string", value)]
+        return (
+            None
+            if integer_value(value) is not None
+            else [type_mismatch("integer or string", value)]
+        )
 
     return check
 
@@ -154,7 +168,9 @@ def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | Non
         if len(value) < low:
             return [
                 SchemaViolation(
-                    "invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "add an item"
+                    "invalid-value",
+                    f"Invalid value: {len(value)}: must have at least {low} items",
+                    "add an item",
                 )
             ]
         if len(value) < 2:
@@ -176,7 +192,10 @@ def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -
             continue
         parts = [item.get(key) for key in keys]
         if None in parts:
-            parts = [defaults.get(key) if part is None else part for key, part in zip(keys, parts, strict=True)]
+            parts = [
+                defaults.get(key) if part is None else part
+                for key, part in zip(keys, parts, strict=True)
+            ]
         identity = tuple(parts)
         # a missing key or a key of the wrong type is reported elsewhere
         if None in identity or any(isinstance(part, list | dict) for part in parts):
@@ -209,7 +228,9 @@ def _duplicate_value(index: int, value: Any) -> SchemaViolation:
     import json
 
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
-    violation = SchemaViolation("duplicate-value", text, "remove one of the two, or give it another key")
+    violation = SchemaViolation(
+        "duplicate-value", text, "remove one of the two, or give it another key"
+    )
     violation.path.append(index)
     return violation
 
@@ -286,9 +307,15 @@ def _compile_number(schema: Schema) -> ValueCheck:
         if not is_number(value):
             return None
         if low is not None and (value < low or (above and value == low)):
-            return [_invalid_value(value, f"must be greater than {'' if above else 'or equal to '}{low}")]
+            return [
+                _invalid_value(
+                    value, f"must be greater than {'' if above else 'or equal to '}{low}"
+                )
+            ]
         if high is not None and (value > high or (below and value == high)):
-            return [_invalid_value(value, f"must be less than {'' if below else 'or equal to '}{high}")]
+            return [
+                _invalid_value(value, f"must be less than {'' if below else 'or equal to '}{high}")
+            ]
         if step and not is_multiple(value, step):
             return [_invalid_value(value, f"must be a multiple of {step}")]
         return None
@@ -348,4 +375,6 @@ def _compile_logic(schema: Schema) -> ValueCheck:
 
 
 def _invalid_value(value: Any, why: str) -> SchemaViolation:
-    return SchemaViolation("invalid-value", f"Invalid value: {format_value(value)}: {why}", "see the CRD's schema")
+    return SchemaViolation(
+        "invalid-value", f"Invalid value: {format_value(value)}: {why}", "see the CRD's schema"
+    )

@@ -106,13 +106,17 @@ def _compile_keywords(schema: Json) -> list[Validates]:
 
         checks.append(lambda value, _: not isinstance(value, str) or matches(pattern, value))
     if required := [name or "" for name in schema.get("required") or ()]:
-        checks.append(lambda value, _: not isinstance(value, dict) or all(name in value for name in required))
+        checks.append(
+            lambda value, _: not isinstance(value, dict) or all(name in value for name in required)
+        )
     return checks
 
 
 def _compile_size(kind: type, low: int, high: int | None) -> Validates:
     def holds(value: Any, _: Evaluations) -> bool:
-        return not isinstance(value, kind) or (low <= len(value) and (high is None or len(value) <= high))  # type: ignore[arg-type]
+        return not isinstance(value, kind) or (
+            low <= len(value) and (high is None or len(value) <= high)
+        )  # type: ignore[arg-type]
 
     return holds
 
@@ -127,13 +131,17 @@ def _compile_children(schema: Json) -> list[Validates]:
             )
         )
     fields = {
-        name: compile_logic(field) for name, field in (schema.get("properties") or {}).items() if field is not None
+        name: compile_logic(field)
+        for name, field in (schema.get("properties") or {}).items()
+        if field is not None
     }
 
     def fields_hold(value: Any, evaluations: Evaluations) -> bool:
         if not isinstance(value, dict):
             return True
-        return all(fields[name](item, evaluations) for name, item in value.items() if name in fields)
+        return all(
+            fields[name](item, evaluations) for name, item in value.items() if name in fields
+        )
 
     return [*checks, fields_hold] if fields else checks
 
@@ -141,7 +149,9 @@ def _compile_children(schema: Json) -> list[Validates]:
 def _compile_branches(schema: Json) -> list[Validates]:
     checks: list[Validates] = []
     if every := _branches(schema, "allOf"):
-        checks.append(lambda value, evaluations: all(branch(value, evaluations) for branch in every))
+        checks.append(
+            lambda value, evaluations: all(branch(value, evaluations) for branch in every)
+        )
     if some := _branches(schema, "anyOf"):
         checks.append(lambda value, evaluations: any(branch(value, evaluations) for branch in some))
     if exactly := _branches(schema, "oneOf"):

@@ -67,7 +67,9 @@ def check_boolean(value: Any) -> Violations:
     return None if isinstance(value, bool) else [type_mismatch("boolean", value)]
 
 
-def compile_integer(kind: str, minimum: int | None = None, maximum: int | None = None) -> ValueCheck:
+def compile_integer(
+    kind: str, minimum: int | None = None, maximum: int | None = None
+) -> ValueCheck:
     """Return the check of an integer in the range of `kind` (int32, int64) and within the schema's bounds."""
     low, high = INT_RANGES.get(kind, INT_RANGES["int64"])
     expected = "integer" if kind not in INT_RANGES else kind
@@ -96,7 +98,11 @@ def compile_integer(kind: str, minimum: int | None = None, maximum: int | None =
 
 def check_number(value: Any) -> Violations:
     """Check that the value is a number."""
-    return None if isinstance(value, int | float) and not isinstance(value, bool) else [type_mismatch("number", value)]
+    return (
+        None
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else [type_mismatch("number", value)]
+    )
 
 
 def check_decoded_quantity(value: Any) -> Violations:
@@ -110,7 +116,9 @@ def check_decoded_quantity(value: Any) -> Violations:
 
 def _invalid_quantity(value: Any) -> SchemaViolation:
     violation = SchemaViolation(
-        "invalid-quantity", f"Invalid value: {format_value(value)}: is not a quantity", _QUANTITY_HELP
+        "invalid-quantity",
+        f"Invalid value: {format_value(value)}: is not a quantity",
+        _QUANTITY_HELP,
     )
     violation.fix_template = fix_quantity(value)
     return violation
@@ -212,6 +220,8 @@ def check_base64(value: Any) -> Violations:
         return None
     return [
         SchemaViolation(
-            "wrong-type", "must be base64", "encode the value with base64, or use stringData for plain text in a Secret"
+            "wrong-type",
+            "must be base64",
+            "encode the value with base64, or use stringData for plain text in a Secret",
         )
     ]

@@ -40,7 +40,9 @@ class SchemaViolation:
         "text",
     )
 
-    def __init__(self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply") -> None:
+    def __init__(
+        self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply"
+    ) -> None:
         self.name = name
         self.text = text
         self.help = help
@@ -63,7 +65,13 @@ Violations = list[SchemaViolation] | None
 ValueCheck = Callable[["Any"], Violations]
 """Check of one value that is not null."""
 
-_TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+_TYPES: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
 
 _QUOTED_TYPES = {"boolean", "integer", "number"}
 
@@ -91,7 +99,9 @@ def type_mismatch(expected: str, value: Any) -> SchemaViolation:
     got = type_name(value)
     detail = f" ({format_value(value)})" if got in _QUOTED_TYPES or got == "string" else ""
     violation = SchemaViolation(
-        "wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value)
+        "wrong-type",
+        f"must be of type {expected}, not {got}{detail}",
+        _type_help(expected, got, value),
     )
     violation.fix_template = fix_type(expected, value)
     return violation
@@ -193,7 +203,10 @@ def _children(
         prefix = f"{place}." if place else ""
         for child, schema in properties.items():
             if child != "status":
-                yield f"{prefix}{child}[]" if "items" in schema else f"{prefix}{child}", *fields_of(schema, scope)
+                yield (
+                    f"{prefix}{child}[]" if "items" in schema else f"{prefix}{child}",
+                    *fields_of(schema, scope),
+                )
 
 
 def bare_unknown_field(key: object) -> SchemaViolation:
@@ -250,7 +263,11 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
 def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: Json) -> None:
     """Set the home of unknown fields of children that `parent` has as its own fields; the nearest such parent wins."""
     for violation in violations:
-        if violation.name != "unknown-field" or violation.home is not None or violation.suggestion is not None:
+        if (
+            violation.name != "unknown-field"
+            or violation.home is not None
+            or violation.suggestion is not None
+        ):
             continue
         key = str(violation.path[0])
         name = key if key in properties else _find_same_letters(key, properties)
@@ -267,19 +284,29 @@ def _scalar_at(value: Any, path: list[str | int]) -> str | int | None:
     return value if isinstance(value, str | int) else None
 
 
-def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> SchemaViolation:
+def wrong_version(
+    key: str, since: str | None, until: str | None, version: str, *, in_crd: bool
+) -> SchemaViolation:
     """Return the violation for a field of another Kubernetes version."""
-    owner = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
+    owner = (
+        f"the schema of this kind, made with Kubernetes {version}"
+        if in_crd
+        else f"Kubernetes {version}"
+    )
     is_early = since is not None and as_tuple(version) < as_tuple(since)
     change = f"added in {since}" if is_early else f"removed after {until}"
     violation = SchemaViolation("version-unknown-field", f"unknown field in {owner}: {change}")
-    violation.help = "remove it" if in_crd or not is_early else f"remove it, or use Kubernetes {since} or newer"
+    violation.help = (
+        "remove it" if in_crd or not is_early else f"remove it, or use Kubernetes {since} or newer"
+    )
     violation.path.append(key)
     violation.on_key = True
     return violation
 
 
-def field_of_other_release(key: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
+def field_of_other_release(
+    key: str, added: str | None, removed: str | None, release: Release
+) -> SchemaViolation:
     """Return the violation for a field that other releases of the operator have."""
     violation = _of_other_release("unknown-field", "unknown field", added, removed, release)
     violation.path.append(key)
@@ -287,7 +314,9 @@ def field_of_other_release(key: str, added: str | None, removed: str | None, rel
     return violation
 
 
-def value_of_other_release(value: str, added: str | None, removed: str | None, release: Release) -> SchemaViolation:
+def value_of_other_release(
+    value: str, added: str | None, removed: str | None, release: Release
+) -> SchemaViolation:
     """Return the violation for a value that other releases of the operator accept."""
     text = f"Unsupported value: {format_value(value)}"
     return _of_other_release("wrong-type", text, added, removed, release)
@@ -302,7 +331,9 @@ def _of_other_release(
     is_early = added is not None and release.version < as_tuple(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"
     named = f"{release.title} {release.version[0]}.{release.version[1]}"
-    violation = SchemaViolation("version-unknown-field" if is_early else name, f"{text} in {named}: {change}")
+    violation = SchemaViolation(
+        "version-unknown-field" if is_early else name, f"{text} in {named}: {change}"
+    )
     if is_early:
         violation.help = f"remove it, or use {release.title} {added} or newer"
     elif release.declared:
@@ -331,9 +362,7 @@ def gate_off(gate: str, whole_field: str, server: Version, gates: Switches) -> S
         "gate-off", f"Kubernetes {release} {dropped}: the feature gate {gate} is {why}", stage="run"
     )
     violation.severity = "warning"
-    violation.help = (
-        f"remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.{gate} to true in the profile"
-    )
+    violation.help = f"remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.{gate} to true in the profile"
     violation.on_key = True
     return violation
 

@@ -102,7 +102,9 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     if group not in _REVIEW_GROUPS:
         plain_finalizers = "plain finalizers" in row or kind in _FREE_FINALIZER_KINDS
         rule = _name_rule(kind, row, context)
-        check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers)
+        check_metadata(
+            manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers
+        )
         if name != "Event":  # of an Event the server compares it with the object's
             check_own_namespace(manifest, problems)
         if kind == ("", "LimitRange"):  # the server generates a name
@@ -111,7 +113,9 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
                 for problem in problems
                 if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
-    if kind != ("", "Pod") and ("starts at generation 1" not in row or kind == ("apps", "ControllerRevision")):
+    if kind != ("", "Pod") and (
+        "starts at generation 1" not in row or kind == ("apps", "ControllerRevision")
+    ):
         whole["metadata"].check_not_negative("generation")
     if (check := _check_of(group, name)) is not None:
         check(whole)

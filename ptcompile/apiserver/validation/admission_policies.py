@@ -74,7 +74,9 @@ def check_mutating_policy(policy: FieldValue) -> None:
     mutations = spec["mutations"]
     variables = _check_policy(spec, patches=True)
     _check_mutating_operations(spec["matchConstraints"]["resourceRules"])
-    environment = policy_environment(params=spec.get("paramKind") is not None, patches=True, variables=variables)
+    environment = policy_environment(
+        params=spec.get("paramKind") is not None, patches=True, variables=variables
+    )
     if not mutations.value:
         mutations.required("mutations must contain at least one item")
     for mutation in mutations.objects():
@@ -153,7 +155,9 @@ def _check_text(field: FieldValue, environment: Environment, *allowed: CelType) 
         check_expression(expression, environment, allowed)
 
 
-def _check_validation(validation: FieldValue, environment: Environment, message_environment: Environment) -> None:
+def _check_validation(
+    validation: FieldValue, environment: Environment, message_environment: Environment
+) -> None:
     expression = validation["messageExpression"]
     message = validation["message"]
     _check_text(validation["expression"], environment, BOOL)

@@ -58,7 +58,9 @@ def _check_wildcard(items: FieldValue, noun: str) -> None:
     if not texts:
         items.required(help=f"list {noun}, or write ['*']")
     elif len(texts) > 1 and "*" in texts:
-        items.replaced(texts).invalid(f"if '*' is present, must not specify other {noun}", "keep '*' alone")
+        items.replaced(texts).invalid(
+            f"if '*' is present, must not specify other {noun}", "keep '*' alone"
+        )
 
 
 def _check_resources(field: FieldValue) -> None:
@@ -76,7 +78,9 @@ def _check_resources(field: FieldValue) -> None:
         resources.invalid("if '*/*' is present, must not specify other resources")
     plain = [text for text in texts if text and "/" not in text]
     if "*" in texts and plain[-1] != "*":  # the server only looks at the last one
-        resources.invalid("if '*' is present, must not specify other resources without subresources")
+        resources.invalid(
+            "if '*' is present, must not specify other resources without subresources"
+        )
 
 
 def _check_subresource(field: FieldValue, whole: set[str]) -> None:
@@ -108,7 +112,9 @@ def _check_resource_names(resource_names: FieldValue) -> None:
         name.check_unseen(seen)
 
 
-def check_expression(expression: FieldValue, environment: Environment, allowed: Iterable[CelType]) -> None:
+def check_expression(
+    expression: FieldValue, environment: Environment, allowed: Iterable[CelType]
+) -> None:
     """Check that an expression compiles and has one of the allowed types."""
     if why := why_invalid_policy_expression(expression.value, environment, allowed):
         expression.invalid(why, _EXPRESSION_HELP)
@@ -195,7 +201,9 @@ def check_review_versions(versions: FieldValue, why_none: str = "") -> None:
         else:
             version.check_text(names.why_not_dns_1035_label)
     if not set(texts) & set(_REVIEW_VERSIONS):
-        versions.replaced(texts).invalid(f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+        versions.replaced(texts).invalid(
+            f"must include at least one of {', '.join(_REVIEW_VERSIONS)}"
+        )
 
 
 def check_client(config: FieldValue) -> None:
@@ -243,7 +251,11 @@ def _why_not_url(url: str, host: str) -> str | None:
     if match := _BAD_HOST_CHARACTER.search(host):
         return f'invalid character "{match.group()}" in host name'
     _, _, port = host.rpartition("]")[2].rpartition(":")
-    return f'invalid port ":{port}" after host' if ":" in host and port and not port.isdecimal() else None
+    return (
+        f'invalid port ":{port}" after host'
+        if ":" in host and port and not port.isdecimal()
+        else None
+    )
 
 
 def _check_service(service: FieldValue) -> None:
@@ -280,7 +292,9 @@ def check_validating_binding(binding: FieldValue) -> None:
         )
         actions.replaced(texts).invalid(why, "keep Deny")
     if not texts:
-        actions.required("at least one validation action is required", "write [Deny], [Warn] or [Audit]")
+        actions.required(
+            "at least one validation action is required", "write [Deny], [Warn] or [Audit]"
+        )
 
 
 def check_mutating_binding(binding: FieldValue) -> None:
@@ -304,4 +318,6 @@ def _check_param_ref(reference: FieldValue) -> None:
     selector.check(check_selector)
     if name.is_empty and selector.value is None:
         reference.required("one of name or selector must be specified")
-    reference["parameterNotFoundAction"].check_required_choice(("Deny", "Allow"), help="set Allow or Deny")
+    reference["parameterNotFoundAction"].check_required_choice(
+        ("Deny", "Allow"), help="set Allow or Deny"
+    )

@@ -9,7 +9,10 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.cel.cost import crd_cost_problems
 from ptcompile.apiserver.crds.schema import crd_schema_problems
-from ptcompile.apiserver.validation.admission_registration import check_client, check_review_versions
+from ptcompile.apiserver.validation.admission_registration import (
+    check_client,
+    check_review_versions,
+)
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.values import why_not_kind
@@ -35,7 +38,9 @@ def check_custom_definition(crd: FieldValue) -> None:
     plural = spec["names"].get("plural") or ""
     group = spec["group"].or_default("")
     expected = f"{plural}.{group.value}"
-    name_help = f"name it {expected}" if plural and group.value else "set spec.names.plural and spec.group"
+    name_help = (
+        f"name it {expected}" if plural and group.value else "set spec.names.plural and spec.group"
+    )
     for key, help in (("name", name_help), ("generateName", "write metadata.name instead")):
         name = crd["metadata"][key]
         if type(name.value) is str and name.value and name.value != expected:
@@ -53,7 +58,9 @@ def check_custom_definition(crd: FieldValue) -> None:
     # as on the server, each part is only checked in a schema that is valid so far
     manifest = crd.mapping
     crd.problems.extend(
-        crd_schema_problems(manifest) or crd_value_problems(manifest, crd.server) or crd_cost_problems(manifest)
+        crd_schema_problems(manifest)
+        or crd_value_problems(manifest, crd.server)
+        or crd_cost_problems(manifest)
     )
 
 
@@ -64,7 +71,9 @@ def _why_not_group(group: str) -> str | None:
 
 def _check_approval(group: Any, approval: FieldValue) -> None:
     """Check that a group of Kubernetes' own domains is approved."""
-    if type(group) is not str or not f".{group}".endswith(tuple(f".{domain}" for domain in _PROTECTED_GROUPS)):
+    if type(group) is not str or not f".{group}".endswith(
+        tuple(f".{domain}" for domain in _PROTECTED_GROUPS)
+    ):
         return
 
     why = f'protected groups must have approval annotation "{_APPROVED}"'
@@ -147,7 +156,11 @@ def _check_scale(scale: FieldValue) -> None:
             path.required()
         _check_json_path(path)
         text = path.value
-        if type(text) is str and text.startswith(".") and not text.startswith(tuple(f".{root}." for root in roots)):
+        if (
+            type(text) is str
+            and text.startswith(".")
+            and not text.startswith(tuple(f".{root}." for root in roots))
+        ):
             where = f".{roots[0]}" if len(roots) == 1 else "either .spec or .status"
             path.invalid(f"should be a json path under {where}")
 

@@ -92,7 +92,9 @@ def check_pod_template(pod_template: FieldValue) -> None:
 def check_deployment(deployment: FieldValue) -> None:
     """Check a Deployment, except its metadata."""
     spec = deployment["spec"]
-    spec.check_not_negative("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    spec.check_not_negative(
+        "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"
+    )
     _check_controlled_pods(spec, "Deployment")
     _check_strategy(spec["strategy"])
     deadline = spec["progressDeadlineSeconds"].or_zero(_PROGRESS_SECONDS)
@@ -138,7 +140,10 @@ def _check_daemon_rolling(rolling: FieldValue) -> None:
     check_amount_or_percent(surge)
     may_be_unavailable = amount_of(1 if unavailable.value is None else unavailable.value)
     if may_be_unavailable and amount_of(surge.value):
-        surge.invalid("may not be set when maxUnavailable is non-zero", "set maxUnavailable: 0, or remove maxSurge")
+        surge.invalid(
+            "may not be set when maxUnavailable is non-zero",
+            "set maxUnavailable: 0, or remove maxSurge",
+        )
     elif not may_be_unavailable and not amount_of(surge.value):
         unavailable.required("cannot be 0 when maxSurge is 0", "set one of the two")
 
@@ -156,7 +161,9 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     check_controller_selector(spec, "StatefulSet")
     volumes = _check_claims(spec["volumeClaimTemplates"])
     template = spec["template"]
-    checked = template.replaced(_without_pod_names(template.value)) if server.at_least(36) else template
+    checked = (
+        template.replaced(_without_pod_names(template.value)) if server.at_least(36) else template
+    )
     check_template(checked, volumes)
     check_restarts_always(template, "StatefulSet")
     order = spec["podManagementPolicy"]
@@ -181,7 +188,11 @@ def _check_claims(claims: FieldValue) -> frozenset[str]:
         if claims.server.at_least(36):
             spec = claim["spec"]
             check_claim_spec(spec.value, spec.path, spec.problems, drops=False)
-            if type(name.value) is str and name.value and (why := names.why_not_dns_label(name.value)):
+            if (
+                type(name.value) is str
+                and name.value
+                and (why := names.why_not_dns_label(name.value))
+            ):
                 name.invalid(why, field=f"spec.template.spec.volumes[{claim.key}].name")
     return frozenset(volumes)
 
@@ -199,7 +210,9 @@ def _without_pod_names(template: Any) -> Any:
 def _check_update_strategy(strategy: FieldValue) -> None:
     kind = strategy["type"].or_default("RollingUpdate")
     rolling = strategy["rollingUpdate"]
-    recreates = kind.value == "Recreate" and strategy.server.has_gate("StatefulSetRecreateStrategy", None)
+    recreates = kind.value == "Recreate" and strategy.server.has_gate(
+        "StatefulSetRecreateStrategy", None
+    )
     if type(kind.value) is str and kind.value not in _STRATEGIES and not recreates:
         kind.invalid("must be 'RollingUpdate' or 'OnDelete'")
     elif kind.value == "OnDelete" and rolling.value is not None:
@@ -207,7 +220,9 @@ def _check_update_strategy(strategy: FieldValue) -> None:
     elif rolling.is_mapping:
         rolling.check_not_negative("partition")
         unavailable = rolling["maxUnavailable"]
-        if unavailable.value is None or not strategy.server.has_gate("MaxUnavailableStatefulSet", 37):
+        if unavailable.value is None or not strategy.server.has_gate(
+            "MaxUnavailableStatefulSet", 37
+        ):
             return
         check_amount_or_percent(unavailable)
         if amount_of(unavailable.value) == 0:

@@ -61,7 +61,11 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
         return
     if version.value.count("/") > 1:
         version.invalid(f"unexpected GroupVersion string: {version.value}")
-    elif scaled and not version.value.rpartition("/")[0] and reference.get("kind") != "ReplicationController":
+    elif (
+        scaled
+        and not version.value.rpartition("/")[0]
+        and reference.get("kind") != "ReplicationController"
+    ):
         version.invalid("apiVersion must specify API group", "write it as apps/v1")
 
 
@@ -93,7 +97,9 @@ def _check_source(source: FieldValue) -> None:
     if source.key == "object":
         _check_reference(source["describedObject"], scaled=False)
     if not is_resource:
-        source["metric"]["name"].check_required_text(why_not_path_segment, detail="must specify a metric name")
+        source["metric"]["name"].check_required_text(
+            why_not_path_segment, detail="must specify a metric name"
+        )
     if source.key == "containerResource" and source["container"].is_empty:
         source["container"].required("must specify a container")
     if is_resource and source["name"].is_empty:

@@ -28,7 +28,10 @@ def check_lease(lease: FieldValue) -> None:
 
 
 _USER_PRIORITY_MAX = 1_000_000_000
-_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_SYSTEM_PRIORITIES = {
+    "system-node-critical": 2_000_001_000,
+    "system-cluster-critical": 2_000_000_000,
+}
 """The two classes that may have a `system-` name, and their values."""
 
 
@@ -112,14 +115,19 @@ def _check_pod_cidrs(cidrs: FieldValue) -> None:
         if why := why_not_cidr(cidr.value, cidr.server):
             cidr.invalid(why)
     if len(texts) > 1 and (len(texts) > 2 or not is_dual_stack(texts)):
-        cidrs.invalid("may specify no more than one CIDR for each IP family", "keep one range of each IP family")
+        cidrs.invalid(
+            "may specify no more than one CIDR for each IP family",
+            "keep one range of each IP family",
+        )
 
 
 def node_update(update: Update) -> Problems:
     """Yield a problem if a Node changes its ranges or its provider ID, which can be set once."""
     old, new = (nested_map(node, "spec") for node in (update.old, update.new))
     if _pod_cidrs(old) and _pod_cidrs(old) != _pod_cidrs(new):
-        yield forbidden_change(("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid')
+        yield forbidden_change(
+            ("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid'
+        )
     if old.get("providerID") and old.get("providerID") != new.get("providerID"):
         why = 'node updates may not change providerID except from "" to valid'
         yield forbidden_change(("spec", "providerID"), why)
@@ -141,7 +149,10 @@ def check_api_service(api_service: FieldValue) -> None:
         else:
             group.check_optional_text(names.why_not_dns_subdomain)
         version.check_text(names.why_not_dns_1035_label)
-    for key, most in (("groupPriorityMinimum", _PRIORITY_MAX), ("versionPriority", _VERSION_PRIORITY_MAX)):
+    for key, most in (
+        ("groupPriorityMinimum", _PRIORITY_MAX),
+        ("versionPriority", _VERSION_PRIORITY_MAX),
+    ):
         priority = spec[key].or_default(0)
         if type(priority.value) is int and not 0 < priority.value <= most:
             priority.invalid(f"must be positive and less than {most}", f"use 1 to {most}")
@@ -215,10 +226,14 @@ def _check_new_event(event: FieldValue, is_core: bool) -> None:
         if not text.value:
             text.required()
         elif _is_longer(text.value, _EVENT_FIELD_MAX):
-            text.replaced("").invalid(f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it")
+            text.replaced("").invalid(
+                f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it"
+            )
     note = event["message" if is_core else "note"]
     if _is_longer(note.value, _EVENT_NOTE_MAX):
-        note.replaced("").invalid(f"can have at most {_EVENT_NOTE_MAX} characters", "shorten it", "message")
+        note.replaced("").invalid(
+            f"can have at most {_EVENT_NOTE_MAX} characters", "shorten it", "message"
+        )
 
 
 def _is_longer(value: Any, limit: int) -> bool:

@@ -32,7 +32,9 @@ def check_config_map(config_map: FieldValue) -> None:
     _check_keys(binary)
     for key, entry in data.entries():
         if key in binary.mapping:
-            entry.replaced(key).invalid("duplicate of key present in binaryData", "keep one", key_path(entry.path))
+            entry.replaced(key).invalid(
+                "duplicate of key present in binaryData", "keep one", key_path(entry.path)
+            )
     if _text_bytes(data.mapping) + _decoded_bytes(binary.mapping) > DATA_MAX:
         data.too_long(DATA_MAX, "put large files into an image or a volume", "[]")
 
@@ -43,14 +45,19 @@ def check_secret(secret: FieldValue) -> None:
     text = secret["stringData"]
     _check_keys(data)
     _check_keys(text)
-    if _text_bytes(text.mapping) + _decoded_bytes(without_keys(data.mapping, *text.mapping)) > DATA_MAX:
+    if (
+        _text_bytes(text.mapping) + _decoded_bytes(without_keys(data.mapping, *text.mapping))
+        > DATA_MAX
+    ):
         data.too_long(DATA_MAX, "put large files into a volume")
     keys = data.mapping.keys() | text.mapping.keys()
     kind = secret.get("type")
     for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
             entry = data[key]
-            entry.required(help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path))
+            entry.required(
+                help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path)
+            )
     if kind == "kubernetes.io/basic-auth" and not keys & {"username", "password"}:
         data["username"].required(help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
@@ -74,7 +81,9 @@ def _decoded_bytes(data: Json) -> int:
     return sum(len(v.rstrip("=")) * 3 // 4 for v in data.values() if type(v) is str)
 
 
-_RENAME_HELP = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
+_RENAME_HELP = (
+    "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
+)
 
 
 def config_map_update(update: Update) -> Problems:
@@ -85,7 +94,9 @@ def config_map_update(update: Update) -> Problems:
 def secret_update(update: Update) -> Problems:
     """Yield a problem if the type of a Secret changes, and for each change to an immutable Secret."""
     if update.under("type"):
-        yield immutable(("type",), update.new.get("type"), "delete it and apply again, or give it a new name")
+        yield immutable(
+            ("type",), update.new.get("type"), "delete it and apply again, or give it a new name"
+        )
     yield from _immutable_changes(update, "data", "stringData")
 
 
@@ -94,4 +105,6 @@ def _immutable_changes(update: Update, *fields: str) -> Problems:
         return
     for name in (*fields, "immutable"):
         if update.under(name):
-            yield forbidden_change((name,), "field is immutable when `immutable` is set", _RENAME_HELP)
+            yield forbidden_change(
+                (name,), "field is immutable when `immutable` is set", _RENAME_HELP
+            )

@@ -15,7 +15,11 @@ from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
-from ptcompile.apiserver.validation.values import check_port_number, check_port_reference, check_ports
+from ptcompile.apiserver.validation.values import (
+    check_port_number,
+    check_port_reference,
+    check_ports,
+)
 from ptcompile.diagnostics import field_path
 from ptcompile.diagnostics.field_errors import as_field_int, is_empty, label_help
 from ptcompile.diagnostics.fixes import fix_name
@@ -30,7 +34,13 @@ if TYPE_CHECKING:
 
 _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
-_TIMINGS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+_TIMINGS = (
+    "initialDelaySeconds",
+    "timeoutSeconds",
+    "periodSeconds",
+    "successThreshold",
+    "failureThreshold",
+)
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 
 
@@ -141,10 +151,16 @@ def check_containers(containers: FieldValue, seen: set[str]) -> None:
         sidecar = not init or container.get("restartPolicy") == "Always"
         for key, value in container.mapping.items():
             check = _FIELDS.get(key)
-            if check is None or value is None or (key in FIELD_GATES and is_dropped(key, containers.server)):
+            if (
+                check is None
+                or value is None
+                or (key in FIELD_GATES and is_dropped(key, containers.server))
+            ):
                 continue
             if not sidecar and key in _SIDECAR_FIELDS:
-                container[key].forbidden("may not be set for init containers without restartPolicy=Always")
+                container[key].forbidden(
+                    "may not be set for init containers without restartPolicy=Always"
+                )
             else:
                 check(container[key], container.value)
 
@@ -224,7 +240,10 @@ def _check_resize(policies: FieldValue, container: Json) -> None:
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
             restart.invalid(why, "use NotRequired", field_path(policies.path))
         elif runs_once and policies.server.at_least(36):
-            restart.invalid("must not be set to 'RestartContainer' for non-sidecar initContainers", "use NotRequired")
+            restart.invalid(
+                "must not be set to 'RestartContainer' for non-sidecar initContainers",
+                "use NotRequired",
+            )
 
 
 _FIELDS: dict[str, ContainerCheck] = {

@@ -10,7 +10,9 @@ from ptcompile.kubernetes.requests import ApiServer, Update
 
 UpdateValidator = Callable[[Update], Problems]
 
-FIELD_GATES: dict[str, tuple[str, int]] = load_table("apiserver/validation/field_gates.json")["fields"]
+FIELD_GATES: dict[str, tuple[str, int]] = load_table("apiserver/validation/field_gates.json")[
+    "fields"
+]
 """The feature gate of a field and the minor version of Kubernetes 1 in which the gate is first on by default, keyed by
 the field of a pod, container, claim or volume. Fields without rules that depend on other fields need no entry: nothing
 is reported on a dropped field.

@@ -79,11 +79,15 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
             stack.append(_child(more, (*node.path, "additionalProperties"), unmatched))
         if isinstance(items, Mapping):
             keyed = node.schema.get("x-kubernetes-list-type") == "map"
-            stack.append(_child(items, (*node.path, "items"), unmatched if keyed else unmatched or node.path))
+            stack.append(
+                _child(items, (*node.path, "items"), unmatched if keyed else unmatched or node.path)
+            )
 
 
 def _child(schema: CustomSchema, path: Path, unmatched: Path | None) -> _PlacedSchema:
-    return _PlacedSchema(path, schema, schema.get("x-kubernetes-embedded-resource") is True, unmatched)
+    return _PlacedSchema(
+        path, schema, schema.get("x-kubernetes-embedded-resource") is True, unmatched
+    )
 
 
 def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldErrors) -> None:
@@ -92,7 +96,9 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
     value = node.schema["default"]
     dialect = to_dialect(node.schema)
     server = context.kubernetes
-    violations = compile_node(dialect, SchemaScope("", known_version(server), True, server))(value) or []
+    violations = (
+        compile_node(dialect, SchemaScope("", known_version(server), True, server))(value) or []
+    )
     for violation in violations:
         where = field_path(tuple(reversed(violation.path)))
         why = violation.text
@@ -105,7 +111,9 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
     if not violations and dialect.get("x-ruled"):
         for problem in rule_problems(dialect, "", value):
             if problem.severity != "warning":
-                problems.invalid(path, value, problem.message, "write a default that the rules accept")
+                problems.invalid(
+                    path, value, problem.message, "write a default that the rules accept"
+                )
 
 
 # rules
@@ -113,7 +121,8 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
 
 def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
     environments = {
-        optional: rule_environment(node.schema, root=node.is_root, optional_old=optional) for optional in (False, True)
+        optional: rule_environment(node.schema, root=node.is_root, optional_old=optional)
+        for optional in (False, True)
     }
     for index, rule in indexed_mappings(node.schema["x-kubernetes-validations"]):
         path: Path = (*node.path, "x-kubernetes-validations", index)
@@ -148,7 +157,9 @@ def _check_rule(rule: Json, path: Path, environment: Environment, problems: Fiel
             kind = type_of(expression, environment)
         except CelTypeError as error:
             prefix = "" if key == "rule" else "messageExpression "
-            problems.invalid((*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP)
+            problems.invalid(
+                (*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP
+            )
         except CelLimitError:
             continue  # the API server may be able to read it
         else:
@@ -167,13 +178,17 @@ def _check_field_path(text: Any, schema: CustomSchema, path: Path, problems: Fie
         try:
             field_at(text, schema, brackets=True)
         except SchemaPathError as error:
-            problems.invalid(path, text, f"must be a valid path: {error}", "write it as .spec.field")
+            problems.invalid(
+                path, text, f"must be a valid path: {error}", "write it as .spec.field"
+            )
 
 
 _PATH_PART = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")
 
 
-def field_at(text: str, schema: CustomSchema, *, brackets: bool) -> tuple[tuple[str, ...], CustomSchema]:
+def field_at(
+    text: str, schema: CustomSchema, *, brackets: bool
+) -> tuple[tuple[str, ...], CustomSchema]:
     """Return the keys of a path such as `.spec.names['a']` and the schema of its field. Raises SchemaPathError.
 
     `brackets` allows keys in brackets.

@@ -29,7 +29,9 @@ def why_not_time_zone(name: str) -> str | None:
     if name == "":
         return "timeZone must be nil or non-empty string"
     if name.lower() == "local":
-        return "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        return (
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
     area, slash, rest = name.partition("/")
     if (slash and area in _ZONE_AREAS and rest) or name in _ZONES_WITHOUT_AREA:
         return None
@@ -62,7 +64,14 @@ def _why_not_descriptor(text: str) -> str | None:
         digits = len(rest) - len(rest.lstrip("0123456789."))
         amount = rest[:digits]
         rest = rest[digits:]
-        unit = next((unit for unit in sorted(_DURATION_UNITS, key=len, reverse=True) if rest.startswith(unit)), None)
+        unit = next(
+            (
+                unit
+                for unit in sorted(_DURATION_UNITS, key=len, reverse=True)
+                if rest.startswith(unit)
+            ),
+            None,
+        )
         if unit is None or amount.count(".") > 1 or not amount.strip("."):
             return f"failed to parse duration {text}"
         rest = rest.removeprefix(unit)
@@ -120,7 +129,9 @@ def check_cron_job(cron_job: FieldValue) -> None:
     spec["timeZone"].check_text(why_not_time_zone, "use an IANA name such as Europe/Berlin")
     if spec.get("concurrencyPolicy"):
         spec["concurrencyPolicy"].check_choice(_CONCURRENCY_POLICIES)
-    spec.check_not_negative("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    spec.check_not_negative(
+        "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"
+    )
     _check_job(spec["jobTemplate"]["spec"])
 
 

@@ -6,7 +6,12 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
 from ptcompile.apiserver.cel.environments import why_invalid_device_expression
 from ptcompile.apiserver.validation.field import FieldValue
-from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key, why_not_value
+from ptcompile.apiserver.validation.metadata import (
+    check_annotations,
+    check_labels,
+    why_not_key,
+    why_not_value,
+)
 from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_string
@@ -99,7 +104,8 @@ def _check_claim(spec: FieldValue, flat: bool) -> None:
 def _request_names(requests: FieldValue) -> _AlternativesByRequest:
     return {
         request.get("name") or "": frozenset(
-            as_string(alternative.get("name")) for alternative in request["firstAvailable"].objects()
+            as_string(alternative.get("name"))
+            for alternative in request["firstAvailable"].objects()
         )
         for request in requests.objects()
         if request.get("name") is None or type(request.get("name")) is str
@@ -117,7 +123,9 @@ def _check_request(request: FieldValue, flat: bool) -> None:
     choices = request["firstAvailable"]
     exact = request if flat and request.get("deviceClassName") is not None else request["exactly"]
     if choices.value and exact.value is not None:
-        why = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
+        why = (
+            "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
+        )
         request.replaced(None).invalid(why, "keep one of the two")
     elif choices.value:
         choices.check_length(_ALTERNATIVES_MAX)
@@ -177,7 +185,9 @@ def _check_expression(expression: FieldValue) -> None:
     if len(text.encode("utf-8", "surrogatepass")) > _EXPRESSION_MAX:
         expression.too_long(_EXPRESSION_MAX)
     elif why := why_invalid_device_expression(text):
-        expression.invalid(why, 'write a condition on the device: device.driver == "gpu.nvidia.com"')
+        expression.invalid(
+            why, 'write a condition on the device: device.driver == "gpu.nvidia.com"'
+        )
     elif device_selector_cost(text) > SELECTOR_LIMIT:
         help = "simplify it: nest fewer loops, and compare values instead of types"
         expression.forbidden("too complex, exceeds cost limit", help)
@@ -204,7 +214,9 @@ def _check_references(references: FieldValue, request_names: _AlternativesByRequ
 def _check_attribute(constraint: FieldValue) -> None:
     for name in ("matchAttribute", "distinctAttribute"):
         if constraint.get(name) is not None:
-            constraint[name].check_text(_why_not_attribute, "write it as driver.example.com/attribute")
+            constraint[name].check_text(
+                _why_not_attribute, "write it as driver.example.com/attribute"
+            )
             return
     why = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
     constraint.required(why, "set matchAttribute")
@@ -219,8 +231,14 @@ def _why_not_attribute(text: str) -> str | None:
     if why := names.why_not_dns_subdomain(domain.lower()):
         return why
     if len(domain) > _DRIVER_MAX or len(identifier) > _IDENTIFIER_MAX:
-        return f"the domain must have at most {_DRIVER_MAX} bytes, the name at most {_IDENTIFIER_MAX}"
-    return None if _is_identifier(identifier) else "a valid C identifier must start with a letter or '_'"
+        return (
+            f"the domain must have at most {_DRIVER_MAX} bytes, the name at most {_IDENTIFIER_MAX}"
+        )
+    return (
+        None
+        if _is_identifier(identifier)
+        else "a valid C identifier must start with a letter or '_'"
+    )
 
 
 def _check_config(config: FieldValue) -> None:

@@ -16,7 +16,9 @@ _SERVERS_MAX = 3
 _SEARCHES_MAX = 32
 _SEARCH_CHARACTERS_MAX = 2048
 _HOSTNAME_OVERRIDE_MAX = 64
-_is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
+_is_v4 = Pattern(
+    r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})"
+).fullmatch
 
 
 def why_not_ip(text: str, context: ApiServer) -> str | None:
@@ -115,7 +117,14 @@ def is_cidr(text: str) -> bool:
     """Return whether a text is an address range such as `10.0.0.0/8`."""
     address, slash, bits = text.partition("/")
     wide = 128 if ":" in address else 32
-    return bool(slash) and bits.isascii() and bits.isdigit() and len(bits) < 4 and int(bits) <= wide and is_ip(address)
+    return (
+        bool(slash)
+        and bits.isascii()
+        and bits.isdigit()
+        and len(bits) < 4
+        and int(bits) <= wide
+        and is_ip(address)
+    )
 
 
 def check_dns_policy(policy: FieldValue) -> None:
@@ -128,9 +137,13 @@ def check_dns_policy(policy: FieldValue) -> None:
 
     config = policy.pod["dnsConfig"]
     if config.value is None:
-        config.required("must provide `dnsConfig` when `dnsPolicy` is None", "name the servers to ask")
+        config.required(
+            "must provide `dnsConfig` when `dnsPolicy` is None", "name the servers to ask"
+        )
     elif config.is_mapping and not config.get("nameservers"):
-        config["nameservers"].required("must provide at least one DNS nameserver when `dnsPolicy` is None")
+        config["nameservers"].required(
+            "must provide at least one DNS nameserver when `dnsPolicy` is None"
+        )
 
 
 def check_dns_config(config: FieldValue) -> None:
@@ -155,7 +168,9 @@ def _check_searches(searches: FieldValue) -> None:
     if len(texts) > _SEARCHES_MAX:
         searches.replaced(texts).invalid(f"must not have more than {_SEARCHES_MAX} search paths")
     if len(" ".join(texts)) > _SEARCH_CHARACTERS_MAX:
-        searches.replaced(texts).invalid(f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
+        searches.replaced(texts).invalid(
+            f"must not have more than {_SEARCH_CHARACTERS_MAX} characters"
+        )
     relaxed = searches.server.has_gate("RelaxedDNSSearchValidation", 33)  # '_' and a lone '.'
     for search in searches.items(texts):
         if relaxed and search.value == ".":

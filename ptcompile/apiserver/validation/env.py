@@ -36,13 +36,25 @@ ENV_FIELDS = frozenset(
 """
 
 VOLUME_FIELDS = frozenset(
-    {"metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"}
+    {
+        "metadata.name",
+        "metadata.namespace",
+        "metadata.labels",
+        "metadata.annotations",
+        "metadata.uid",
+    }
 )
 """Fields that `fieldRef` of a downwardAPI file may read, besides single labels and annotations."""
 
-_FIELD_LABELS = ENV_FIELDS | VOLUME_FIELDS | {"spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"}
+_FIELD_LABELS = (
+    ENV_FIELDS
+    | VOLUME_FIELDS
+    | {"spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"}
+)
 _SUBSCRIPTED_FIELDS = ("metadata.labels", "metadata.annotations")
-_RESOURCES = frozenset(f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "memory"))
+_RESOURCES = frozenset(
+    f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "memory")
+)
 _ALL_RESOURCES = _RESOURCES | {"limits.ephemeral-storage", "requests.ephemeral-storage"}
 _CPU_DIVISORS = ("1m", "1")
 _BYTE_DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
@@ -93,7 +105,9 @@ def _check_source(source: FieldValue, value: Any) -> None:
         return
 
     if type(value) is str and value:
-        shown.invalid("may not be specified when `value` is not empty", "keep either `value` or `valueFrom`")
+        shown.invalid(
+            "may not be specified when `value` is not empty", "keep either `value` or `valueFrom`"
+        )
     elif len(sources) > 1:
         shown.invalid("may not have more than one field specified at a time", "keep one source")
     for reference in sources:
@@ -141,11 +155,15 @@ def check_field_ref(reference: FieldValue, allowed: frozenset[str] = ENV_FIELDS)
 
     head, subscript = _split_subscript(field)
     bad_version = type(version) is str and version not in ("", "v1")
-    if bad_version or (head not in _SUBSCRIPTED_FIELDS if subscript is not None else field not in _FIELD_LABELS):
+    if bad_version or (
+        head not in _SUBSCRIPTED_FIELDS if subscript is not None else field not in _FIELD_LABELS
+    ):
         why = "error converting fieldPath: field label not supported"
         written.invalid(why, _field_help(field, allowed))
     elif subscript is not None:
-        if mistake := why_not_key(subscript.lower() if head == "metadata.annotations" else subscript):
+        if mistake := why_not_key(
+            subscript.lower() if head == "metadata.annotations" else subscript
+        ):
             reference.replaced(subscript).invalid(mistake)
     elif field not in allowed and not (field == "spec.host" and "spec.nodeName" in allowed):
         written.unsupported(allowed, f"use one of {', '.join(sorted(allowed))}")
@@ -183,7 +201,9 @@ def check_resource_ref(reference: FieldValue, *, volume: bool = False) -> None:
 
 
 def _check_key_ref(reference: FieldValue) -> None:
-    reference["name"].or_zero("").check_text(names.why_not_dns_subdomain, "name the ConfigMap or Secret")
+    reference["name"].or_zero("").check_text(
+        names.why_not_dns_subdomain, "name the ConfigMap or Secret"
+    )
     reference["key"].check_required_text(names.why_not_config_key, help="name the key to read")
 
 
@@ -206,7 +226,9 @@ def check_env_from(sources: FieldValue, container: Json) -> None:
     why_not = _env_name_rule(sources.server)
     for entry in sources.objects():
         entry["prefix"].check_optional_text(why_not)
-        references = [entry[key] for key in ("configMapRef", "secretRef") if entry.get(key) is not None]
+        references = [
+            entry[key] for key in ("configMapRef", "secretRef") if entry.get(key) is not None
+        ]
         if len(references) != 1:
             why_none = "must specify one of: `configMapRef` or `secretRef`"
             why = "may not have more than one field specified at a time" if references else why_none

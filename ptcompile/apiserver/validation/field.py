@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.field_errors import FieldErrors, TextRule, indexed_mappings, indexed_texts, is_empty
+from ptcompile.diagnostics.field_errors import (
+    FieldErrors,
+    TextRule,
+    indexed_mappings,
+    indexed_texts,
+    is_empty,
+)
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings
 
@@ -46,7 +52,9 @@ class FieldValue:
 
     __slots__ = ("_parent", "key", "scope", "value")
 
-    def __init__(self, value: Any, parent: FieldValue | Path, scope: CheckScope, key: str | int = "") -> None:
+    def __init__(
+        self, value: Any, parent: FieldValue | Path, scope: CheckScope, key: str | int = ""
+    ) -> None:
         """`parent` is the mapping or list that has the field under `key`, or else the path of the field itself."""
         self.value = value
         self.scope = scope
@@ -155,7 +163,9 @@ class FieldValue:
         """Report that the server rejects the value, with the reason."""
         self.problems.invalid(self.path, self.value, why, help, field)
 
-    def unsupported(self, supported: Iterable[str], help: str = "", field: str | None = None) -> None:
+    def unsupported(
+        self, supported: Iterable[str], help: str = "", field: str | None = None
+    ) -> None:
         """Report that the value is outside a closed list."""
         self.problems.unsupported(self.path, self.value, supported, help, field)
 
@@ -182,7 +192,9 @@ class FieldValue:
         if type(self.value) is str and self.value not in supported:
             self.unsupported(supported)
 
-    def check_required_choice(self, supported: Iterable[str], detail: str = "", help: str = "") -> None:
+    def check_required_choice(
+        self, supported: Iterable[str], detail: str = "", help: str = ""
+    ) -> None:
         """Reject a text that is unset, with `detail` and `help`, and one outside a closed list."""
         if self.is_empty:
             self.required(detail, help)

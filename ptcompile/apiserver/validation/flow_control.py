@@ -18,7 +18,17 @@ _PRECEDENCE_DEFAULT = 1000
 _PRECEDENCE_MAX = 10_000
 _QUEUES_MAX = 10_000_000
 _HASH_BITS_MAX = 60
-_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
+_VERBS = (
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "proxy",
+    "update",
+    "watch",
+)
 _QUEUING_DEFAULTS = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 
 _FIXED_SCHEMAS: Mapping[str, Json] = load_table("apiserver/validation/flow_schemas.json")["schemas"]
@@ -28,7 +38,11 @@ _FIXED_SCHEMAS: Mapping[str, Json] = load_table("apiserver/validation/flow_schem
 def _without_zeros(value: Any) -> Any:
     """Return a value without the fields that equal Go's zero values."""
     if type(value) is dict:
-        return {k: kept for k, v in value.items() if (kept := _without_zeros(v)) not in (None, "", 0, False, [])}
+        return {
+            k: kept
+            for k, v in value.items()
+            if (kept := _without_zeros(v)) not in (None, "", 0, False, [])
+        }
     return [_without_zeros(item) for item in value] if type(value) is list else value
 
 
@@ -140,7 +154,9 @@ def _check_resource_rule(rule: FieldValue) -> None:
     else:
         for namespace in namespaces.texts():
             if why_not := names.why_not_dns_label(namespace.value):
-                namespace.invalid(f"each member of this list must be '*' or a DNS-1123 label; {why_not}")
+                namespace.invalid(
+                    f"each member of this list must be '*' or a DNS-1123 label; {why_not}"
+                )
 
 
 def _check_url_rule(rule: FieldValue) -> None:
@@ -204,8 +220,14 @@ def check_priority_level(configuration: FieldValue) -> None:
 def _check_fixed_level(spec: FieldValue, name: Any) -> None:
     written = _without_zeros(spec.value)
     if name == "exempt" and {key for key in written if key != "exempt"} != {"type"}:
-        spec.invalid("spec of 'exempt' except the 'spec.exempt' field must equal the fixed value", "use another name")
-    fixed = {"type": "Limited", "limited": {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Reject"}}}
+        spec.invalid(
+            "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
+            "use another name",
+        )
+    fixed = {
+        "type": "Limited",
+        "limited": {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Reject"}},
+    }
     if name == "catch-all" and written != fixed:
         spec.invalid("spec of 'catch-all' must equal the fixed value", "use another name")
 

@@ -90,7 +90,9 @@ def check_job_counts(spec: FieldValue) -> None:
     else:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if type(spec.get(name)) is int:
-                spec[name].invalid("requires indexed completion mode", "set completionMode: Indexed")
+                spec[name].invalid(
+                    "requires indexed completion mode", "set completionMode: Indexed"
+                )
     has_failure_policy = spec.get("podFailurePolicy") is not None
     replacements = ("Failed",) if has_failure_policy else ("Failed", "TerminatingOrFailed")
     spec["podReplacementPolicy"].check_choice(replacements)
@@ -120,7 +122,9 @@ def _check_indexed(spec: FieldValue) -> None:
         why = "when completion mode is Indexed"
         spec["completions"].required(why, "set it to the number of pods, like parallelism")
     if _is_above(parallelism, _PARALLELISM_MAX):
-        parallelism.invalid(f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed")
+        parallelism.invalid(
+            f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed"
+        )
 
 
 def _is_above(number: FieldValue, limit: int) -> bool:
@@ -152,7 +156,9 @@ def _check_many_completions(spec: FieldValue) -> None:
         spec["parallelism"].invalid(why)
     if type(failed.value) is not int:
         failed.required(f"must be specified when completions is above {_MANY_COMPLETIONS}")
-    elif _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX:  # a higher value is rejected already
+    elif (
+        _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX
+    ):  # a higher value is rejected already
         failed.invalid(why)
 
 
@@ -194,7 +200,9 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
 
     generated = _generated_labels(meta)
     if selector.is_mapping and not selects(selector.value, generated):
-        selector.invalid("`selector` not auto-generated", "remove the selector: the server makes one")
+        selector.invalid(
+            "`selector` not auto-generated", "remove the selector: the server makes one"
+        )
     elif selector.is_mapping and meta.get("resourceVersion"):
         spec.problems.append(
             problem_at(
@@ -211,13 +219,19 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
 
 def _check_labels(labels: FieldValue, name: Any, generated: Json) -> None:
     """Reject labels of the template that the server sets to another value."""
-    why_name = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
+    why_name = (
+        f"must be the Job's name, {quote_value(name)}"
+        if name
+        else "must be the Job's name, not known yet"
+    )
     has_name = type(name) is str or name is None
     keys = (*_NAME_LABELS, *_UID_LABELS) if has_name else _UID_LABELS
     for key in keys:
         label = labels[key]
         if type(label.value) is str and label.value != generated[key]:
-            why = "must be the Job's uid, which the server gives" if key in _UID_LABELS else why_name
+            why = (
+                "must be the Job's uid, which the server gives" if key in _UID_LABELS else why_name
+            )
             label.invalid(why, "remove the label", key_path(label.path))
 
 
@@ -334,7 +348,9 @@ def _check_success_rule(rule: FieldValue, completions: int | None) -> None:
     if count.value < 0:
         count.invalid("must be greater than or equal to 0")
     elif completions is not None and count.value > completions:
-        count.invalid(f"must be less than or equal to {completions} (the number of specified completions)")
+        count.invalid(
+            f"must be less than or equal to {completions} (the number of specified completions)"
+        )
     elif listed is not None and count.value > listed:
         which = "the number of indexes in the specified succeededIndexes field"
         count.invalid(f"must be less than or equal to {listed} ({which})")
@@ -387,7 +403,9 @@ _SUSPENDED_MUTABLE_PATHS = (
 """Template fields that may change while the Job is suspended."""
 
 _TEMPLATE_PATH = ("spec", "template")
-_SUSPEND_HELP = "suspend the Job before it starts to change where its pods run, or give each run its own name"
+_SUSPEND_HELP = (
+    "suspend the Job before it starts to change where its pods run, or give each run its own name"
+)
 
 
 def job_update(update: Update) -> Problems:
@@ -404,7 +422,9 @@ def job_update(update: Update) -> Problems:
         if not any(_matches_prefix(path[2:], steps) for steps in free):
             inner = "spec" in path[2:3] and _resources_path() in free
             yield immutable(
-                (*_TEMPLATE_PATH, "spec") if inner else _TEMPLATE_PATH, None, _SUSPEND_HELP if free else RECREATE_HELP
+                (*_TEMPLATE_PATH, "spec") if inner else _TEMPLATE_PATH,
+                None,
+                _SUSPEND_HELP if free else RECREATE_HELP,
             )
             return
 
@@ -417,7 +437,11 @@ def _lost_label(update: Update) -> Problems:
     path = (*_TEMPLATE_PATH, "metadata", "labels")
     before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
     name = before.get(_NAME_LABEL)
-    if nested_map(update.old, "spec").get("manualSelector") is not True and name and after.get(_NAME_LABEL) != name:
+    if (
+        nested_map(update.old, "spec").get("manualSelector") is not True
+        and name
+        and after.get(_NAME_LABEL) != name
+    ):
         text = f"Required value: must be '{name}'"
         help = "keep `labels`, and remove its entries one by one"
         yield problem_at("required-value", path, text, help, field=field_path((*path, _NAME_LABEL)))
@@ -428,8 +452,14 @@ def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:
     metadata = (*_TEMPLATE_PATH, "metadata")
     for path in update.under(*_TEMPLATE_PATH):
         if path == metadata:
-            before, after = (nested_map(manifest, *metadata) for manifest in (update.old, update.new))
-            yield from ((*path, str(key)) for key in {**before, **after} if before.get(key) != after.get(key))
+            before, after = (
+                nested_map(manifest, *metadata) for manifest in (update.old, update.new)
+            )
+            yield from (
+                (*path, str(key))
+                for key in {**before, **after}
+                if before.get(key) != after.get(key)
+            )
         else:
             yield path
 
@@ -443,7 +473,12 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     server = ApiServer(update.versions.kubernetes, gates=update.versions.gates_of("kubernetes"))
     if not server.has_gate("MutablePodResourcesForSuspendedJobs", 36):
         return list(_SUSPENDED_MUTABLE_PATHS)
-    return [*_SUSPENDED_MUTABLE_PATHS, ("metadata",), _resources_path(), ("spec", "initContainers", "*", "resources")]
+    return [
+        *_SUSPENDED_MUTABLE_PATHS,
+        ("metadata",),
+        _resources_path(),
+        ("spec", "initContainers", "*", "resources"),
+    ]
 
 
 def _resources_path() -> tuple[str, ...]:
@@ -456,14 +491,18 @@ def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
         return True
     conditions = status.get("conditions")
     stopped = any(
-        isinstance(condition, Mapping) and condition.get("type") == "Suspended" and condition.get("status") == "True"
+        isinstance(condition, Mapping)
+        and condition.get("type") == "Suspended"
+        and condition.get("status") == "True"
         for condition in (conditions if isinstance(conditions, list) else ())
     )
     return kubernetes >= (1, 36) and stopped and not status.get("active")
 
 
 def _matches_prefix(path: tuple[str, ...], steps: tuple[str, ...]) -> bool:
-    return len(path) >= len(steps) and all(step in ("*", part) for step, part in zip(steps, path, strict=False))
+    return len(path) >= len(steps) and all(
+        step in ("*", part) for step, part in zip(steps, path, strict=False)
+    )
 
 
 def _completions_changes(update: Update) -> Problems:
@@ -476,4 +515,9 @@ def _completions_changes(update: Update) -> Problems:
         yield immutable(completions_path, completions)
     elif completions is not None and completions != spec.get("parallelism"):
         help = "set parallelism to the same number; running pods keep the old number of pods"
-        yield immutable(completions_path, completions, help, "can only be modified in tandem with spec.parallelism")
+        yield immutable(
+            completions_path,
+            completions,
+            help,
+            "can only be modified in tandem with spec.parallelism",
+        )

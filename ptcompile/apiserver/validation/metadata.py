@@ -43,7 +43,13 @@ def metadata_problems(manifest: Json, *, namespaced: bool = True) -> FieldErrors
     Finalizers of such kinds need no domain.
     """
     problems = FieldErrors()
-    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
+    check_metadata(
+        manifest.get("metadata"),
+        ("metadata",),
+        problems,
+        names.why_not_dns_subdomain,
+        built_in=False,
+    )
     if namespaced:
         check_own_namespace(manifest, problems)
     return problems
@@ -61,7 +67,9 @@ def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
         problems.invalid(("metadata", "namespace"), space, why, label_help(space))
 
 
-def check_metadata(meta: Any, path: Path, problems: FieldErrors, name_rule: TextRule, built_in: bool = True) -> None:
+def check_metadata(
+    meta: Any, path: Path, problems: FieldErrors, name_rule: TextRule, built_in: bool = True
+) -> None:
     """Append the problems of an object's metadata to `problems`."""
     if meta is None:
         meta = {}
@@ -81,11 +89,17 @@ def check_metadata(meta: Any, path: Path, problems: FieldErrors, name_rule: Text
 def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRule) -> None:
     name = meta.get("name")
     prefix = meta.get("generateName")
-    if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix))):
+    if (
+        type(prefix) is str
+        and prefix
+        and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix)))
+    ):
         help = "use a prefix that makes a valid name when five random characters are appended"
         problems.invalid((*path, "generateName"), prefix, why, help)
     elif is_empty(name) and is_empty(prefix):
-        problems.required((*path, "name"), "name or generateName is required", "give the object a name")
+        problems.required(
+            (*path, "name"), "name or generateName is required", "give the object a name"
+        )
     if type(name) is str and name and (why := name_rule(name)):
         name_path = (*path, "name")
         problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
@@ -129,7 +143,11 @@ def check_annotations(annotations: Any, path: Path, problems: FieldErrors) -> No
         if type(value) is str:
             size += len(key) + len(value)
     if size > ANNOTATIONS_MAX // 4:
-        size = sum(_byte_count(key) + _byte_count(value) for key, value in annotations.items() if type(value) is str)
+        size = sum(
+            _byte_count(key) + _byte_count(value)
+            for key, value in annotations.items()
+            if type(value) is str
+        )
     if size > ANNOTATIONS_MAX:
         problems.too_long(path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
 
@@ -138,7 +156,9 @@ def _byte_count(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def check_finalizers(finalizers: Any, path: Path, problems: FieldErrors, built_in: bool = True) -> None:
+def check_finalizers(
+    finalizers: Any, path: Path, problems: FieldErrors, built_in: bool = True
+) -> None:
     """Check that finalizers are qualified names, with a domain on built-in kinds."""
     if type(finalizers) is not list:
         return
@@ -153,7 +173,9 @@ def check_finalizers(finalizers: Any, path: Path, problems: FieldErrors, built_i
             why = "name is neither a standard finalizer name nor is it fully qualified"
             problems.invalid(finalizer_path, name, why, "write it as domain/name")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        problems.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+        problems.invalid(
+            path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"
+        )
 
 
 def check_namespace(namespace: FieldValue) -> None:
@@ -173,13 +195,20 @@ def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
         version = owner.get("apiVersion")
         if is_empty(version) or (type(version) is str and not _has_version(version)):
             problems.invalid(
-                (*owner_path, "apiVersion"), version, "version must not be empty", field=f"{field}.apiVersion"
+                (*owner_path, "apiVersion"),
+                version,
+                "version must not be empty",
+                field=f"{field}.apiVersion",
             )
         for key in ("kind", "name", "uid"):
             if is_empty(owner.get(key)):
-                problems.invalid((*owner_path, key), "", "must not be empty", field=f"{field}.{key}")
+                problems.invalid(
+                    (*owner_path, key), "", "must not be empty", field=f"{field}.{key}"
+                )
         if version == "v1" and owner.get("kind") == "Event":
-            problems.invalid(owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field)
+            problems.invalid(
+                owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field
+            )
         if owner.get("controller") is True:
             controllers.add(owner_key(owner))
     if len(controllers) > 1:
@@ -210,33 +239,45 @@ def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
         check_values(requirement.get("values") or [], (*requirement_path, "values"), problems)
 
 
-def check_requirement(requirement: Json, path: Path, problems: FieldErrors, *, of_nodes: bool = False) -> None:
+def check_requirement(
+    requirement: Json, path: Path, problems: FieldErrors, *, of_nodes: bool = False
+) -> None:
     """Check the operator of a requirement, how many values it has, and its key. Those of nodes may compare numbers."""
     operator = requirement.get("operator")
     values = requirement.get("values") or []
     values_path = (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
-            problems.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
+            problems.required(
+                values_path, "must be specified when `operator` is 'In' or 'NotIn'", "list values"
+            )
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            problems.forbidden(values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+            problems.forbidden(
+                values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            )
     elif of_nodes and operator in ("Gt", "Lt"):
         if type(values) is list and len(values) != 1:
             why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             problems.required(values_path, why, "give one whole number")
     else:
-        reject_operator(operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS)
+        reject_operator(
+            operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS
+        )
     key = "" if requirement.get("key") is None else requirement["key"]
     if type(key) is str and (why_not := why_not_key(key)):
         problems.invalid((*path, "key"), key, why_not)
 
 
-def reject_operator(operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]) -> None:
+def reject_operator(
+    operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]
+) -> None:
     """Report the operator of a requirement, which is not one of `allowed`, unless its type is wrong."""
     value = "" if operator is None else operator
     if type(value) is str:
-        problems.invalid((*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
+        problems.invalid(
+            (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}"
+        )
 
 
 def check_values(values: Any, path: Path, problems: FieldErrors) -> None:
@@ -252,7 +293,11 @@ def selector_keys(selector: Any) -> set[str]:
     """Return the label keys that a selector names."""
     parts = as_mapping(selector)
     keys = set(nested_map(parts, "matchLabels"))
-    return keys | {r["key"] for _, r in indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
+    return keys | {
+        r["key"]
+        for _, r in indexed_mappings(parts.get("matchExpressions"))
+        if type(r.get("key")) is str
+    }
 
 
 _DELETION_HELP = "remove it: the server writes it when the object is deleted"
@@ -272,7 +317,9 @@ def metadata_update(old: Json, new: Json) -> Problems:
     if all(versions) and versions[0] != versions[1]:
         why = "the object has been modified; please apply your changes to the latest version and try again"
         yield forbidden_change(
-            ("metadata", "resourceVersion"), why, "remove it: it belongs to another state of the object"
+            ("metadata", "resourceVersion"),
+            why,
+            "remove it: it belongs to another state of the object",
         )
 
 

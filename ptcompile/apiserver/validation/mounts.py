@@ -33,7 +33,11 @@ def _check_volume_name(name: FieldValue) -> None:
         name.required(help="name one of the pod's volumes")
     elif type(name.value) is str and volumes is not None and name.value not in volumes:
         suggestion = closest_match(name.value, volumes)
-        help = f'did you mean "{suggestion}"?' if suggestion else "declare the volume in the pod's volumes"
+        help = (
+            f'did you mean "{suggestion}"?'
+            if suggestion
+            else "declare the volume in the pod's volumes"
+        )
         name.problems.not_found(name.path, name.value, help)
 
 
@@ -87,7 +91,9 @@ def _check_options(mount: FieldValue, mounts: FieldValue, container: Json) -> No
         if why := why_not_relative(expression.value):
             expression.invalid(why, field=field_path(mounts["subPathExpr"].path))
     is_privileged = nested_map(container, "securityContext").get("privileged") is True
-    _check_propagation(mount["mountPropagation"], is_privileged, field_path(mounts["mountPropagation"].path))
+    _check_propagation(
+        mount["mountPropagation"], is_privileged, field_path(mounts["mountPropagation"].path)
+    )
     _check_recursive(mount, field_path(mounts["recursiveReadOnly"].path))
 
 
@@ -111,7 +117,9 @@ def _check_recursive(mount: FieldValue, field: str) -> None:
     if mount.get("readOnly") is not True:
         mode.forbidden("may only be specified when readOnly is true", "set readOnly: true", field)
     if mount.get("mountPropagation") not in (None, "None"):
-        mode.forbidden("may only be specified when mountPropagation is None or not specified", field=field)
+        mode.forbidden(
+            "may only be specified when mountPropagation is None or not specified", field=field
+        )
 
 
 def check_devices(devices: FieldValue, container: Json) -> None:

@@ -101,7 +101,9 @@ def _check_backend(backend: FieldValue) -> None:
     service = backend["service"]
     resource = backend["resource"]
     if service.value is not None and resource.value is not None:
-        backend.replaced("").invalid("cannot set both resource and service backends", "keep one of the two")
+        backend.replaced("").invalid(
+            "cannot set both resource and service backends", "keep one of the two"
+        )
     elif resource.is_mapping:
         _check_object(resource)
     elif service.value is None:
@@ -208,7 +210,9 @@ def _why_not_canonical_cidr(text: str) -> str | None:
 
 def service_cidr_update(update: Update) -> Problems:
     """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
-    old, new = (as_strings(nested_map(item, "spec").get("cidrs")) for item in (update.old, update.new))
+    old, new = (
+        as_strings(nested_map(item, "spec").get("cidrs")) for item in (update.old, update.new)
+    )
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before != after:
             yield immutable(("spec", "cidrs", index), after)
@@ -260,7 +264,9 @@ def _check_policy_port(port: FieldValue) -> None:
 
 
 def _check_peer(peer: FieldValue) -> None:
-    set_fields = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
+    set_fields = [
+        key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None
+    ]
     if not set_fields:
         peer.required("must specify a peer", "select pods, namespaces or an ipBlock")
     for key in set_fields:
@@ -289,7 +295,11 @@ def _check_block(block: FieldValue) -> None:
             hole.invalid(why)
             continue
         inner = _parse_network(hole.value)
-        if inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
+        if (
+            inner.version != network.version
+            or inner.prefixlen <= network.prefixlen
+            or inner[0] not in network
+        ):
             hole.invalid(f"must be a strict subset of `cidr` {quote_value(cidr.value)}")
 
 

@@ -15,7 +15,10 @@ from ptcompile.apiserver.validation.dns import (
 )
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
-from ptcompile.apiserver.validation.pod_groups import check_eviction_responders, check_scheduling_group
+from ptcompile.apiserver.validation.pod_groups import (
+    check_eviction_responders,
+    check_scheduling_group,
+)
 from ptcompile.apiserver.validation.resources import check_amounts, check_pod_resources
 from ptcompile.apiserver.validation.scheduling import (
     check_affinity,
@@ -84,11 +87,15 @@ def check_pod_only_rules(spec: FieldValue) -> None:
         for container in spec[key].objects() if spec.get(key) else ():
             image = container.value.get("image")
             if type(image) is str and image != image.strip():
-                container["image"].invalid("must not have leading or trailing whitespace", "remove the whitespace")
+                container["image"].invalid(
+                    "must not have leading or trailing whitespace", "remove the whitespace"
+                )
     if spec.get("nodeName") and spec.get("schedulingGates"):
         spec["nodeName"].forbidden("cannot be set until all schedulingGates have been cleared")
     if spec.get("overhead") and not spec.get("runtimeClassName"):
-        spec["overhead"].forbidden("Pod Overhead set without corresponding RuntimeClass defined Overhead")
+        spec["overhead"].forbidden(
+            "Pod Overhead set without corresponding RuntimeClass defined Overhead"
+        )
 
 
 def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
@@ -97,7 +104,9 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
         field = key_path(annotation.path)
         text = annotation.value
         if key == _MIRROR_ANNOTATION and not as_mapping(spec).get("nodeName"):
-            annotation.invalid("must set spec.nodeName if mirror pod annotation is set", field=field)
+            annotation.invalid(
+                "must set spec.nodeName if mirror pod annotation is set", field=field
+            )
         elif key == _DELETION_COST_ANNOTATION and type(text) is str and not _is_int32(text):
             annotation.invalid("must be a 32bit integer", field=field)
         elif key.startswith(_APP_ARMOR_PREFIX) and type(text) is str:
@@ -105,15 +114,26 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
             if container not in container_names(as_mapping(spec)):
                 missing = annotation.replaced(container)
                 missing.invalid("container not found", "name one of the pod's containers", field)
-            if text not in ("runtime/default", "unconfined", "") and not text.startswith("localhost/"):
+            if text not in ("runtime/default", "unconfined", "") and not text.startswith(
+                "localhost/"
+            ):
                 annotation.invalid("invalid AppArmor profile name", field=field)
 
 
 def _is_int32(text: str) -> bool:
-    if text.startswith("+") or (text.lstrip("-") != "0" and text.lstrip("-").startswith("0")) or text == "-0":
+    if (
+        text.startswith("+")
+        or (text.lstrip("-") != "0" and text.lstrip("-").startswith("0"))
+        or text == "-0"
+    ):
         return False
     digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 11 and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
+    return (
+        digits.isascii()
+        and digits.isdigit()
+        and len(digits) < 11
+        and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
+    )
 
 
 def check_os(os: FieldValue) -> None:
@@ -217,7 +237,14 @@ def check_template(template: FieldValue, extra_volumes: frozenset[str] = frozens
     if meta.value:
         check_template_metadata(meta, template)
         check_pod_annotations(meta, spec.value)
-    check_pod_spec(spec.value, spec.path, spec.server, spec.problems, template=True, extra_volumes=extra_volumes)
+    check_pod_spec(
+        spec.value,
+        spec.path,
+        spec.server,
+        spec.problems,
+        template=True,
+        extra_volumes=extra_volumes,
+    )
 
 
 def _claim_names(value: Any) -> frozenset[str] | None:
@@ -276,7 +303,11 @@ def _check_overhead(overhead: FieldValue) -> None:
 def _check_ephemeral(containers: FieldValue) -> None:
     if containers.value:
         in_template = containers.scope.template
-        why = "ephemeral containers not allowed in pod template" if in_template else "cannot be set on create"
+        why = (
+            "ephemeral containers not allowed in pod template"
+            if in_template
+            else "cannot be set on create"
+        )
         containers.forbidden(why, "add them to the running pod with kubectl debug")
 
 
@@ -349,7 +380,9 @@ def check_template_metadata(meta: FieldValue, reported: FieldValue) -> None:
     meta["annotations"].check(check_annotations)
 
 
-_RECREATE_HELP = "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
+_RECREATE_HELP = (
+    "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
+)
 _CHANGE_IS_FORBIDDEN = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
@@ -363,7 +396,9 @@ def pod_update(update: Update) -> Problems:
     new = nested_map(update.new, "spec")
     for key in ("containers", "initContainers"):
         if _item_names(old.get(key)) != _item_names(new.get(key)):
-            yield forbidden_change(("spec", key), "pod updates may not add or remove containers", _RECREATE_HELP)
+            yield forbidden_change(
+                ("spec", key), "pod updates may not add or remove containers", _RECREATE_HELP
+            )
             return
     gated = bool(old.get("schedulingGates"))
     for path in update.under("spec"):
@@ -374,7 +409,10 @@ def pod_update(update: Update) -> Problems:
 
 
 def _item_names(containers: Any) -> list[Any]:
-    return [container.get("name") if isinstance(container, Mapping) else None for container in _as_list(containers)]
+    return [
+        container.get("name") if isinstance(container, Mapping) else None
+        for container in _as_list(containers)
+    ]
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -388,7 +426,9 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
     if field == "activeDeadlineSeconds":
         before = old.get(field)
         after = new.get(field)
-        return isinstance(after, int) and (before is None or (isinstance(before, int) and after <= before))
+        return isinstance(after, int) and (
+            before is None or (isinstance(before, int) and after <= before)
+        )
     if field == "tolerations":
         return _keeps_tolerations(_as_list(old.get(field)), _as_list(new.get(field)))
     if field == "schedulingGates":
@@ -399,7 +439,11 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
         return gated and all(after.get(key) == value for key, value in before.items())
     if field == "affinity":
         return gated and path[2:3] == ("nodeAffinity",) and _narrows_node_affinity(old, new)
-    return field == "terminationGracePeriodSeconds" and new.get(field) == 1 and (old.get(field) or 0) < 0
+    return (
+        field == "terminationGracePeriodSeconds"
+        and new.get(field) == 1
+        and (old.get(field) or 0) < 0
+    )
 
 
 def _keeps_tolerations(before: list[Any], after: list[Any]) -> bool:
@@ -411,7 +455,11 @@ def _keeps_tolerations(before: list[Any], after: list[Any]) -> bool:
 def _without_seconds(toleration: Any) -> Any:
     if not isinstance(toleration, Mapping):
         return toleration
-    return {key: value for key, value in toleration.items() if key != "tolerationSeconds" and value is not None}
+    return {
+        key: value
+        for key, value in toleration.items()
+        if key != "tolerationSeconds" and value is not None
+    }
 
 
 def _narrows_node_affinity(old: Json, new: Json) -> bool:
@@ -422,7 +470,9 @@ def _narrows_node_affinity(old: Json, new: Json) -> bool:
     if not before:
         return True
     pairs = zip(before, after, strict=False)
-    return len(before) == len(after) and all(_keeps_expressions(old_term, new_term) for old_term, new_term in pairs)
+    return len(before) == len(after) and all(
+        _keeps_expressions(old_term, new_term) for old_term, new_term in pairs
+    )
 
 
 def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
@@ -430,7 +480,9 @@ def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
         return False
     keys = ("matchExpressions", "matchFields")
     return all(
-        _as_list(new_term.get(key))[: len(_as_list(old_term.get(key)))] == _as_list(old_term.get(key)) for key in keys
+        _as_list(new_term.get(key))[: len(_as_list(old_term.get(key)))]
+        == _as_list(old_term.get(key))
+        for key in keys
     )
 
 
@@ -440,5 +492,7 @@ def _added_gates(old: Json, new: Json) -> Problems:
         if name not in before:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield forbidden_change(
-                ("spec", "schedulingGates", index, "name"), why, "remove the gate: it is set on creation"
+                ("spec", "schedulingGates", index, "name"),
+                why,
+                "remove the gate: it is set on creation",
             )

@@ -115,7 +115,9 @@ def check_eviction_responders(responders: FieldValue) -> None:
     has_groups = responders.server.has_gate("GenericWorkload", None)
     responders.check_length(_RESPONDERS_MAX)
     if responders.value and has_groups and responders.scope.pod.get("schedulingGroup") is not None:
-        responders.forbidden("may not be set together with schedulingGroup", "remove one of the two")
+        responders.forbidden(
+            "may not be set together with schedulingGroup", "remove one of the two"
+        )
     seen: set[str] = set()
     for responder in responders.objects():
         name = responder["name"]
@@ -135,5 +137,9 @@ def _check_responder_name(name: FieldValue) -> None:
     domain = name.value.partition("/")[0]
     if why := names.why_not_domain_prefixed_path(name.value):
         name.invalid(why, "write DOMAIN/NAME, such as acme.io/checkpoint")
-    elif any(domain == reserved or domain.endswith(f".{reserved}") for reserved in _RESERVED_DOMAINS):
-        name.invalid("domain names *.k8s.io and *.kubernetes.io are reserved", "use your own domain")
+    elif any(
+        domain == reserved or domain.endswith(f".{reserved}") for reserved in _RESERVED_DOMAINS
+    ):
+        name.invalid(
+            "domain names *.k8s.io and *.kubernetes.io are reserved", "use your own domain"
+        )

@@ -26,8 +26,12 @@ def check_disruption_budget(budget: FieldValue) -> None:
     spec["unhealthyPodEvictionPolicy"].check_choice(("AlwaysAllow", "IfHealthyBudget"))
 
 
-COMPUTE_RESOURCES = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
-_EPHEMERAL_RESOURCES = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})
+COMPUTE_RESOURCES = frozenset(
+    {"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+)
+_EPHEMERAL_RESOURCES = frozenset(
+    {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"}
+)
 _COUNTED_RESOURCES = frozenset(
     [
         "pods",
@@ -41,7 +45,9 @@ _COUNTED_RESOURCES = frozenset(
         "services.loadbalancers",
     ]
 )
-STANDARD_RESOURCES = COMPUTE_RESOURCES | _EPHEMERAL_RESOURCES | _COUNTED_RESOURCES | {"requests.storage"}
+STANDARD_RESOURCES = (
+    COMPUTE_RESOURCES | _EPHEMERAL_RESOURCES | _COUNTED_RESOURCES | {"requests.storage"}
+)
 """Resources without a domain that a quota can limit."""
 
 
@@ -52,7 +58,11 @@ def is_standard(name: str) -> bool:
 
 def is_counted(name: str) -> bool:
     """Return whether amounts of a resource must be integers."""
-    extended = not is_native_resource(name) and not name.startswith("requests.") and not why_not_key(f"requests.{name}")
+    extended = (
+        not is_native_resource(name)
+        and not name.startswith("requests.")
+        and not why_not_key(f"requests.{name}")
+    )
     return name in _COUNTED_RESOURCES or extended
 
 
@@ -103,12 +113,18 @@ def _check_limit(limit: FieldValue, kind: str) -> None:
             continue
         _check_names(limit[name], why_not)
     amounts = {name: _parse_amounts(limit[name].mapping) for name in _AMOUNT_FIELDS}
-    if kind == "PersistentVolumeClaim" and not any("storage" in amounts[name] for name in ("min", "max")):
+    if kind == "PersistentVolumeClaim" and not any(
+        "storage" in amounts[name] for name in ("min", "max")
+    ):
         why = "either minimum or maximum storage value is required, but neither was provided"
         limit["limits"].required(why, "set min.storage or max.storage")
     if kind == "Container":
         amounts["default"] = {**amounts["max"], **amounts["default"]}
-        amounts["defaultRequest"] = {**amounts["min"], **amounts["default"], **amounts["defaultRequest"]}
+        amounts["defaultRequest"] = {
+            **amounts["min"],
+            **amounts["default"],
+            **amounts["defaultRequest"],
+        }
     for resource in sorted({name for values in amounts.values() for name in values}):
         _check_order(limit, resource, amounts)
 
@@ -126,9 +142,24 @@ def _parse_amounts(amounts: Json) -> _Quantities:
 
 _ORDER_RULES = (
     ("min", "min", "max", "min value {} is greater than max value {}"),
-    ("defaultRequest", "min", "defaultRequest", "min value {} is greater than default request value {}"),
-    ("defaultRequest", "defaultRequest", "max", "default request value {} is greater than max value {}"),
-    ("defaultRequest", "defaultRequest", "default", "default request value {} is greater than default limit value {}"),
+    (
+        "defaultRequest",
+        "min",
+        "defaultRequest",
+        "min value {} is greater than default request value {}",
+    ),
+    (
+        "defaultRequest",
+        "defaultRequest",
+        "max",
+        "default request value {} is greater than max value {}",
+    ),
+    (
+        "defaultRequest",
+        "defaultRequest",
+        "default",
+        "default request value {} is greater than default limit value {}",
+    ),
     ("default", "min", "default", "min value {} is greater than default value {}"),
     ("max", "default", "max", "default value {} is greater than max value {}"),
 )
@@ -165,7 +196,14 @@ def _is_impossible_ratio(ratio: Quantity, amounts: dict[str, Quantity]) -> bool:
 
 
 _SCOPES = frozenset(
-    ["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"]
+    [
+        "Terminating",
+        "NotTerminating",
+        "BestEffort",
+        "NotBestEffort",
+        "PriorityClass",
+        "CrossNamespacePodAffinity",
+    ]
 )
 _EXISTS_SCOPES = _SCOPES - {"PriorityClass"}
 _EXCLUSIVE_SCOPES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
@@ -208,7 +246,9 @@ def _check_scopes(field: FieldValue, scopes: list[str], hard: Iterable[str]) -> 
     supported = _SCOPES | {"VolumeAttributesClass"} if has_classes else _SCOPES
     for scope in scopes:
         if scope not in supported:
-            field.replaced(scope).invalid("unsupported scope", f"use one of {', '.join(sorted(supported))}")
+            field.replaced(scope).invalid(
+                "unsupported scope", f"use one of {', '.join(sorted(supported))}"
+            )
         for name in hard:
             if is_standard(name) and not _can_limit(scope, name):
                 why = "unsupported scope applied to resource"
@@ -239,7 +279,9 @@ def _check_requirement(requirement: FieldValue) -> None:
         operator.invalid(why, "set operator: Exists")
     if operator.value in ("In", "NotIn"):
         if not values.value:
-            values.required("must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+            values.required(
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            )
     elif operator.value in ("Exists", "DoesNotExist"):
         if values.value:
             why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"

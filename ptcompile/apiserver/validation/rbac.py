@@ -27,7 +27,9 @@ def check_cluster_role(role: FieldValue) -> None:
 
     selectors = role["aggregationRule"]["clusterRoleSelectors"]
     if not selectors.value:
-        selectors.required("at least one clusterRoleSelector required if aggregationRule is non-nil")
+        selectors.required(
+            "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        )
     for selector in selectors.objects():
         selector.check(check_selector)
 

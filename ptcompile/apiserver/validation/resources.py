@@ -56,7 +56,9 @@ def check_resources(resources: FieldValue, container: Json) -> None:
         _check_claims(resources["claims"])
 
 
-def check_amounts(resources: Json, path: Path, problems: FieldErrors, *, partial: bool = False) -> None:
+def check_amounts(
+    resources: Json, path: Path, problems: FieldErrors, *, partial: bool = False
+) -> None:
     """Check the names and amounts of requests and limits, and each request against its limit.
 
     `partial` is for resources that an operator merges over others: a missing limit may come from there.
@@ -76,15 +78,27 @@ def check_amounts(resources: Json, path: Path, problems: FieldErrors, *, partial
             if is_exact and not partial and name not in written:
                 why = "Limit must be set for non overcommitable resources"
                 as_written = nested_map(resources, "requests")[name]
-                fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
-                problems.required((*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
+                fix = Fix(
+                    f"set the limit to {amount}",
+                    (Edit("set", (*path, "limits", name), as_written),),
+                    safe=True,
+                )
+                problems.required(
+                    (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix
+                )
         elif (is_exact and amount != limit) or amount > limit:
             relation = "equal to" if is_exact else "less than or equal to"
             why = f"must be {relation} {name} limit of {limit}"
-            help = "set both to the same amount" if is_exact else "lower the request or raise the limit"
+            help = (
+                "set both to the same amount"
+                if is_exact
+                else "lower the request or raise the limit"
+            )
             amount_path = (*path, "requests", name)
             template = (
-                FixTemplate(f"set the request to {limit}", "set", written[name], safe=False) if is_exact else None
+                FixTemplate(f"set the request to {limit}", "set", written[name], safe=False)
+                if is_exact
+                else None
             )
             problems.invalid(
                 amount_path,
@@ -97,7 +111,9 @@ def check_amounts(resources: Json, path: Path, problems: FieldErrors, *, partial
     _check_huge_pages(limits, requests, path, problems, partial)
 
 
-def _read_amounts(amounts: Any, path: Path, problems: FieldErrors, partial: bool) -> _ResourceQuantities:
+def _read_amounts(
+    amounts: Any, path: Path, problems: FieldErrors, partial: bool
+) -> _ResourceQuantities:
     out: _ResourceQuantities = {}
     if type(amounts) is not dict:
         return out
@@ -132,11 +148,18 @@ def _check_amount(name: str, amount: Quantity, side_path: Path, problems: FieldE
     """Check one amount of the requests or limits at `side_path`."""
     if amount.nano < 0:
         amount_path = (*side_path, name)
-        problems.invalid(amount_path, str(amount), "must be greater than or equal to 0", field=key_path(amount_path))
+        problems.invalid(
+            amount_path,
+            str(amount),
+            "must be greater than or equal to 0",
+            field=key_path(amount_path),
+        )
     elif not is_native_resource(name) and not amount.is_integer:
         amount_path = (*side_path, name)
         help = "request whole devices: a share of a device has its own resource name"
-        problems.invalid(amount_path, str(amount), "must be an integer", help, key_path(amount_path))
+        problems.invalid(
+            amount_path, str(amount), "must be an integer", help, key_path(amount_path)
+        )
     elif name.startswith(_HUGE):
         page = parse(name[len(_HUGE) :])
         if page is None or page.value == 0 or amount.value % page.value:
@@ -150,7 +173,11 @@ def _check_amount(name: str, amount: Quantity, side_path: Path, problems: FieldE
 
 
 def _check_huge_pages(
-    limits: _ResourceQuantities, requests: _ResourceQuantities, path: Path, problems: FieldErrors, partial: bool
+    limits: _ResourceQuantities,
+    requests: _ResourceQuantities,
+    path: Path,
+    problems: FieldErrors,
+    partial: bool,
 ) -> None:
     resource_names = limits.keys() | requests.keys()
     if partial or resource_names & {"cpu", "memory"}:
@@ -173,7 +200,11 @@ def _check_claims(claims: FieldValue) -> None:
 
         pair = (name, request.value)
         request.check_optional_text(names.why_not_dns_label)
-        if pair in seen or (name, "") in seen or (not request.value and any(n == name for n, _ in seen)):
+        if (
+            pair in seen
+            or (name, "") in seen
+            or (not request.value and any(n == name for n, _ in seen))
+        ):
             claim.replaced("/".join(filter(None, pair))).duplicate()
         seen.add(pair)
         if known is not None and name not in known:
@@ -197,7 +228,9 @@ def check_pod_resources(resources: FieldValue) -> None:
                 amounts[name] = amount.value
                 continue
             supported = ("cpu", "hugepages-", "memory")
-            amount.replaced(name).unsupported(supported, "request it in a container", key_path(amount.path))
+            amount.replaced(name).unsupported(
+                supported, "request it in a container", key_path(amount.path)
+            )
     check_amounts(core, resources.path, resources.problems, partial=not resources.scope.template)
     _check_sums(resources.replaced(core))
 
@@ -206,7 +239,9 @@ def _check_sums(resources: FieldValue) -> None:
     pod = resources.pod
     # the server sets missing requests from the limits only in a Pod, not in a template
     is_defaulted = not resources.scope.template
-    requests = sum_containers(pod.value, lambda amounts: container_requests(amounts, defaulted=is_defaulted))
+    requests = sum_containers(
+        pod.value, lambda amounts: container_requests(amounts, defaulted=is_defaulted)
+    )
     limits = sum_containers(pod.value, lambda amounts: quantities_of(amounts, "limits"))
     huge_limits = {name: total for name, total in limits.items() if name.startswith(_HUGE)}
     _check_total(resources["requests"], requests, "requests")
@@ -218,7 +253,9 @@ def _check_sums(resources: FieldValue) -> None:
             if limit is not None and cap is not None and limit > cap:
                 field = f"{field_path(resources.path)}.containers[{container.key}][{name}].limits"
                 why = f"must be less than or equal to pod limits of {cap}"
-                amount.replaced(str(limit)).invalid(why, "lower the container's limit, or raise the pod's", field)
+                amount.replaced(str(limit)).invalid(
+                    why, "lower the container's limit, or raise the pod's", field
+                )
 
 
 def _check_total(amounts: FieldValue, totals: _ResourceQuantities, side: str) -> None:

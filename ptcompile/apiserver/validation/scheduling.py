@@ -44,7 +44,9 @@ def _check_node_affinity(affinity: FieldValue) -> None:
 def check_node_selector_terms(terms: FieldValue) -> None:
     """Check the terms of a node selector."""
     if terms.value is None or terms.value == []:
-        terms.required("must have at least one node selector term", "add a term or remove the selector")
+        terms.required(
+            "must have at least one node selector term", "add a term or remove the selector"
+        )
     for term in terms.objects():
         _check_node_term(term, strict=True)
 
@@ -71,7 +73,9 @@ def _check_field(requirement: FieldValue) -> None:
     values = requirement["values"].or_default([])
     if operator.value in ("In", "NotIn"):
         if type(values.value) is list and len(values.value) != 1:
-            why_single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            why_single = (
+                "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            )
             values.required(why_single, "name one node")
     else:
         reject_operator(operator.value, requirement.path, requirement.problems, ("In", "NotIn"))
@@ -158,7 +162,9 @@ def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
         operator.replaced(text).check_text(why_not_value, "change the toleration's value")
     elif operator.value == "Exists":
         if text:
-            operator.replaced(text).invalid("value must be empty when `operator` is 'Exists'", "remove the value")
+            operator.replaced(text).invalid(
+                "value must be empty when `operator` is 'Exists'", "remove the value"
+            )
     elif operator.value not in ("Gt", "Lt") or not compares:
         operator.unsupported(("Equal", "Exists"))
     elif not _is_decimal(text):
@@ -200,7 +206,9 @@ def check_spread(constraints: FieldValue) -> None:
         if type(key.value) is type(when.value) is str:
             if (key.value, when.value) in seen:
                 field = field_path(item.path) + ".{topologyKey, whenUnsatisfiable}"
-                item.replaced(f"{{{key.value}, {when.value}}}").duplicate("merge the two constraints", field)
+                item.replaced(f"{{{key.value}, {when.value}}}").duplicate(
+                    "merge the two constraints", field
+                )
             seen.add((key.value, when.value))
         _check_spread_options(item)
 
@@ -214,7 +222,9 @@ def _check_spread_options(item: FieldValue) -> None:
         if domains.value <= 0:
             domains.invalid("must be greater than zero", "use 1 or more")
         elif when == "ScheduleAnyway":
-            domains.invalid(f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}")
+            domains.invalid(
+                f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
+            )
     for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         item[name].check_choice(("Honor", "Ignore"))
     selector.check(check_selector)

@@ -15,7 +15,9 @@ from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 
 ID_MAX = 2**31 - 1
 _APP_ARMOR_PROFILE_MAX = 4095
-_is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
+_is_sysctl = Pattern(
+    r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?"
+).fullmatch
 _IPC_SYSCTLS = ("kernel.shm", "kernel.msg", "fs.mqueue.")
 _FIELD_CHOICES = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),

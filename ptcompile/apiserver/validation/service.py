@@ -58,7 +58,9 @@ def check_service(service: FieldValue) -> None:
 
 def _is_headless(spec: FieldValue) -> bool:
     cluster_ips = spec.get("clusterIPs")
-    return spec.get("clusterIP") == "None" or (type(cluster_ips) is list and cluster_ips[:1] == ["None"])
+    return spec.get("clusterIP") == "None" or (
+        type(cluster_ips) is list and cluster_ips[:1] == ["None"]
+    )
 
 
 def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
@@ -112,7 +114,9 @@ def _check_port(port: FieldValue, kind: str) -> None:
         if kind == "ClusterIP":
             node.forbidden("may not be used when `type` is 'ClusterIP'")
         elif not low <= node.value <= high:
-            node.invalid(f"provided port is not in the valid range. The range of valid ports is {low}-{high}")
+            node.invalid(
+                f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
+            )
 
 
 def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
@@ -124,12 +128,18 @@ def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
     family_names = ["" if family is None else family for family in families.value]
     for index, family in enumerate(families.items(family_names)):
         family.check_choice(_FAMILIES)
-        if type(family.value) is str and family.value in _FAMILIES and family.value in family_names[:index]:
+        if (
+            type(family.value) is str
+            and family.value in _FAMILIES
+            and family.value in family_names[:index]
+        ):
             family.duplicate()
     if len(family_names) > len(_FAMILIES):
         families.replaced(family_names).invalid("may only hold up to 2 values")
     is_selectorless = headless and not spec.get("selector")
-    policy = spec["ipFamilyPolicy"].or_default("RequireDualStack" if is_selectorless else "SingleStack")
+    policy = spec["ipFamilyPolicy"].or_default(
+        "RequireDualStack" if is_selectorless else "SingleStack"
+    )
     if len(family_names) > 1 and policy.value == "SingleStack":
         why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
         policy.invalid(why, "set ipFamilyPolicy: PreferDualStack")
@@ -141,7 +151,9 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
     if headless and kind in _EXTERNAL_TYPES:
         why = f"may not be set to 'None' for {kind} services"
         field = address if address.value else addresses
-        field.replaced("None").invalid(why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
+        field.replaced("None").invalid(
+            why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]"
+        )
     if kind == "ExternalName":
         _check_external_name(spec)
         return
@@ -150,10 +162,16 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
     if address.value and listed and listed[0] != address.value:
         addresses.invalid("first value must match `clusterIP`")
     elif not address.value and listed:
-        addresses.invalid("must be empty when `clusterIP` is not specified", "set clusterIP to the first of them")
+        addresses.invalid(
+            "must be empty when `clusterIP` is not specified", "set clusterIP to the first of them"
+        )
     for index, item in enumerate([address] if address.value else addresses.items(listed)):
         ip = item.value
-        if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, spec.server) or ""):
+        if (
+            type(ip) is str
+            and ip not in ("", "None")
+            and (why := why_not_ip(ip, spec.server) or "")
+        ):
             item.invalid(why, field=f"spec.clusterIPs[{index}]")
     for external in spec["externalIPs"].texts():
         if why_not := why_not_ip(external.value, spec.server) or why_special_ip(external.value):
@@ -173,7 +191,9 @@ def _why_not_external_name(name: str) -> str | None:
 
 def _check_affinity(spec: FieldValue) -> None:
     if spec.get("sessionAffinity") == "ClientIP":  # else the server drops the configuration
-        spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].check_range(1, _AFFINITY_SECONDS_MAX)
+        spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].check_range(
+            1, _AFFINITY_SECONDS_MAX
+        )
 
 
 def _check_only_external(spec: FieldValue, kind: str) -> None:
@@ -185,7 +205,11 @@ def _check_only_external(spec: FieldValue, kind: str) -> None:
         else:
             policy.invalid("may only be set for externally-accessible services", "remove it")
     health = spec["healthCheckNodePort"]
-    if health.value and type(health.value) is int and (kind != "LoadBalancer" or policy.value != "Local"):
+    if (
+        health.value
+        and type(health.value) is int
+        and (kind != "LoadBalancer" or policy.value != "Local")
+    ):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         health.invalid(why, "remove it")
     _check_load_balancer(spec, kind)
@@ -222,7 +246,9 @@ def check_endpoints(endpoints: FieldValue) -> None:
 
 def _check_endpoint(address: FieldValue) -> None:
     ip = address["ip"].or_default("")
-    if type(ip.value) is str and (why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)):
+    if type(ip.value) is str and (
+        why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)
+    ):
         ip.invalid(why)
     address["hostname"].check_optional_text(names.why_not_dns_label)
     address["nodeName"].check_text(names.why_not_dns_subdomain)

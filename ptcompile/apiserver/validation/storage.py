@@ -70,7 +70,9 @@ def check_persistent_volume(volume: FieldValue) -> None:
         elif required.is_mapping:
             check_node_selector_terms(required["nodeSelectorTerms"])
     elif affinity.value is None and spec.get("local") is not None:
-        affinity.required("Local volume requires node affinity", "select the node that has the disk")
+        affinity.required(
+            "Local volume requires node affinity", "select the node that has the disk"
+        )
     if policy.value:
         policy.check_choice(("Delete", "Recycle", "Retain"))
     if spec["hostPath"].get("path") == "/" and policy.value == "Recycle":
@@ -123,7 +125,9 @@ def _check_capacity(capacity: FieldValue) -> None:
     for _, amount in capacity.entries():
         size = parse(0 if amount.value is None else amount.value)
         if size is not None and size.nano <= 0:
-            amount.replaced(str(size)).invalid("must be greater than zero", field=key_path(amount.path))
+            amount.replaced(str(size)).invalid(
+                "must be greater than zero", field=key_path(amount.path)
+            )
 
 
 def _check_source(spec: FieldValue) -> None:
@@ -178,7 +182,9 @@ def persistent_volume_update(update: Update) -> Problems:
     if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
         yield immutable(("spec", "volumeMode"), new.get("volumeMode"))
     affinity = old.get("nodeAffinity")
-    if affinity is not None and _with_stable_labels(affinity) != _with_stable_labels(new.get("nodeAffinity")):
+    if affinity is not None and _with_stable_labels(affinity) != _with_stable_labels(
+        new.get("nodeAffinity")
+    ):
         why = "field is immutable, except for updating from beta label to GA"
         yield immutable(("spec", "nodeAffinity"), new.get("nodeAffinity"), why=why)
 
@@ -186,8 +192,14 @@ def persistent_volume_update(update: Update) -> Problems:
 def _with_stable_labels(value: Any) -> Any:
     """Return a value without its unset fields, and with stable labels for beta ones."""
     if isinstance(value, Mapping):
-        kept = {key: _with_stable_labels(item) for key, item in value.items() if item not in (None, [])}
-        return kept | ({"key": _STABLE_LABELS.get(kept["key"], kept["key"])} if type(kept.get("key")) is str else {})
+        kept = {
+            key: _with_stable_labels(item) for key, item in value.items() if item not in (None, [])
+        }
+        return kept | (
+            {"key": _STABLE_LABELS.get(kept["key"], kept["key"])}
+            if type(kept.get("key")) is str
+            else {}
+        )
     return [_with_stable_labels(item) for item in value] if isinstance(value, list) else value
 
 
@@ -228,7 +240,9 @@ def _check_parameters(parameters: FieldValue) -> None:
 
 
 def _check_topologies(terms: FieldValue) -> None:
-    seen: list[dict[Any, Any]] = [{}]  # the server reports a term without expressions as a duplicate
+    seen: list[dict[Any, Any]] = [
+        {}
+    ]  # the server reports a term without expressions as a duplicate
     for term in terms.objects():
         expressions = term["matchLabelExpressions"]
         values_by_key = _check_expressions(expressions)

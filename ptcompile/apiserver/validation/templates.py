@@ -10,7 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
-from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
+from ptcompile.apiserver.validation.pod import (
+    check_pod_annotations,
+    check_pod_spec,
+    check_template_metadata,
+)
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
@@ -35,7 +39,12 @@ def template_problems(manifest: Json, context: ApiServer) -> Problems:
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, problems: FieldErrors, volumes: frozenset[str], clean: Any
+    template: Any,
+    path: Path,
+    context: ApiServer,
+    problems: FieldErrors,
+    volumes: frozenset[str],
+    clean: Any,
 ) -> Any:
     """Check a pod template as the Pod that will be created from it, and return it if it has no problems.
 
@@ -55,7 +64,10 @@ def check_template(
 
 
 def check_templates(
-    templates: Iterable[Template], context: ApiServer, problems: FieldErrors, volumes: frozenset[str] = frozenset()
+    templates: Iterable[Template],
+    context: ApiServer,
+    problems: FieldErrors,
+    volumes: frozenset[str] = frozenset(),
 ) -> None:
     """Check the pod templates of one object. `volumes` are those that the controller adds."""
     clean: Any = None
@@ -79,7 +91,9 @@ def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:
     ExitCode is a restart policy of Kubeflow's replicas, and no pod has it.
     """
     field = problem.path[len(path) + 1 :]
-    if field != ("priorityClassName",) and (field != ("restartPolicy",) or spec["restartPolicy"] != "ExitCode"):
+    if field != ("priorityClassName",) and (
+        field != ("restartPolicy",) or spec["restartPolicy"] != "ExitCode"
+    ):
         return problem
     return problem._replace(authority="ptcompile")
 
@@ -117,7 +131,9 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     key = kind_of(manifest)
     templates: list[tuple[Path, Any]] = []
     if kind_named(key).namespaced:
-        templates += [(reference.path, reference.template) for reference in templates_of(key, manifest)]
+        templates += [
+            (reference.path, reference.template) for reference in templates_of(key, manifest)
+        ]
     for steps in TEMPLATE_PATHS.get(kind, ()) if not templates else ():
         templates += templates_at(manifest, steps)
     for path, template in templates:

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 _ITEM_KEYS = ("name", "manager")
 
 
-def stored_after_apply(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, list[Problem]]:
+def stored_after_apply(
+    old: Json, new: Json, definitions: Definitions | None
+) -> tuple[Json, list[Problem]]:
     """Return the custom resource that results from a server-side apply of `new` over `old`, and a problem for each null
     in `new`.
     """
@@ -66,7 +68,13 @@ def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[
 def _uncertain_null(path: Path) -> Problem:
     """Return the warning for a null in an object of a kind that no CRD shows."""
     message = "must not be null, unless the CustomResourceDefinition allows it"
-    return problem_at("wrong-type", path, message, f"{_NULL_HELP}; --schemas takes the definition", severity="warning")
+    return problem_at(
+        "wrong-type",
+        path,
+        message,
+        f"{_NULL_HELP}; --schemas takes the definition",
+        severity="warning",
+    )
 
 
 def _null_paths(value: Any, path: Path) -> Iterator[Path]:
@@ -81,12 +89,17 @@ def _null_paths(value: Any, path: Path) -> Iterator[Path]:
             yield from _null_paths(item, (*path, key))
 
 
-def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None) -> Problems:
+def custom_update(
+    kind: tuple[str, str], update: Update, definitions: Definitions | None
+) -> Problems:
     """Yield the problems that a kind's CRD reports for an update."""
     if kind in CUSTOM:
         schema = load(CUSTOM[kind])
         document = CUSTOM[kind]
-        old, new = (with_schema_defaults(schema, document, manifest) for manifest in (update.old, update.new))
+        old, new = (
+            with_schema_defaults(schema, document, manifest)
+            for manifest in (update.old, update.new)
+        )
         for path, why in kind_named(kind).immutable_fields():
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
@@ -98,7 +111,9 @@ def custom_update(kind: tuple[str, str], update: Update, definitions: Definition
             yield explain_rule(problem, kind_named(kind))
 
 
-def _value_pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any, Any]]:
+def _value_pairs(
+    old: Any, new: Any, steps: list[str], path: Path
+) -> Iterator[tuple[Path, Any, Any]]:
     """Yield each path that both objects have, with its old and new value."""
     if not steps:
         yield path, old, new
@@ -107,13 +122,24 @@ def _value_pairs(old: Any, new: Any, steps: list[str], path: Path) -> Iterator[t
             old_items = {_item_key(item): item for item in old}
             for index, item in enumerate(new):
                 if _item_key(item) in old_items:
-                    yield from _value_pairs(old_items[_item_key(item)], item, steps[1:], (*path, index))
-    elif isinstance(old, Mapping) and isinstance(new, Mapping) and steps[0] in old and steps[0] in new:
+                    yield from _value_pairs(
+                        old_items[_item_key(item)], item, steps[1:], (*path, index)
+                    )
+    elif (
+        isinstance(old, Mapping)
+        and isinstance(new, Mapping)
+        and steps[0] in old
+        and steps[0] in new
+    ):
         yield from _value_pairs(old[steps[0]], new[steps[0]], steps[1:], (*path, steps[0]))
 
 
 def _item_key(item: Any) -> str:
-    return next((str(item[key]) for key in _ITEM_KEYS if key in item), "") if isinstance(item, Mapping) else ""
+    return (
+        next((str(item[key]) for key in _ITEM_KEYS if key in item), "")
+        if isinstance(item, Mapping)
+        else ""
+    )
 
 
 _FIELDS = "apiserver/validation/immutable_fields.json"
@@ -153,7 +179,9 @@ def stateful_set_update(update: Update) -> Problems:
         if path[1:2] and path[1] not in allowed:
             listed = ", ".join(f"'{name}'" for name in allowed[:-1])
             why = f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' are forbidden"
-            yield forbidden_change(("spec",), why, "delete it with --cascade=orphan and apply again, or rename it")
+            yield forbidden_change(
+                ("spec",), why, "delete it with --cascade=orphan and apply again, or rename it"
+            )
             return
 
 
@@ -162,12 +190,20 @@ def custom_definition_update(update: Update) -> Problems:
 
     A definition becomes established within a second, so its scope and kind count as fixed too.
     """
-    for path in (("spec", "scope"), ("spec", "names", "kind"), ("spec", "group"), ("spec", "names", "plural")):
+    for path in (
+        ("spec", "scope"),
+        ("spec", "names", "kind"),
+        ("spec", "group"),
+        ("spec", "names", "plural"),
+    ):
         before = get(update.old, path)
         after = get(update.new, path)
         if before is not None and after is not None and before != after:
             yield immutable(path, after)
-    served = [version.get("name") for _, version in indexed_mappings(get(update.new, ("spec", "versions")))]
+    served = [
+        version.get("name")
+        for _, version in indexed_mappings(get(update.new, ("spec", "versions")))
+    ]
     for index, name in enumerate(_stored_versions(update.old)):
         if name not in served:
             help = f"keep version {name} until its objects are migrated and status.storedVersions no longer lists it"

@@ -23,7 +23,12 @@ def check_claim(claim: FieldValue) -> None:
 
 
 def check_claim_spec(
-    spec: Any, path: Path, problems: FieldErrors, context: ApiServer = DEFAULT_SERVER, *, drops: bool = True
+    spec: Any,
+    path: Path,
+    problems: FieldErrors,
+    context: ApiServer = DEFAULT_SERVER,
+    *,
+    drops: bool = True,
 ) -> None:
     """Check the spec of a claim: access modes, size, class and data source. With `drops`, the server drops some data
     sources unread.
@@ -45,12 +50,15 @@ def _check_spec(spec: FieldValue, drops: bool) -> None:
     sources = [
         source
         for source in (spec["dataSource"], spec["dataSourceRef"])
-        if source.is_mapping and not (drops and drops_source(str(source.key), source.value, spec.server))
+        if source.is_mapping
+        and not (drops and drops_source(str(source.key), source.value, spec.server))
     ]
     for source in sources:
         _check_source(source)
     if len(sources) > 1:
-        first, second = ([source.get(key) or "" for key in ("apiGroup", "kind", "name")] for source in sources)
+        first, second = (
+            [source.get(key) or "" for key in ("apiGroup", "kind", "name")] for source in sources
+        )
         if first != second:
             spec.invalid("must match dataSourceRef", "keep dataSourceRef")
 
@@ -58,13 +66,17 @@ def _check_spec(spec: FieldValue, drops: bool) -> None:
 def check_access(modes: FieldValue) -> None:
     """Check the access modes of a claim or a volume."""
     if modes.value is None or modes.value == []:
-        modes.required("at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
+        modes.required(
+            "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}"
+        )
     if type(modes.value) is not list:
         return
     for mode in modes.texts():
         if mode.value not in _ACCESS_MODES:
             mode.unsupported(_ACCESS_MODES, field=field_path(modes.path))
-    if "ReadWriteOncePod" in modes.value and any(mode != "ReadWriteOncePod" for mode in modes.value):
+    if "ReadWriteOncePod" in modes.value and any(
+        mode != "ReadWriteOncePod" for mode in modes.value
+    ):
         modes.forbidden("may not use ReadWriteOncePod with other access modes")
 
 
@@ -111,19 +123,28 @@ def claim_update(update: Update) -> Problems:
     touched = [
         path
         for path in update.under("spec")
-        if not _is_first_setting(path, *(nested_map(claim, "spec") for claim in (update.old, update.new)))
+        if not _is_first_setting(
+            path, *(nested_map(claim, "spec") for claim in (update.old, update.new))
+        )
     ]
     if not touched:
         return
-    bound = update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
+    bound = (
+        update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
+    )
     live = update.old.get("status") is not None
     old_size, new_size = (
-        parse(nested_map(claim, *_SIZE_PATH[:-1]).get("storage")) for claim in (update.old, update.new)
+        parse(nested_map(claim, *_SIZE_PATH[:-1]).get("storage"))
+        for claim in (update.old, update.new)
     )
     if live and bound and all(path == _SIZE_PATH for path in touched):
         if old_size is not None and new_size is not None and new_size < old_size:
             text = "Forbidden: field can not be less than status.capacity"
-            yield problem_at("forbidden-value", _SIZE_PATH, text, "create a new claim and copy the data")
+            yield problem_at(
+                "forbidden-value", _SIZE_PATH, text, "create a new claim and copy the data"
+            )
         return
     why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-    yield forbidden_change(("spec",), why, "give the claim a new name; a bound claim may grow (kubectl edit pvc)")
+    yield forbidden_change(
+        ("spec",), why, "give the claim a new name; a bound claim may grow (kubectl edit pvc)"
+    )

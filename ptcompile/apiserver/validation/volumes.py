@@ -60,7 +60,9 @@ def _check_flocker(source: FieldValue) -> None:
     if not name.value and not uuid.value:
         source.required("one of datasetName and datasetUUID is required")
     elif name.value and uuid.value:
-        source.replaced("resource").invalid("datasetName and datasetUUID can not be specified simultaneously")
+        source.replaced("resource").invalid(
+            "datasetName and datasetUUID can not be specified simultaneously"
+        )
     elif type(name.value) is str and "/" in name.value:
         name.invalid("must not contain '/'")
 
@@ -129,7 +131,10 @@ def _project_downward(source: FieldValue) -> None:
         elif resource.is_mapping:
             check_resource_ref(resource, volume=True)
         elif field.value is None and resource.value is None:
-            item.required("one of fieldRef and resourceFieldRef is required", "set fieldRef or resourceFieldRef")
+            item.required(
+                "one of fieldRef and resourceFieldRef is required",
+                "set fieldRef or resourceFieldRef",
+            )
         _check_mode(item["mode"])
 
 
@@ -140,7 +145,9 @@ def _check_projected(source: FieldValue) -> None:
     for item in source["sources"].objects():
         projections = [item[key] for key in _PROJECTIONS if item.get(key) is not None]
         for other in projections[1:]:
-            other.forbidden("may not specify more than 1 volume type", f"keep only {projections[0].key}")
+            other.forbidden(
+                "may not specify more than 1 volume type", f"keep only {projections[0].key}"
+            )
         for projection in projections[:1]:
             if projection.is_mapping:
                 _PROJECTIONS[str(projection.key)](projection)
@@ -236,12 +243,16 @@ def check_volumes(volumes: FieldValue) -> None:
 
 
 def _check_source(volume: FieldValue) -> None:
-    sources = [key for key, source in volume.mapping.items() if source is not None and key in _SOURCE_ORDER]
+    sources = [
+        key for key, source in volume.mapping.items() if source is not None and key in _SOURCE_ORDER
+    ]
     if len(sources) > 1:
         sources = [key for key in sources if not is_dropped(key, volume.server)]
         sources.sort(key=_SOURCE_ORDER.__getitem__)
         for key in sources[1:]:
-            volume[key].forbidden("may not specify more than 1 volume type", f"keep only {sources[0]}")
+            volume[key].forbidden(
+                "may not specify more than 1 volume type", f"keep only {sources[0]}"
+            )
     for key in sources[:1]:
         if type(volume.get(key)) is dict:
             check_one_source(volume[key])
@@ -261,7 +272,9 @@ def check_one_source(source: FieldValue) -> None:
 def _check_empty_dir(source: FieldValue) -> None:
     size = parse(source.get("sizeLimit"))
     if size is not None and size.nano < 0:
-        source["sizeLimit"].forbidden("SizeLimit field must be a valid resource quantity", "use an amount of 0 or more")
+        source["sizeLimit"].forbidden(
+            "SizeLimit field must be a valid resource quantity", "use an amount of 0 or more"
+        )
     source["mode"].check_range(0, 0o1777)
 
 

@@ -63,19 +63,30 @@ def unreported_warnings(
     warnings = list(server_warnings(manifest, versions, definitions))
     if not warnings:
         return
-    rejected = {problem.path for problem in findings if problem.stage == "apply" and problem.severity == "error"}
+    rejected = {
+        problem.path
+        for problem in findings
+        if problem.stage == "apply" and problem.severity == "error"
+    }
     rejected_parents = {path[:end] for path in rejected for end in range(1, len(path))}
     # the rule reports the entry that is hidden, the server the one that hides it
-    reported = {(problem.name, problem.path[: -2 if problem.name == "repeated-env" else None]) for problem in findings}
+    reported = {
+        (problem.name, problem.path[: -2 if problem.name == "repeated-env" else None])
+        for problem in findings
+    }
     for problem in warnings:
         path = problem.path
         subject = path[:-1] if problem.name == "repeated-env" else path
-        is_rejected = path in rejected_parents or any(path[:end] in rejected for end in range(len(path) + 1))
+        is_rejected = path in rejected_parents or any(
+            path[:end] in rejected for end in range(len(path) + 1)
+        )
         if not is_rejected and (problem.name, subject) not in reported:
             yield problem
 
 
-def _custom_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Problems:
+def _custom_warnings(
+    manifest: Json, versions: Versions, definitions: Definitions | None
+) -> Problems:
     if definitions is not None or kind_of(manifest) not in CUSTOM:
         yield from _custom_version_warnings(manifest, versions, definitions)
     if nested_map(manifest, "metadata").get("finalizers"):
@@ -84,7 +95,9 @@ def _custom_warnings(manifest: Json, versions: Versions, definitions: Definition
         yield from finalizer_warnings(manifest, ApiServer(versions.kubernetes))
 
 
-def _custom_version_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Problems:
+def _custom_version_warnings(
+    manifest: Json, versions: Versions, definitions: Definitions | None
+) -> Problems:
     """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the profile's release is
     older than it.
     """

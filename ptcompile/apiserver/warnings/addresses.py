@@ -35,13 +35,19 @@ def ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
         return
     canonical = _canonical_ip(value)
     if _is_nonstandard(value):
-        yield _warn(path, f"non-standard IP address {quote_value(value)} {_FUTURE} {quote_value(canonical)}", canonical)
+        yield _warn(
+            path,
+            f"non-standard IP address {quote_value(value)} {_FUTURE} {quote_value(canonical)}",
+            canonical,
+        )
     elif ":" in value and canonical != value:
         form = f"should be in RFC 5952 canonical format ({quote_value(canonical)})"
         yield _warn(path, f"IPv6 address {quote_value(value)} {form}", canonical)
 
 
-def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | None = None) -> Problems:
+def cidr_warnings(
+    value: Any, path: Path, server: ApiServer, *, field: str | None = None
+) -> Problems:
     """Yield warnings about an address range: bits after the prefix, a form to avoid (Kubernetes 1.33 and later).
 
     `field` is the server's own notation of the path if it differs.
@@ -57,7 +63,12 @@ def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | Non
         single = f"{_canonical_ip(address)}/{128 if ':' in address else 32}"
         canonical = _canonical_network(network)
         choices = f"(should be {quote_value(canonical)} or {quote_value(single)}?)"
-        yield _warn(path, f"CIDR value {quote_value(value)} is ambiguous in this context {choices}", canonical, field)
+        yield _warn(
+            path,
+            f"CIDR value {quote_value(value)} is ambiguous in this context {choices}",
+            canonical,
+            field,
+        )
     if _is_nonstandard(address) or bits != str(int(bits)):
         is_clear = False
         canonical = _canonical_network(network)
@@ -75,7 +86,11 @@ def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     elif not is_ip(value) or _has_leading_zero(value):
         why = "IPv4 field has octet with leading zero" if is_ip(value) else "unable to parse IP"
         canonical = _canonical_ip(value) if is_ip(value) else "an IP address"
-        yield _warn(path, f"IP address {_FUTURE_BEFORE_33}: ParseAddr({quote_value(value)}): {why}", canonical)
+        yield _warn(
+            path,
+            f"IP address {_FUTURE_BEFORE_33}: ParseAddr({quote_value(value)}): {why}",
+            canonical,
+        )
     elif ":" in value and (canonical := _plain_ip(value)) != value:
         form = f"is not in RFC 5952 canonical format ({quote_value(canonical)}), {_LOOPS_BEFORE_33}"
         yield _warn(path, f"IPv6 address {quote_value(value)} {form}", canonical)
@@ -141,4 +156,6 @@ def _canonical_network(network: IpNetwork) -> str:
     """Return a network as Go's `net.IPNet` prints it: one of mapped addresses as an IPv4 network."""
     address = network.network_address
     mapped = address.ipv4_mapped if address.version == 6 else None
-    return f"{mapped}/{network.prefixlen - 96}" if mapped and network.prefixlen >= 96 else str(network)
+    return (
+        f"{mapped}/{network.prefixlen - 96}" if mapped and network.prefixlen >= 96 else str(network)
+    )

@@ -22,8 +22,31 @@ from ptcompile.kubernetes.unstructured import Json, nested_map
 _MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
 _FORMATS = frozenset(
     {
-        *("bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"),
-        *("isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password"),
+        *(
+            "bsonobjectid",
+            "uri",
+            "email",
+            "hostname",
+            "ipv4",
+            "ipv6",
+            "cidr",
+            "mac",
+            "uuid",
+            "uuid3",
+            "uuid4",
+            "uuid5",
+        ),
+        *(
+            "isbn",
+            "isbn10",
+            "isbn13",
+            "creditcard",
+            "ssn",
+            "hexcolor",
+            "rgbcolor",
+            "byte",
+            "password",
+        ),
         *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
     }
 )
@@ -49,8 +72,14 @@ def service_account_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and later)."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if server.at_least(32) and annotation_map.get(_MOUNTABLE_SECRETS) is not None:
-        text = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
-        yield deprecated(("metadata", "annotations", _MOUNTABLE_SECRETS), text, "use a namespace for each account")
+        text = (
+            "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+        )
+        yield deprecated(
+            ("metadata", "annotations", _MOUNTABLE_SECRETS),
+            text,
+            "use a namespace for each account",
+        )
 
 
 def runtime_class_warnings(manifest: Json, server: ApiServer) -> Problems:
@@ -71,7 +100,9 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
     key = _secret_value(manifest, "tls.key")
     for name, why in (("tls.crt", _why_no_certificate(certificate)), ("tls.key", _why_no_key(key))):
         if why is not None:
-            part = "stringData" if nested_map(manifest, "stringData").get(name) is not None else "data"
+            part = (
+                "stringData" if nested_map(manifest, "stringData").get(name) is not None else "data"
+            )
             help = f"put the PEM text into {name}"
             yield warning("discouraged-value", (part, name), f"tls: {why}", help, field="")
             return
@@ -135,12 +166,20 @@ def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
     reported: set[str] = set()
     for index, version in indexed_mappings(nested_map(manifest, "spec").get("versions")):
         path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
-        for type_name, name, format_path in _formats(nested_map(version, "schema", "openAPIV3Schema"), path):
-            is_known = name.replace("-", "") in _FORMATS if type_name == "string" else not server.at_least(36)
+        for type_name, name, format_path in _formats(
+            nested_map(version, "schema", "openAPIV3Schema"), path
+        ):
+            is_known = (
+                name.replace("-", "") in _FORMATS
+                if type_name == "string"
+                else not server.at_least(36)
+            )
             if name not in reported and not is_known:
                 reported.add(name)
                 text = f"unrecognized format {quote_value(name)}"
-                yield warning("discouraged-value", format_path, text, "use a pattern instead", field="")
+                yield warning(
+                    "discouraged-value", format_path, text, "use a pattern instead", field=""
+                )
 
 
 def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
@@ -155,8 +194,16 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
             continue
         type_name = node.get("type")
         name = node.get("format")
-        if type(type_name) is str and type(name) is str and name and type_name not in ("", "integer", "number"):
+        if (
+            type(type_name) is str
+            and type(name) is str
+            and name
+            and type_name not in ("", "integer", "number")
+        ):
             yield type_name, name, (*at, "format")
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
             stack.append((node.get(key), (*at, key)))
-        stack += [(child, (*at, "properties", name)) for name, child in nested_map(node, "properties").items()]
+        stack += [
+            (child, (*at, "properties", name))
+            for name, child in nested_map(node, "properties").items()
+        ]

@@ -41,20 +41,37 @@ def owner_warnings(manifest: Json) -> Problems:
     if repeats:
         uids = ", ".join(str(owner.get("uid") or "") for _, owner in repeats)
         path = ("metadata", "ownerReferences", repeats[0][0])
-        yield repeated(path, f".metadata.ownerReferences {_OWNERS_TEXT} {uids}", "name each owner once", field="")
+        yield repeated(
+            path,
+            f".metadata.ownerReferences {_OWNERS_TEXT} {uids}",
+            "name each owner once",
+            field="",
+        )
 
 
 def finalizer_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning for each finalizer of a custom resource that names no domain."""
     reported: set[str] = set()
     for index, name in indexed_items(nested_map(manifest, "metadata").get("finalizers")):
-        if type(name) is not str or not name or name in reported or "/" in name or name in _STANDARD_FINALIZERS:
+        if (
+            type(name) is not str
+            or not name
+            or name in reported
+            or "/" in name
+            or name in _STANDARD_FINALIZERS
+        ):
             continue
         reported.add(name)
         path = " including a path (/)" if "." in name and server.at_least(32) else ""
         text = f"{quote_value(name)}: {_PREFER}{path} {_AVOID}"
         help = "name it as domain/name, such as example.com/cleanup"
-        yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")
+        yield warning(
+            "discouraged-name",
+            ("metadata", "finalizers", index),
+            text,
+            help,
+            field="metadata.finalizers",
+        )
 
 
 def host_name_warnings(manifest: Json, use: str) -> Problems:
@@ -65,13 +82,24 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
     if not name and type(metadata.get("generateName")) is str:
         key = "generateName"
         name = f"{metadata['generateName'][:_GENERATED_BASE_MAX]}xxxxx"
-    if type(name) is not str or not name or names.is_dns_label(name) or not names.is_dns_subdomain(name):
+    if (
+        type(name) is not str
+        or not name
+        or names.is_dns_label(name)
+        or not names.is_dns_subdomain(name)
+    ):
         return
     reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []
     reasons += [] if names.is_label(name) else ["must not contain dots"]
     text = f"this is used in {use}, which can result in surprising behavior; a DNS label is recommended: "
     help = "use at most 63 lower case letters, digits and '-'"
-    yield warning("discouraged-name", ("metadata", key), f"{text}[{' '.join(reasons)}]", help, field="metadata.name")
+    yield warning(
+        "discouraged-name",
+        ("metadata", key),
+        f"{text}[{' '.join(reasons)}]",
+        help,
+        field="metadata.name",
+    )
 
 
 def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
@@ -82,7 +110,9 @@ def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
             'names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be '
             "managed via the API"
         )
-        yield warning("discouraged-name", ("metadata", "name"), text, "give it a name with another ending")
+        yield warning(
+            "discouraged-name", ("metadata", "name"), text, "give it a name with another ending"
+        )
 
 
 def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Problems:

@@ -29,8 +29,12 @@ def service_warnings(manifest: Json, server: ApiServer) -> Problems:
     spec = nested_map(manifest, "spec")
     if nested_map(manifest, "metadata", "annotations").get(_TOPOLOGY_HINTS) is not None:
         text = f"annotation {_TOPOLOGY_HINTS} is deprecated, please use {_TOPOLOGY_MODE} instead"
-        yield deprecated(("metadata", "annotations", _TOPOLOGY_HINTS), text, f"use {_TOPOLOGY_MODE}", field="")
-    is_headless = spec.get("clusterIP") == "None" and (spec.get("type") or "ClusterIP") == "ClusterIP"
+        yield deprecated(
+            ("metadata", "annotations", _TOPOLOGY_HINTS), text, f"use {_TOPOLOGY_MODE}", field=""
+        )
+    is_headless = (
+        spec.get("clusterIP") == "None" and (spec.get("type") or "ClusterIP") == "ClusterIP"
+    )
     if is_headless and server.at_least(34):
         yield from _headless_warnings(spec)
     yield from _service_address_warnings(spec, server)
@@ -40,7 +44,12 @@ def service_warnings(manifest: Json, server: ApiServer) -> Problems:
 def _headless_warnings(spec: Json) -> Problems:
     for key in ("loadBalancerIP", "externalIPs"):
         if spec.get(key):
-            yield ignored(("spec", key), f"spec.{key} is ignored for headless services", f"remove {key}", field="")
+            yield ignored(
+                ("spec", key),
+                f"spec.{key} is ignored for headless services",
+                f"remove {key}",
+                field="",
+            )
     if spec.get("sessionAffinity") not in (None, "", "None"):
         text = "spec.SessionAffinity is ignored for headless services"
         yield ignored(("spec", "sessionAffinity"), text, "remove sessionAffinity", field="")
@@ -70,10 +79,20 @@ def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) 
         yield ignored(("spec", "externalIPs"), text, "remove externalIPs", field="")
     elif spec.get("externalIPs") and not is_headless and server.at_least(36):
         text = "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
-        yield deprecated(("spec", "externalIPs"), text, "use a Service of type LoadBalancer, or a Gateway", field="")
+        yield deprecated(
+            ("spec", "externalIPs"),
+            text,
+            "use a Service of type LoadBalancer, or a Gateway",
+            field="",
+        )
     if spec.get("externalName") and not is_external_name:
         text = 'spec.externalName is ignored when spec.type is not "ExternalName"'
-        yield ignored(("spec", "externalName"), text, "remove externalName, or set type: ExternalName", field="")
+        yield ignored(
+            ("spec", "externalName"),
+            text,
+            "remove externalName, or set type: ExternalName",
+            field="",
+        )
     if spec.get("trafficDistribution") == "PreferClose" and server.at_least(35):
         text = '"PreferClose" is deprecated; use "PreferSameZone"'
         yield deprecated(("spec", "trafficDistribution"), text, "write PreferSameZone")
@@ -84,7 +103,9 @@ def endpoints_warnings(manifest: Json, server: ApiServer) -> Problems:
     for index, subset in indexed_mappings(manifest.get("subsets")):
         for key in ("addresses", "notReadyAddresses"):
             for number, address in indexed_mappings(subset.get(key)):
-                yield from ip_warnings(address.get("ip"), ("subsets", index, key, number, "ip"), server)
+                yield from ip_warnings(
+                    address.get("ip"), ("subsets", index, key, number, "ip"), server
+                )
 
 
 def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Problems:
@@ -115,7 +136,10 @@ def network_policy_warnings(manifest: Json, server: ApiServer) -> Problems:
 def ingress_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if an annotation names the class of an Ingress."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
-    if annotation_map.get(_INGRESS_CLASS) is not None and nested_map(manifest, "spec").get("ingressClassName") is None:
+    if (
+        annotation_map.get(_INGRESS_CLASS) is not None
+        and nested_map(manifest, "spec").get("ingressClassName") is None
+    ):
         text = f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
         path = ("metadata", "annotations", _INGRESS_CLASS)
         yield deprecated(path, text, "set spec.ingressClassName", field="")

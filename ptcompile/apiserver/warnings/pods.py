@@ -13,7 +13,12 @@ from ptcompile.apiserver.warnings.addresses import ip_warnings
 from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, warning
 from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_warnings
 from ptcompile.diagnostics import Path, Problems, field_path
-from ptcompile.diagnostics.field_errors import as_field_int, indexed_items, indexed_mappings, quote_value
+from ptcompile.diagnostics.field_errors import (
+    as_field_int,
+    indexed_items,
+    indexed_mappings,
+    quote_value,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -63,7 +68,11 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     seconds = as_field_int(spec.get("terminationGracePeriodSeconds"))
     if seconds is not None and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
-        yield ignored((*spec_path, "terminationGracePeriodSeconds"), text, "allow the time that a shutdown takes")
+        yield ignored(
+            (*spec_path, "terminationGracePeriodSeconds"),
+            text,
+            "allow the time that a shutdown takes",
+        )
     if "affinity" in spec:
         yield from _pod_affinity_warnings(spec, spec_path)
     yield from _address_warnings(spec, spec_path, server)
@@ -109,7 +118,9 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
         constraint_path = (*path, "topologySpreadConstraints", index)
         key = constraint.get("topologyKey")
         if text := deprecated_label_text(key):
-            yield deprecated((*constraint_path, "topologyKey"), f"{key} is {text}", "use the new label")
+            yield deprecated(
+                (*constraint_path, "topologyKey"), f"{key} is {text}", "use the new label"
+            )
         yield from _null_selector_warnings(constraint, constraint_path)
 
 
@@ -119,7 +130,9 @@ def _label_value_warnings(term: Any, path: Path) -> Problems:
         for number, value in indexed_items(expression.get("values")):
             if type(value) is str and (why := names.why_not_label_value(value)):
                 value_path = (*path, "matchExpressions", index, "values", number)
-                yield ignored(value_path, f"{value} is invalid, {why}", "write a value that a label can have")
+                yield ignored(
+                    value_path, f"{value} is invalid, {why}", "write a value that a label can have"
+                )
 
 
 def _null_selector_warnings(term: Json, path: Path) -> Problems:
@@ -153,7 +166,9 @@ def _list_warnings(spec: Json, path: Path) -> Problems:
             seen.add(value)
             if not value and key == "imagePullSecrets":
                 yield ignored(
-                    (*path, key, index, field), 'invalid empty name ""', "name the Secret, or remove the entry"
+                    (*path, key, index, field),
+                    'invalid empty name ""',
+                    "name the Secret, or remove the entry",
                 )
 
 
@@ -174,14 +189,22 @@ def _security_annotation_warnings(
         name = container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"
         if annotation_map.get(key) is not None and security.get("seccompProfile") is None:
-            yield deprecated((*path, key), _SECCOMP_TEXT, "set the container's securityContext.seccompProfile")
+            yield deprecated(
+                (*path, key), _SECCOMP_TEXT, "set the container's securityContext.seccompProfile"
+            )
         key = f"{_APP_ARMOR}{name}"
         profile = annotation_map.get(key)
-        if profile is None or security.get("appArmorProfile") is not None or (is_windows and not is_template):
+        if (
+            profile is None
+            or security.get("appArmorProfile") is not None
+            or (is_windows and not is_template)
+        ):
             continue
         pod_profile = context.get("appArmorProfile")
         if pod_profile is None or (not is_template and _app_armor_field(profile) != pod_profile):
-            yield deprecated((*path, key), _APP_ARMOR_TEXT, "set the container's securityContext.appArmorProfile")
+            yield deprecated(
+                (*path, key), _APP_ARMOR_TEXT, "set the container's securityContext.appArmorProfile"
+            )
 
 
 def _app_armor_field(annotation: Any) -> dict[str, str] | None:
@@ -190,7 +213,11 @@ def _app_armor_field(annotation: Any) -> dict[str, str] | None:
         return {"type": "Unconfined"}
     if annotation == "runtime/default":
         return {"type": "RuntimeDefault"}
-    if type(annotation) is str and annotation.startswith("localhost/") and annotation != "localhost/":
+    if (
+        type(annotation) is str
+        and annotation.startswith("localhost/")
+        and annotation != "localhost/"
+    ):
         return {"type": "Localhost", "localhostProfile": annotation.removeprefix("localhost/")}
     return None
 
@@ -198,7 +225,9 @@ def _app_armor_field(annotation: Any) -> dict[str, str] | None:
 def _container_warnings(container: Json, path: Path) -> Problems:
     for key in ("limits", "requests"):
         amounts_path = (*path, "resources", key)
-        yield from fractional_warnings(nested_map(container, "resources", key), amounts_path, _BYTES)
+        yield from fractional_warnings(
+            nested_map(container, "resources", key), amounts_path, _BYTES
+        )
     seen: set[str] = set()
     for index, entry in indexed_mappings(container.get("env")):
         name = entry.get("name")
@@ -207,9 +236,17 @@ def _container_warnings(container: Json, path: Path) -> Problems:
             continue
         reference = f"$({name})"
         text = value if type(value) is str else ""
-        if name in seen and (entry.get("valueFrom") is not None or text == reference or reference not in text):
+        if name in seen and (
+            entry.get("valueFrom") is not None or text == reference or reference not in text
+        ):
             hides = f"hides previous definition of {quote_value(name)}, which may be dropped when using apply"
-            yield warning("repeated-env", (*path, "env", index), hides, "remove all entries but the last", stage="run")
+            yield warning(
+                "repeated-env",
+                (*path, "env", index),
+                hides,
+                "remove all entries but the last",
+                stage="run",
+            )
         seen.add(name)
 
 
@@ -223,12 +260,22 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
             host_ip = port.get("hostIP") or ""
             host_port = port.get("hostPort") or (number if fill else 0)
             port_path = (*path, "ports", index)
-            if type(number) is not int or type(host_port) is not int or not type(protocol) is type(host_ip) is str:
+            if (
+                type(number) is not int
+                or type(host_port) is not int
+                or not type(protocol) is type(host_ip) is str
+            ):
                 continue
             if host_ip and not host_port:
                 values = (port.get("name") or "", host_port, number, protocol, host_ip)
-                shown = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(*values)
-                yield ignored(port_path, f"hostIP set without hostPort: {shown}", "set hostPort, or remove hostIP")
+                shown = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(
+                    *values
+                )
+                yield ignored(
+                    port_path,
+                    f"hostIP set without hostPort: {shown}",
+                    "set hostPort, or remove hostIP",
+                )
             others = seen.setdefault((number, protocol), {})
             if clash := _clash(others, host_ip, host_port):
                 how, other_path = clash

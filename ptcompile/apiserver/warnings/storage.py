@@ -25,7 +25,9 @@ _TOKENS = (
 def _class_annotation_warnings(manifest: Json) -> Problems:
     if nested_map(manifest, "metadata", "annotations").get(_CLASS_ANNOTATION) is not None:
         text = 'deprecated since v1.8; use "storageClassName" attribute instead'
-        yield deprecated(("metadata", "annotations", _CLASS_ANNOTATION), text, "set spec.storageClassName")
+        yield deprecated(
+            ("metadata", "annotations", _CLASS_ANNOTATION), text, "set spec.storageClassName"
+        )
 
 
 def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Problems:
@@ -33,9 +35,13 @@ def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Problems:
     spec = nested_map(manifest, "spec")
     yield from _class_annotation_warnings(manifest)
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
-        yield deprecated(("spec", "persistentVolumeReclaimPolicy"), _RECYCLE, "use Delete or Retain")
+        yield deprecated(
+            ("spec", "persistentVolumeReclaimPolicy"), _RECYCLE, "use Delete or Retain"
+        )
     terms_path = ("spec", "nodeAffinity", "required", "nodeSelectorTerms")
-    for index, term in indexed_mappings(nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")):
+    for index, term in indexed_mappings(
+        nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")
+    ):
         yield from node_label_warnings(term, (*terms_path, index))
     yield from removed_volume_warnings(spec, ("spec",))
 
@@ -62,12 +68,18 @@ def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Problems:
     for label in nested_map(topology, "matchLabels"):
         if text := deprecated_label_text(label):
             path: Path = ("nodeTopology", "matchLabels", label)
-            yield deprecated(path, text, "use the new label", field=f"nodeTopology.matchLabels.{label}")
+            yield deprecated(
+                path, text, "use the new label", field=f"nodeTopology.matchLabels.{label}"
+            )
 
 
 def csi_driver_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if a CSIDriver gets tokens in its volume attributes (Kubernetes 1.35 and later)."""
     spec = nested_map(manifest, "spec")
-    if server.at_least(35) and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+    if (
+        server.at_least(35)
+        and spec.get("tokenRequests")
+        and spec.get("serviceAccountTokenInSecrets") is None
+    ):
         help = "set serviceAccountTokenInSecrets to what the driver supports"
         yield warning("discouraged-value", ("spec", "tokenRequests"), _TOKENS, help, field="")

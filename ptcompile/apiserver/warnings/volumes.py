@@ -50,11 +50,17 @@ def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
         if not REMOVED_VOLUMES.keys().isdisjoint(volume):
             yield from removed_volume_warnings(volume, volume_path)
         if volume.get("gitRepo") is not None:
-            text = "deprecated in v1.11" + (", and disabled by default in v1.33+" if server.at_least(33) else "")
-            yield deprecated((*volume_path, "gitRepo"), text, "clone the repository in an init container")
+            text = "deprecated in v1.11" + (
+                ", and disabled by default in v1.33+" if server.at_least(33) else ""
+            )
+            yield deprecated(
+                (*volume_path, "gitRepo"), text, "clone the repository in an init container"
+            )
         if "ephemeral" in volume:
             claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
-            yield from claim_warnings(claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec"))
+            yield from claim_warnings(
+                claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec")
+            )
     if server.at_least(33):
         for index, volume in indexed_mappings(spec.get("volumes")):
             if not _VOLUMES_OF_FILES.isdisjoint(volume):
@@ -94,13 +100,21 @@ def _overlap_warnings(volume: Json, path: Path) -> Problems:
     for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
         source = nested_map(volume, key)
         paths = list(_item_paths(source, (*path, key), ""))
-        yield from _overlaps(paths, f"volume {volume_name} ({_source_name(key, source.get(name_field))})")
+        yield from _overlaps(
+            paths, f"volume {volume_name} ({_source_name(key, source.get(name_field))})"
+        )
     projected: list[VolumePath] = []
     for index, source in indexed_mappings(nested_map(volume, "projected").get("sources")):
         projection = (*path, "projected", "sources", index)
         if all(source.get(key) is None for key in _PROJECTIONS):
             text = f"volume {volume_name} (Projected) has no sources provided"
-            yield warning("discouraged-value", projection, text, "name a source, or remove the entry", field="")
+            yield warning(
+                "discouraged-value",
+                projection,
+                text,
+                "name a source, or remove the entry",
+                field="",
+            )
         projected += _projected_paths(source, projection)
     yield from _overlaps(projected, f"volume {volume_name} (Projected)")
 
@@ -137,12 +151,18 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
     for key in ("configMap", "secret", "downwardAPI"):
         projection = nested_map(source, key)
         if type(projection.get("items")) is list:
-            yield from _item_paths(projection, (*path, key), _source_name(key, projection.get("name")))
+            yield from _item_paths(
+                projection, (*path, key), _source_name(key, projection.get("name"))
+            )
             return
     token = nested_map(source, "serviceAccountToken")
     bundle = nested_map(source, "clusterTrustBundle")
     if type(token.get("path")) is str:
-        yield token["path"].rstrip("/"), "ServiceAccountToken", (*path, "serviceAccountToken", "path")
+        yield (
+            token["path"].rstrip("/"),
+            "ServiceAccountToken",
+            (*path, "serviceAccountToken", "path"),
+        )
     elif type(bundle.get("path")) is str:
         label = f"ClusterTrustBundle {quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
         yield bundle["path"].rstrip("/"), label, (*path, "clusterTrustBundle", "path")
@@ -159,7 +179,9 @@ def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
         if related[index] < index:
             other, other_label, _ = paths[related[index]]
             pair = f"{_labeled(path, label)} with {_labeled(other, other_label)}"
-            yield repeated(at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field="")
+            yield repeated(
+                at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field=""
+            )
 
 
 def _earliest_relatives(paths: list[str]) -> list[int]:

@@ -16,7 +16,9 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _IN_POD_NAMES = "Pod names and hostnames"
-_KINDS_THAT_NAME_PODS = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})
+_KINDS_THAT_NAME_PODS = frozenset(
+    {"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"}
+)
 _COMPLETIONS_LIMIT = 100_000
 _PARALLELISM_LIMIT = 10_000
 _MANY_INDEXES = (
@@ -36,7 +38,9 @@ def workload_warnings(manifest: Json, server: ApiServer) -> Problems:
     if kind in _KINDS_THAT_NAME_PODS:
         yield from host_name_warnings(manifest, _IN_POD_NAMES)
     if group == "batch":
-        yield from _job_spec_warnings(manifest, ("spec",) if kind == "Job" else ("spec", "jobTemplate", "spec"))
+        yield from _job_spec_warnings(
+            manifest, ("spec",) if kind == "Job" else ("spec", "jobTemplate", "spec")
+        )
     steps = "spec.template" if kind == "Job" else TEMPLATE_PATHS[group, kind][0]
     path = tuple(steps.split("."))
     yield from pod_warnings(nested_map(manifest, *path), path, server)
@@ -66,4 +70,6 @@ def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Problems:
     limit = as_field_int(spec.get("revisionHistoryLimit"))
     if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"
-        yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")
+        yield ignored(
+            ("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep"
+        )

@@ -29,7 +29,11 @@ def run(options: argparse.Namespace) -> int:
     findings.add_all([*inputs, *dumps.inputs], diagnostics)
     status = findings.finish()
     if not admission.jobs:
-        files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")
+        files.print_error(
+            "ptcompile: no job that queues here"
+            if not status
+            else "ptcompile: no job was looked at"
+        )
         return status or 1
     text = presentation.in_form(admission, options.format)
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))

@@ -60,7 +60,9 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     from ptcompile.report.layout import safe_lines
 
     stale = [path for state, path in checked.found if state == "stale"]
-    patch = verb.check({path: contents[path] for path in stale}, {path: committed[path] for path in stale}).patch
+    patch = verb.check(
+        {path: contents[path] for path in stale}, {path: committed[path] for path in stale}
+    ).patch
     return max(1, presentation.write_painted(safe_lines(patch), presentation.PATCH) if patch else 0)
 
 
@@ -74,7 +76,9 @@ def prune(contents: Mapping[str, str], folder: str, form: str, *, deletes: bool 
 
     for path, text in verb.orphans(_other_files(folder, contents, form)):
         if not deletes:
-            files.print_error(f"ptcompile: orphaned: {path}: no spec is compiled to it; --prune deletes it")
+            files.print_error(
+                f"ptcompile: orphaned: {path}: no spec is compiled to it; --prune deletes it"
+            )
         elif verb.is_unedited(text):
             files.delete(path)
             files.print_error(f"ptcompile: deleted: {path}")
@@ -85,7 +89,9 @@ def prune(contents: Mapping[str, str], folder: str, form: str, *, deletes: bool 
 def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[str, bytes]:
     """Return the other files of a folder that have the format's extension."""
     written = {os.path.realpath(path) for path in contents}
-    paths = (os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ()))
+    paths = (
+        os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ())
+    )
     candidates = (path for path in paths if path.endswith(f".{form}") and os.path.isfile(path))
     return {path: files.read(path) for path in candidates if os.path.realpath(path) not in written}
 
@@ -103,11 +109,19 @@ def targets_of(options: argparse.Namespace) -> list[str | None]:
         from ptcompile.operators.targets import TARGETS
 
         targets = list(TARGETS)
-    if options.prune and (options.check or options.output is None or not files.names_folder(options.output)):
-        raise UsageError("--prune deletes orphans where manifests are written: say where with -o DIR/, without --check")
+    if options.prune and (
+        options.check or options.output is None or not files.names_folder(options.output)
+    ):
+        raise UsageError(
+            "--prune deletes orphans where manifests are written: say where with -o DIR/, without --check"
+        )
     prints_json = options.output is None and options.format == "json"
-    if len(targets) > 1 and not (prints_json or (options.output is not None and files.names_folder(options.output))):
-        raise UsageError("several targets require -o DIR/, which gets a folder for each, or --format json")
+    if len(targets) > 1 and not (
+        prints_json or (options.output is not None and files.names_folder(options.output))
+    ):
+        raise UsageError(
+            "several targets require -o DIR/, which gets a folder for each, or --format json"
+        )
     return [*targets] or [None]
 
 
@@ -158,18 +172,31 @@ class Compiler:
                     del results[target]
         diagnostics = _merge_findings([result.diagnostics for result in results.values()])
         several = len(self._targets) > 1
-        manifests = {(target or "") if several else "": list(result.manifests) for target, result in results.items()}
+        manifests = {
+            (target or "") if several else "": list(result.manifests)
+            for target, result in results.items()
+        }
         suppressed = _merge_findings([result.meant for result in results.values()])
-        return CompiledFile(manifests, diagnostics, notes, quoted_lines(file, diagnostics, self._options), suppressed)
+        return CompiledFile(
+            manifests,
+            diagnostics,
+            notes,
+            quoted_lines(file, diagnostics, self._options),
+            suppressed,
+        )
 
-    def _result(self, inputs: Inputs, target: str | None, selected: Selection | None) -> compile.Result:
+    def _result(
+        self, inputs: Inputs, target: str | None, selected: Selection | None
+    ) -> compile.Result:
         options = self._options
         result = compile.compile_inputs(inputs, target, selected)
         if not options.set and options.name is None:
             return result
         from ptcompile.cli import overrides
 
-        return result._replace(diagnostics=tuple(overrides.point_at_options(result.diagnostics, options)))
+        return result._replace(
+            diagnostics=tuple(overrides.point_at_options(result.diagnostics, options))
+        )
 
 
 def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
@@ -184,7 +211,11 @@ def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic,
 def _reason_not_expressible(result: compile.Result) -> str | None:
     """Return why a target cannot express a job that other targets can, or None if the target has other errors."""
     errors = [error for error in result.diagnostics if error.severity == "error"]
-    return None if any(error.name != "unsupported-by-target" for error in errors) else errors[0].message
+    return (
+        None
+        if any(error.name != "unsupported-by-target" for error in errors)
+        else errors[0].message
+    )
 
 
 def _compiler(options: argparse.Namespace) -> Compiler:
@@ -247,7 +278,9 @@ def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings
         files.print_error(note)
     manifests = [manifest for group in compiled.manifests.values() for manifest in group]
     if findings.add_compiled(
-        file, compile.Result(tuple(manifests), compiled.diagnostics, compiled.suppressed), compiled.lines
+        file,
+        compile.Result(tuple(manifests), compiled.diagnostics, compiled.suppressed),
+        compiled.lines,
     ):
         for target, group in compiled.manifests.items():
             outputs.setdefault(target, {})[file.name] = group
@@ -266,7 +299,9 @@ def _repeated_objects(
             name = object_name(manifest)
             if not name or name.endswith(GENERATED):
                 continue
-            other_file = names.setdefault((target, kind_of(manifest), namespace_of(manifest), name), file.name)
+            other_file = names.setdefault(
+                (target, kind_of(manifest), namespace_of(manifest), name), file.name
+            )
             if other_file != file.name:
                 repeated.setdefault(other_file, (name, f"{manifest['kind']}/{name}"))
     if not repeated:
@@ -277,7 +312,10 @@ def _repeated_objects(
     return [
         streams.to_diagnostic(
             streams.repeated_in_other_file(resource, other_file),
-            next((document for document in documents if object_name(document.data) == name), documents[0]),
+            next(
+                (document for document in documents if object_name(document.data) == name),
+                documents[0],
+            ),
             file.name,
         )
         for other_file, (name, resource) in repeated.items()
@@ -295,7 +333,8 @@ def write(outputs: Outputs, output: str | None, form: str) -> int:
 def _single_text(outputs: Outputs, form: str) -> str:
     """Return all manifests as one text; for several targets, a JSON object by target."""
     by_target = {
-        target: [manifest for group in by_file.values() for manifest in group] for target, by_file in outputs.items()
+        target: [manifest for group in by_file.values() for manifest in group]
+        for target, by_file in outputs.items()
     }
     if [*by_target] == [""]:
         return _format_manifests(by_target[""], form)
@@ -306,7 +345,9 @@ def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str],
     """Return the texts by file, and their directory if -o names one."""
     if not files.names_folder(output):
         specs = list(dict.fromkeys(name for by_file in outputs.values() for name in by_file))
-        return {output: _header(specs, output, form) + _single_text(outputs, form)} if outputs else {}, None
+        return {
+            output: _header(specs, output, form) + _single_text(outputs, form)
+        } if outputs else {}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():
         contents |= _folder_contents(by_file, os.path.join(output, target), form)

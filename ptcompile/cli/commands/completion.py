@@ -52,7 +52,9 @@ def every_command() -> Iterator[Command]:
 
     for name, command in COMMANDS.items():
         parser = build_parser(name)
-        yield Command(name, command.summary, tuple(_options_of(parser)), _positional_values(name, parser))
+        yield Command(
+            name, command.summary, tuple(_options_of(parser)), _positional_values(name, parser)
+        )
     yield Command("help", "show the options of a command", (), Values(tuple(COMMANDS)))
     yield Command("version", "print the version", (), Values())
 
@@ -74,7 +76,9 @@ def _positional_values(command: str, parser: Parser) -> Values:
         from ptcompile.explainer.field_reference import spec_addresses
 
         words = (*_rules(), *spec_addresses())
-    return Values(words, next((values.files for values in positional if values.files is not None), None))
+    return Values(
+        words, next((values.files for values in positional if values.files is not None), None)
+    )
 
 
 def _values_of(action: argparse.Action, option: str) -> Values:
@@ -91,7 +95,9 @@ def _values_of(action: argparse.Action, option: str) -> Values:
         return Values((*TARGETS, ALL) if ALL in (action.help or "").split() else TARGETS)
     if action.metavar == "R":
         return Values(_rules())
-    extensions = TABLE["filesByOption"].get(option, TABLE["filesByMetavar"].get(str(action.metavar)))
+    extensions = TABLE["filesByOption"].get(
+        option, TABLE["filesByMetavar"].get(str(action.metavar))
+    )
     return Values(files=None if extensions is None else tuple(extensions))
 
 
@@ -139,9 +145,13 @@ def _bash_cases(commands: Sequence[Command]) -> Iterator[str]:
     for command in commands:
         for option in command.options:
             if option.metavar:
-                patterns.setdefault(option.values, []).extend(quote(f"{command.name} {name}") for name in option.names)
+                patterns.setdefault(option.values, []).extend(
+                    quote(f"{command.name} {name}") for name in option.names
+                )
     for values, names_of_options in patterns.items():
-        reply = f"_ptcompile_reply {quote(' '.join(values.words))} {quote(_bash_pattern(values.files))}"
+        reply = (
+            f"_ptcompile_reply {quote(' '.join(values.words))} {quote(_bash_pattern(values.files))}"
+        )
         yield f"    {'|'.join(names_of_options)}) {reply}; return ;;\n"
     yield '  esac\n  case "$command" in\n'
     for command in commands:
@@ -181,16 +191,27 @@ def _fish_lines(commands: Sequence[Command]) -> Iterator[str]:
     for command in commands:
         condition = f"__fish_seen_subcommand_from {command.name}"
         when = _fish_quote(
-            f"not __fish_seen_subcommand_from {other_commands}" if command.name == "compile" else condition
+            f"not __fish_seen_subcommand_from {other_commands}"
+            if command.name == "compile"
+            else condition
         )
         if values := _fish_values(command.values):
             yield f"complete -c ptcompile -n {when}{values}\n"
-        yield from (f"complete -c ptcompile -n {when} {_fish_option(option)}\n" for option in command.options)
+        yield from (
+            f"complete -c ptcompile -n {when} {_fish_option(option)}\n"
+            for option in command.options
+        )
 
 
 def _fish_option(option: Option) -> str:
-    names = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
-    value = f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}" if option.metavar else ""
+    names = [
+        f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names
+    ]
+    value = (
+        f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}"
+        if option.metavar
+        else ""
+    )
     return f"{' '.join(names)}{value} -d {_fish_quote(option.help)}"
 
 
@@ -235,7 +256,9 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _ptcompile "$@"; else compd
 
 def zsh_script(commands: Sequence[Command]) -> str:
     """Return the script for zsh."""
-    return "".join([_ZSH_HEAD, *_zsh_commands(commands), _ZSH_COMMAND, *_zsh_cases(commands), _ZSH_TAIL])
+    return "".join(
+        [_ZSH_HEAD, *_zsh_commands(commands), _ZSH_COMMAND, *_zsh_cases(commands), _ZSH_TAIL]
+    )
 
 
 def _zsh_commands(commands: Sequence[Command]) -> Iterator[str]:
@@ -250,8 +273,15 @@ def _zsh_cases(commands: Sequence[Command]) -> Iterator[str]:
         action = _zsh_files(command.values.files)
         if words:
             action = f"{{compadd -- {' '.join(map(quote, words))}; {action or ':'}}}"
-        specs = [*(spec for option in command.options for spec in _zsh_specs(option)), quote(f"*: :{action or ' '}")]
-        yield f"    {command.name})\n      _arguments -S \\\n        " + " \\\n        ".join(specs) + " ;;\n"
+        specs = [
+            *(spec for option in command.options for spec in _zsh_specs(option)),
+            quote(f"*: :{action or ' '}"),
+        ]
+        yield (
+            f"    {command.name})\n      _arguments -S \\\n        "
+            + " \\\n        ".join(specs)
+            + " ;;\n"
+        )
 
 
 def _zsh_specs(option: Option) -> Iterator[str]:
@@ -273,7 +303,9 @@ def _zsh_files(extensions: tuple[str, ...] | None) -> str:
         return "_files" if extensions is not None else ""
     if extensions == ("/",):
         return "_directories"
-    ending = f"({'|'.join(extensions)})" if len(extensions) > 1 else extensions[0]  # (x) alone is a glob qualifier
+    ending = (
+        f"({'|'.join(extensions)})" if len(extensions) > 1 else extensions[0]
+    )  # (x) alone is a glob qualifier
     return f'_files -g "*.{ending}"'
 
 

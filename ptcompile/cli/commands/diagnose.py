@@ -43,7 +43,9 @@ _MANIFESTS = (".yaml", ".yml")
 """Ends of the name of the last file after --log if it is the manifest: kubectl's JSON is a log."""
 
 
-def _diagnosed(logs: list[InputFile], manifests: list[InputFile], options: argparse.Namespace) -> Diagnosis:
+def _diagnosed(
+    logs: list[InputFile], manifests: list[InputFile], options: argparse.Namespace
+) -> Diagnosis:
     """Return the diagnosis, with the manifest as the configuration judges it."""
     from ptcompile.api.diagnose import diagnose_inputs
     from ptcompile.api.inputs import File, read_profile
@@ -59,7 +61,9 @@ def _diagnosed(logs: list[InputFile], manifests: list[InputFile], options: argpa
     profile = read_profile(files.read(cluster) if cluster else None, filename=cluster)
     judge = settings.lint_options(manifest.name, profile.profile)
     parsed = streams.read(manifest.content, manifest.name, kubectl=judge.versions.kubernetes)
-    return diagnose_inputs(contents, judge.inputs(File(parsed, manifest.name), profile=profile), judge)
+    return diagnose_inputs(
+        contents, judge.inputs(File(parsed, manifest.name), profile=profile), judge
+    )
 
 
 def is_message(word: str) -> bool:

@@ -23,9 +23,13 @@ def run(options: argparse.Namespace) -> int:
         if options.b is not None:
             raise UsageError("--live FILE takes the place of A: give one other file")
         options.a, options.b = options.live, options.a
-    changes_b = options.from_cluster or options.to_cluster or options.set or options.name is not None
+    changes_b = (
+        options.from_cluster or options.to_cluster or options.set or options.name is not None
+    )
     if options.b is None and not changes_b:
-        raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
+        raise UsageError(
+            "nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster"
+        )
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
     settings = config.of_run(options)
@@ -78,7 +82,9 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
     difference = difference._replace(diagnostics=tuple(settings.judged(difference.diagnostics)))
     if sides[0] != sides[1]:
         findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])
-    rest = [d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]]
+    rest = [
+        d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]
+    ]
     findings.add(sides[1], overrides.point_at_options(rest, options))
     return difference._replace(names=_side_names(options)) if a == b else difference
 

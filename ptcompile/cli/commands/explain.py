@@ -58,7 +58,9 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
         if options.path is not None or options.format != "text":
             raise UsageError("--html shows everything: remove PATH and --format")
         check_target(options.target)  # a page shows only the built-in targets
-    profile = InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    profile = (
+        InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    )
     given = page_inputs(file.content, profile and profile.content, file.name, options)
     selected = None if options.no_lint else config.of_run(options).selection(file.name)
     if options.html is not None:
@@ -68,24 +70,36 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
 
     explanation = explain_inputs(given, options.target, selected)
     if options.path is not None and given.open_choices:
-        explanation = explanation._replace(jobs=(), diagnostics=(*explanation.diagnostics, *given.open_choices))
+        explanation = explanation._replace(
+            jobs=(), diagnostics=(*explanation.diagnostics, *given.open_choices)
+        )
     _add_findings(explanation.diagnostics, (file, profile), options, findings)
     status = findings.finish()
     if not explanation.jobs:
         return status
-    return max(status, presentation.write_result(_format_explanation(explanation, options), options.format))
+    return max(
+        status, presentation.write_result(_format_explanation(explanation, options), options.format)
+    )
 
 
 def _explain_word(word: str, form: str) -> int | None:
     """Explain a code, a field or a message. None for a word that may be the path of a file."""
     if reference.is_code(word) and not diagnose.is_message(word):
-        return reference.explain(word, lambda name: _field_hint(name) or "; ptcompile rules lists them")
+        return reference.explain(
+            word, lambda name: _field_hint(name) or "; ptcompile rules lists them"
+        )
     if _may_be_field(word):
         return _explain_field(word, form)
     if diagnose.may_be_message(word):
         return diagnose.explain_message(word, form)
-    if word.replace("_", "").replace(".", "").isalnum() and not word.endswith((".yaml", ".yml", ".json")):
-        hint = "; no rule has this code: run 'ptcompile rules'" if _CODE.fullmatch(word) else _field_hint(word)
+    if word.replace("_", "").replace(".", "").isalnum() and not word.endswith(
+        (".yaml", ".yml", ".json")
+    ):
+        hint = (
+            "; no rule has this code: run 'ptcompile rules'"
+            if _CODE.fullmatch(word)
+            else _field_hint(word)
+        )
         raise UsageError(f"{word}: no such file or directory{hint}")
     return None
 
@@ -151,8 +165,12 @@ def _add_findings(
 ) -> None:
     """Add the findings, those of options to the spec, which is the first input."""
     spec, profile = inputs
-    of_profile = [diagnostic for diagnostic in diagnostics if profile and diagnostic.filename == profile.name]
-    findings.add(spec, overrides.point_at_options((d for d in diagnostics if d not in of_profile), options))
+    of_profile = [
+        diagnostic for diagnostic in diagnostics if profile and diagnostic.filename == profile.name
+    ]
+    findings.add(
+        spec, overrides.point_at_options((d for d in diagnostics if d not in of_profile), options)
+    )
     if profile is not None and profile.name != spec.name:
         findings.add(profile, of_profile)
 
@@ -171,6 +189,7 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
     if not causes:
         suggestion = explanation.near(path)
         raise UsageError(
-            f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else _field_hint(path))
+            f"no manifest has {path!r}"
+            + (f"; did you mean {suggestion}?" if suggestion else _field_hint(path))
         )
     return causes

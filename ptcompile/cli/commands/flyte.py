@@ -67,9 +67,13 @@ def _beside_flytes(task: Task, cluster: Any) -> str:
 
     manifests = task.compile(cluster=cluster, target=TARGET).manifests
     if not manifests:
-        raise UsageError(f"--as-flyte: the task does not compile for {TARGET}, which is what Flyte creates")
+        raise UsageError(
+            f"--as-flyte: the task does not compile for {TARGET}, which is what Flyte creates"
+        )
     # the runner's ConfigMap comes first
-    return compare_with_flyte(task.convert(), manifests[-1], task.compile(cluster=cluster).manifests)
+    return compare_with_flyte(
+        task.convert(), manifests[-1], task.compile(cluster=cluster).manifests
+    )
 
 
 def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions]:
@@ -78,8 +82,16 @@ def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions
     from ptcompile.flyte.workflows import is_workflow
 
     loaded, inputs = _load(options)
-    arguments = {"module": options.module, "embed": options.embed or None, **_parse_images(options.image)}
-    arguments |= {"target": options.target, "namespace": options.namespace, "result": options.result}
+    arguments = {
+        "module": options.module,
+        "embed": options.embed or None,
+        **_parse_images(options.image),
+    }
+    arguments |= {
+        "target": options.target,
+        "namespace": options.namespace,
+        "result": options.result,
+    }
     arguments["inputs"] = _with_files(inputs, loaded)
     arguments = {name: value for name, value in arguments.items() if value is not None}
     if not is_workflow(loaded):
@@ -91,7 +103,9 @@ def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions
     if options.name is not None:
         raise UsageError("--name applies to one job, but a workflow may have several")
     workflow = flyte.from_workflow(loaded, **arguments)
-    functions: _Functions = {f"TrainingJob/{node_task.job_name}": node_task.function for node_task in workflow.tasks}
+    functions: _Functions = {
+        f"TrainingJob/{node_task.job_name}": node_task.function for node_task in workflow.tasks
+    }
     if hasattr(loaded, "function"):
         functions[None] = loaded.function
     return workflow, functions
@@ -191,7 +205,9 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
     line = f" (line {user_frames[-1].lineno})" if user_frames else ""
     reason = " ".join(str(error).split())
     text = f"{module if action == 'imported' else task} cannot be {action}{line}: {type(error).__name__}: {reason}"
-    is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("flytekit.sdk")
+    is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(
+        "flytekit.sdk"
+    )
     if is_legacy and user_frames:
         return f"{text}; {_legacy_import(user_frames[-1].filename)}"
     missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
@@ -205,7 +221,12 @@ def _legacy_import(path: str) -> str:
     tree = ast.parse(files.read(path))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names = sorted(
-        {alias.name for node in imports if (node.module or "").startswith("flytekit.sdk") for alias in node.names}
+        {
+            alias.name
+            for node in imports
+            if (node.module or "").startswith("flytekit.sdk")
+            for alias in node.names
+        }
     )
     known = [name for name in names if name in flyte.__all__]
     unknown = [name for name in names if name not in flyte.__all__ and name != "*"]
@@ -218,7 +239,9 @@ def _add_findings(findings: Reporter, where: str, result: Result, functions: _Fu
     by_file: dict[str, list[Diagnostic]] = {where: []}
     texts: dict[str, bytes] = {}
     for diagnostic in result.diagnostics:
-        name, placed = _locate(diagnostic, where, functions.get(diagnostic.resource) or functions.get(None), texts)
+        name, placed = _locate(
+            diagnostic, where, functions.get(diagnostic.resource) or functions.get(None), texts
+        )
         by_file.setdefault(name, []).append(placed)
     for name, diagnostics in by_file.items():
         findings.add(InputFile(name, texts.get(name, b""), True), diagnostics)
@@ -235,5 +258,7 @@ def _locate(
     is_named_file = os.path.realpath(file) == os.path.realpath(where)
     name = where if is_named_file else os.path.relpath(file)
     content = texts.setdefault(name, files.read(file))
-    span = places.call_span(function, content.decode("utf-8-sig", errors="replace"), diagnostic.path)
+    span = places.call_span(
+        function, content.decode("utf-8-sig", errors="replace"), diagnostic.path
+    )
     return name, diagnostic._replace(filename=name, span=span)

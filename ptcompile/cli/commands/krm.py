@@ -106,7 +106,9 @@ def run(options: argparse.Namespace) -> int:
     if parsed is None or settings is None:
         return report.finish()
     objects, findings = _compile_specs(parsed, settings, report)
-    findings += _lint([item for item in objects if not streams.is_ours(item.data)], settings, report)
+    findings += _lint(
+        [item for item in objects if not streams.is_ours(item.data)], settings, report
+    )
     status = report.finish()
     if parsed.envelope is None:
         return status or files.write_stdout(emit_all(item.data for item in objects))
@@ -121,11 +123,17 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
     if unreadable:
         raise UsageError(*unreadable)
     documents = _read_documents(inputs[0], report)
-    configs = [] if config is None else _read_documents(InputFile(config, files.read(config), True), report)
+    configs = (
+        []
+        if config is None
+        else _read_documents(InputFile(config, files.read(config), True), report)
+    )
     if documents is None or configs is None:
         return None
     if config is not None and len(configs) != 1:
-        raise UsageError(f"{config}: {len(configs)} documents; the configuration of a function is one")
+        raise UsageError(
+            f"{config}: {len(configs)} documents; the configuration of a function is one"
+        )
     if not documents and not configs:
         raise UsageError("standard input has no document: there is nothing to look at")
     function_config = configs[0] if configs else {}
@@ -133,21 +141,30 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
         objects = [item for document in documents for _, item in streams.objects_in(document)]
         return _FunctionInput(objects, function_config, None)
     items = documents[0].get("items") or []
-    if len(documents) > 1 or not isinstance(items, list) or not all(item and isinstance(item, dict) for item in items):
+    if (
+        len(documents) > 1
+        or not isinstance(items, list)
+        or not all(item and isinstance(item, dict) for item in items)
+    ):
         raise UsageError("standard input: expected one ResourceList, whose items are objects")
-    return _FunctionInput(items, as_mapping(documents[0].get("functionConfig")) or function_config, documents[0])
+    return _FunctionInput(
+        items, as_mapping(documents[0].get("functionConfig")) or function_config, documents[0]
+    )
 
 
 def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
     """Return the documents of a file, or None if its text has an error, which is reported."""
     parsed = streams.read(file.content, file.name)
     diagnostics = [
-        streams.to_diagnostic(problem, None, file.name) for problem in text_problems(parsed, parsed.problems)
+        streams.to_diagnostic(problem, None, file.name)
+        for problem in text_problems(parsed, parsed.problems)
     ]
     for document in parsed.documents:
         if not _is_resource_list(document.data):
             problems = streams.not_objects(document.data)
-            diagnostics += [streams.to_diagnostic(problem, document, file.name) for problem in problems]
+            diagnostics += [
+                streams.to_diagnostic(problem, document, file.name) for problem in problems
+            ]
     report.add(file, diagnostics)
     return None if has_error(diagnostics) else [document.data for document in parsed.documents]
 
@@ -157,11 +174,17 @@ def _is_resource_list(data: Json) -> bool:
     return data.get("kind") == kind and as_string(data.get("apiVersion")).startswith(group)
 
 
-def _settings(options: argparse.Namespace, parsed: _FunctionInput, report: Reporter) -> _Settings | None:
+def _settings(
+    options: argparse.Namespace, parsed: _FunctionInput, report: Reporter
+) -> _Settings | None:
     """Return how to compile and lint, or None if the profile has an error, which is reported. Raises `UsageError`."""
     target = options.target or _configured_target(parsed.function_config)
     check_target(target)
-    profiles = [item for item in (parsed.function_config, *parsed.objects) if _is_kind(item, "ClusterProfile")]
+    profiles = [
+        item
+        for item in (parsed.function_config, *parsed.objects)
+        if _is_kind(item, "ClusterProfile")
+    ]
     if len(profiles) + (options.cluster is not None) > 1:
         raise UsageError("several ClusterProfiles; specs are compiled for one cluster")
     if not profiles:
@@ -180,10 +203,14 @@ def _configured_target(function_config: Json) -> str | None:
         data = nested_map(function_config, "data")
         unknown = [key for key in data if key != "target"]
         if unknown:
-            raise UsageError(f"functionConfig: unknown key data.{unknown[0]}; the only key is data.target")
+            raise UsageError(
+                f"functionConfig: unknown key data.{unknown[0]}; the only key is data.target"
+            )
         return as_string(data.get("target")) or None
     if function_config and not streams.is_ours(function_config):
-        raise UsageError(f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a ConfigMap")
+        raise UsageError(
+            f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a ConfigMap"
+        )
     return None
 
 
@@ -222,9 +249,16 @@ def _compile_specs(
         findings += [_Finding(diagnostic, item) for diagnostic in result.diagnostics]
         codes = frozenset(diagnostic.code for diagnostic in (*result.diagnostics, *result.meant))
         replaces = is_input and not _is_local(item)
-        objects += [_Object(_place(manifest, item) if replaces else manifest, codes) for manifest in result.manifests]
+        objects += [
+            _Object(_place(manifest, item) if replaces else manifest, codes)
+            for manifest in result.manifests
+        ]
     written = {_identity(item.data) for item in objects if item.spec_codes is not None}
-    return [item for item in objects if item.spec_codes is not None or _identity(item.data) not in written], findings
+    return [
+        item
+        for item in objects
+        if item.spec_codes is not None or _identity(item.data) not in written
+    ], findings
 
 
 def _is_local(item: Json) -> bool:
@@ -241,7 +275,11 @@ def _identity(item: Json) -> tuple[tuple[str, str], str, str]:
 
 def _place(manifest: JsonDict, spec: Json) -> JsonDict:
     """Return a manifest with the annotation of Helm that names the file of its spec."""
-    kept = {key: value for key, value in _annotations(spec).items() if key.startswith("postrenderer.helm.sh/")}
+    kept = {
+        key: value
+        for key, value in _annotations(spec).items()
+        if key.startswith("postrenderer.helm.sh/")
+    }
     if not kept:
         return manifest
     metadata = nested_map(manifest, "metadata")
@@ -287,7 +325,11 @@ def _as_file(item: Json) -> InputFile:
     name = streams.resource_name(item) or "an object without a name"
     path = _source_path(item)
     if _annotations(item):
-        own = {key: value for key, value in _annotations(item).items() if not key.startswith(_CALLERS_ANNOTATIONS)}
+        own = {
+            key: value
+            for key, value in _annotations(item).items()
+            if not key.startswith(_CALLERS_ANNOTATIONS)
+        }
         metadata = without_keys(nested_map(item, "metadata"), "annotations")
         item = {**item, "metadata": {**metadata, "annotations": own} if own else metadata}
     return InputFile(f"{name} in {path}" if path else name, emit(item).encode(), True)

@@ -13,7 +13,14 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.related import RelatedObjects, earlier_files, repeated_objects, with_context
-from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
+from ptcompile.cli.reporter import (
+    LintedFile,
+    Reporter,
+    map_files,
+    printed_format,
+    quoted_lines,
+    shows_lines,
+)
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
 from ptcompile.report.layout import format_location
@@ -67,7 +74,9 @@ class FileLinter:
         """Return the findings of a file, with the lines that the report quotes."""
         report, parsed = self._report_of(file)
         diagnostics = tuple(
-            diagnostic if diagnostic.fix is None else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
+            diagnostic
+            if diagnostic.fix is None
+            else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
             for diagnostic in report.diagnostics
         )
         lines = quoted_lines(file, diagnostics, self.options, parsed)
@@ -114,7 +123,9 @@ class FileLinter:
 
         report = self.report
         return fix_findings_of(
-            file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
+            file.content,
+            lambda text: report(file._replace(content=text)),
+            unsafe=self.options.unsafe_fixes,
         )
 
     def defined_earlier(self, file: InputFile) -> dict[ObjectIdentity, str]:
@@ -137,7 +148,9 @@ def lint_files(
     """Yield each file with its findings. `related` provides the related objects to `linter`."""
     cache = _open_cache(linter, related)
     cached = [cache.get(file) if cache is not None else None for file in inputs]
-    uncached = [file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None]
+    uncached = [
+        file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None
+    ]
     if uncached:
         related.load()  # once, not in each process
     fresh = map_files(linter, uncached, linter.options.jobs)
@@ -157,7 +170,12 @@ def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | No
     """Return the cache, or None if it is disabled, not worthwhile or not available."""
     options = linter.options
     config = linter.config
-    if options.no_cache or options.untrusted or config.plugins or related.read_count < MIN_FILES_TO_CACHE:
+    if (
+        options.no_cache
+        or options.untrusted
+        or config.plugins
+        or related.read_count < MIN_FILES_TO_CACHE
+    ):
         return None
     from ptcompile.cli import cache
 
@@ -174,7 +192,9 @@ def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | No
     return cache.ResultCache(folder, settings_key, cache.file_key(config, related))
 
 
-def _restore_linter(options: argparse.Namespace, related: Any, earlier: RepeatedObjects | None) -> FileLinter:
+def _restore_linter(
+    options: argparse.Namespace, related: Any, earlier: RepeatedObjects | None
+) -> FileLinter:
     from ptcompile.compiler.reader import load_profile
 
     if options.untrusted:
@@ -182,7 +202,9 @@ def _restore_linter(options: argparse.Namespace, related: Any, earlier: Repeated
     config = load_with_options(options)
     if config.cluster is None:
         return FileLinter(options, config, None, related, earlier)
-    return FileLinter(options, config, load_profile(files.read(config.cluster))[0], related, earlier)
+    return FileLinter(
+        options, config, load_profile(files.read(config.cluster))[0], related, earlier
+    )
 
 
 def with_repeated(
@@ -203,7 +225,9 @@ def with_repeated(
 
     pairs = [*zip(inputs, results, strict=True)]
     if linter.everything:
-        linter.earlier = {file.name: known for file in inputs if (known := linter.defined_earlier(file))}
+        linter.earlier = {
+            file.name: known for file in inputs if (known := linter.defined_earlier(file))
+        }
     else:
         linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
     again = [file for file in inputs if file.name in linter.earlier]
@@ -229,8 +253,12 @@ def wants_fixes(options: argparse.Namespace) -> bool:
         raise UsageError("--add-ignore cannot be combined with --fix or --diff")
     if options.unsafe_fixes and not (options.fix or options.diff):
         raise UsageError("--unsafe-fixes requires --fix or --diff")
-    if options.write_baseline and (options.fix or options.diff or options.add_ignore or options.statistics):
-        raise UsageError("--write-baseline cannot be combined with --fix, --diff, --add-ignore or --statistics")
+    if options.write_baseline and (
+        options.fix or options.diff or options.add_ignore or options.statistics
+    ):
+        raise UsageError(
+            "--write-baseline cannot be combined with --fix, --diff, --add-ignore or --statistics"
+        )
     return bool(options.fix or options.diff)
 
 
@@ -240,13 +268,19 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
 
     options = linter.options
     with closing(map_files(linter.fixed, inputs, options.jobs)) as results:
-        fixed = with_repeated(inputs, [*results], linter, linter.fixed, lambda result: result.report.objects)
+        fixed = with_repeated(
+            inputs, [*results], linter, linter.fixed, lambda result: result.report.objects
+        )
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
-    if not any(fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files):
+    if not any(
+        fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files
+    ):
         return _write_fixed(fixed_files, findings)  # there is nothing to look at
-    return _print_patch(fixed_files, findings) if options.diff else _write_fixed(fixed_files, findings)
+    return (
+        _print_patch(fixed_files, findings) if options.diff else _write_fixed(fixed_files, findings)
+    )
 
 
 def _report_skipped(fixed: _FixedFile) -> None:
@@ -259,11 +293,17 @@ def _report_skipped(fixed: _FixedFile) -> None:
 
 def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
     changed = {
-        fixed.file.name: fixed.result.content for fixed in fixed_files if fixed.result.content != fixed.file.content
+        fixed.file.name: fixed.result.content
+        for fixed in fixed_files
+        if fixed.result.content != fixed.file.content
     }
     saved = files.write_files(
         {name: content.decode() for name, content in changed.items() if name != "<stdin>"},
-        {fixed.file.name: fixed.file.content for fixed in fixed_files if fixed.file.name in changed},
+        {
+            fixed.file.name: fixed.file.content
+            for fixed in fixed_files
+            if fixed.file.name in changed
+        },
     )
     findings.report_unreadable([_saved_meanwhile(name) for name in saved])
     fixed_files = [fixed for fixed in fixed_files if fixed.file.name not in saved]
@@ -272,7 +312,11 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
         report = fixed.result.report
         file = fixed.file._replace(content=fixed.result.content)
         findings.add(
-            file, report.diagnostics, documents=report.documents, unchecked=report.unchecked, checked=report.checked
+            file,
+            report.diagnostics,
+            documents=report.documents,
+            unchecked=report.unchecked,
+            checked=report.checked,
         )
         findings.ignored += len(report.meant)
     stdin = [fixed for fixed in fixed_files if fixed.file.name == "<stdin>"]
@@ -284,7 +328,9 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
 
 
 def _saved_meanwhile(name: str) -> str:
-    return f"{name}: saved by someone since it was read, so it is not changed; run the command again"
+    return (
+        f"{name}: saved by someone since it was read, so it is not changed; run the command again"
+    )
 
 
 def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
@@ -292,9 +338,15 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
     text = "".join(line for fixed in fixed_files for line in _diff_lines(fixed))
     applied = sum(len(fixed.result.applied) for fixed in fixed_files)
     count = sum(fixed.result.content != fixed.file.content for fixed in fixed_files)
-    unsafe = sum(d.fix is not None and not d.fix.safe for fixed in fixed_files for d in fixed.result.report.diagnostics)
+    unsafe = sum(
+        d.fix is not None and not d.fix.safe
+        for fixed in fixed_files
+        for d in fixed.result.report.diagnostics
+    )
     unsafe_note = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
-    files.print_error(f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}")
+    files.print_error(
+        f"ptcompile: {applied} fixable in {count} of {len(fixed_files)} files{unsafe_note}"
+    )
     from ptcompile.cli import presentation
 
     printed = presentation.write_painted(text, presentation.PATCH)
@@ -303,7 +355,8 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
 
 def _diff_lines(fixed: _FixedFile) -> Iterator[str]:
     old, new = (
-        _split_lines(content.decode(errors="replace")) for content in (fixed.file.content, fixed.result.content)
+        _split_lines(content.decode(errors="replace"))
+        for content in (fixed.file.content, fixed.result.content)
     )
     import difflib
 
@@ -333,7 +386,9 @@ def run(options: argparse.Namespace) -> int:
         findings.add_release(config.kubernetes_version)
     profile = findings.read_profile(config.cluster) if config.cluster else None
     several = len(everything) > 1
-    related = RelatedObjects(everything, is_complete=several or "-" in options.paths or _searches(options))
+    related = RelatedObjects(
+        everything, is_complete=several or "-" in options.paths or _searches(options)
+    )
     linter = FileLinter(options, config, profile, related.objects_for, {} if several else None)
     if len(inputs) < len(everything):
         linter.everything = everything
@@ -356,7 +411,9 @@ def _lint_until_deadline(
     try:
         for _, linted in lint_files(inputs, linter, related):
             linted_files.append(linted)
-        linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects)
+        linted_files = with_repeated(
+            inputs, linted_files, linter, linter, lambda result: result.objects
+        )
     except NotFinishedError:
         findings.add_unfinished(inputs, len(linted_files))
     for file, linted in zip(inputs, linted_files, strict=False):
@@ -436,7 +493,10 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
 
     inputs, unreadable = files.read_all(options.paths, exclude, require_match=required)
     top = os.path.join(os.path.realpath(config.folder), "")
-    if any(os.path.isdir(path) and top.startswith(os.path.join(os.path.realpath(path), "")) for path in options.paths):
+    if any(
+        os.path.isdir(path) and top.startswith(os.path.join(os.path.realpath(path), ""))
+        for path in options.paths
+    ):
         for sentence in unmatched_patterns(config, [file.name for file in inputs], visited):
             files.print_error(f"ptcompile: {sentence}")
     return inputs, unreadable
@@ -452,7 +512,9 @@ def _has_folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter) -> int:
+def _add_ignores(
+    inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter
+) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 
@@ -469,12 +531,16 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
     new = diagnostics if baseline is None else baseline.apply(diagnostics, (), ()).new
     new_ids = set(map(id, new))
     for file, report in zip(inputs, reports, strict=True):
-        ignorable = [d for d in report.diagnostics if id(d) in new_ids and d.name != "unrendered-template"]
+        ignorable = [
+            d for d in report.diagnostics if id(d) in new_ids and d.name != "unrendered-template"
+        ]
         if not ignorable:
             continue
         try:
             text, ignored = add_ignores(file.content.decode(), ignorable)
-        except UnicodeDecodeError:  # comments are written as UTF-8, and the rest of the file would not be
+        except (
+            UnicodeDecodeError
+        ):  # comments are written as UTF-8, and the rest of the file would not be
             text, ignored = "", 0
         added += ignored
         not_ignorable += len(ignorable) - ignored
@@ -482,7 +548,9 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
             changed[file.name] = text
     if "<stdin>" in changed:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
-    saved = files.write_files(changed, {file.name: file.content for file in inputs if file.name in changed})
+    saved = files.write_files(
+        changed, {file.name: file.content for file in inputs if file.name in changed}
+    )
     for name in saved:
         files.print_error(f"ptcompile: {_saved_meanwhile(name)}")
     files.print_error(

@@ -20,7 +20,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         import mcp  # noqa: F401 - the extra
     except ImportError:
-        raise UsageError("the MCP server needs the package mcp: python -m pip install 'mcp>=2,<3'") from None
+        raise UsageError(
+            "the MCP server needs the package mcp: python -m pip install 'mcp>=2,<3'"
+        ) from None
     import gc
     import io
     import sys
@@ -36,7 +38,9 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     files.enter_untrusted_mode()
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
-    anyio.run(serve, make_server(roots, partial(_settings, roots[0]), partial(_around, roots)), stdin)
+    anyio.run(
+        serve, make_server(roots, partial(_settings, roots[0]), partial(_around, roots)), stdin
+    )
     return 0
 
 
@@ -82,7 +86,9 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     earlier = earlier_files(file, everything)
     return Around(
         beside=related.objects_for(file),
-        earlier=defined_earlier(documents.read(item.content, file.name), None, earlier) if earlier else None,
+        earlier=defined_earlier(documents.read(item.content, file.name), None, earlier)
+        if earlier
+        else None,
         is_excluded=bool(excluded),
         without_known=of_baseline,
     )

@@ -33,7 +33,12 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-_EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
+_EMPTY_PROFILE = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "metadata": {"name": "imported"},
+    "spec": {},
+}
 FILES_PER_PROCESS = 30
 """Number of files that justifies a process: importing one takes as long as linting three."""
 
@@ -90,10 +95,14 @@ def _convert_files(
     with closing(map_files(converter, given, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.diagnostics
-            if (not file.named or chosen != ALL) and {item.name for item in diagnostics} == {"nothing-to-import"}:
+            if (not file.named or chosen != ALL) and {item.name for item in diagnostics} == {
+                "nothing-to-import"
+            }:
                 diagnostics = ()  # a file without jobs
             findings.add(file, diagnostics)
-            converted.append(ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen))
+            converted.append(
+                ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen)
+            )
     return converted
 
 
@@ -108,9 +117,13 @@ def _convert_file(
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
     from ptcompile.api.convert import convert_inputs
 
-    beside = Objects(data for name, others in objects.items() if name != file.name for data in others)
+    beside = Objects(
+        data for name, others in objects.items() if name != file.name for data in others
+    )
     settings = of_run(options)
-    inputs = Inputs([file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions)
+    inputs = Inputs(
+        [file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions
+    )
     return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen)
 
 
@@ -135,15 +148,21 @@ def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[st
 def run_import(options: argparse.Namespace) -> int:
     """Import all files; write the specs that are proved to mean the same and report the rest."""
     if options.profile and options.cluster:
-        raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
+        raise UsageError(
+            "--profile writes a profile and --cluster reads one: give only one of them"
+        )
     findings = Reporter(options.output_format)
     inputs = findings.read_files(options.paths)
     values = dict(_parse_variable(text) for text in options.set)
     profile = findings.read_profile(options.cluster)
-    imports = _import_files(inputs, values, profile, options, findings) if profile is not None else {}
+    imports = (
+        _import_files(inputs, values, profile, options, findings) if profile is not None else {}
+    )
     status = findings.finish()
     return (
-        max(status, _write_specs(imports, options)) if imports else max(status, findings.report_no_jobs(options.paths))
+        max(status, _write_specs(imports, options))
+        if imports
+        else max(status, findings.report_no_jobs(options.paths))
     )
 
 
@@ -179,7 +198,9 @@ def _import_files(
             diagnostics = result.imported.diagnostics
             names = {diagnostic.name for diagnostic in diagnostics}
             if file.named or result.imported.found or names != {"nothing-to-import"}:
-                findings.add(file._replace(content=_substitute(file.content, values, file.name)), diagnostics)
+                findings.add(
+                    file._replace(content=_substitute(file.content, values, file.name)), diagnostics
+                )
                 imports[file.name] = result
     return imports
 
@@ -214,7 +235,9 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
     if not values or is_batch_script(text, filename):
         return content
     filled = re.sub(
-        r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda match: values.get(match[1] or match[2], match[0]), text
+        r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))",
+        lambda match: values.get(match[1] or match[2], match[0]),
+        text,
     )
     return filled.encode("utf-8", errors="surrogateescape")
 
@@ -235,7 +258,9 @@ def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespac
             files.print_error(f"ptcompile: {line}")
     _print_summary(imports, options)
     contents: dict[str, str] = {}
-    needed = profile or next((imported.profile for imported in imports.values() if imported.profile is not None), None)
+    needed = profile or next(
+        (imported.profile for imported in imports.values() if imported.profile is not None), None
+    )
     if options.output is None:
         status = files.write_stdout(_join_specs(texts, options.format))
     else:
@@ -286,10 +311,16 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
     same_worlds = sum(spec.same_world for spec in specs)
     scripts = sum(not spec.target for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
-    place = f"in {_kept_file(options.output)}" if options.output is not None else "and written if -o says where"
+    place = (
+        f"in {_kept_file(options.output)}"
+        if options.output is not None
+        else "and written if -o says where"
+    )
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
     if scripts:
-        files.print_error(f"ptcompile: {scripts} imported from batch scripts: read the findings before you compile")
+        files.print_error(
+            f"ptcompile: {scripts} imported from batch scripts: read the findings before you compile"
+        )
     if scripts == len(specs) > 0:
         return
     files.print_error(

@@ -29,7 +29,9 @@ def platform(options: argparse.Namespace) -> int:
         text = profile_of_dumps(options.from_dump, findings)
         return findings.finish() or files.write_stdout(text)
     if options.cluster is None:
-        raise UsageError("no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how")
+        raise UsageError(
+            "no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how"
+        )
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     if profile is None:
@@ -51,7 +53,9 @@ def platform(options: argparse.Namespace) -> int:
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
-        files.print_error("ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator")
+        files.print_error(
+            "ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator"
+        )
         return 0
     return files.write_stdout(emit(setup.values))
 
@@ -69,7 +73,9 @@ def profile_of_dumps(paths: Sequence[str], findings: Reporter) -> str:
 def requires(options: argparse.Namespace) -> int:
     """Print what the jobs need, without duplicates."""
     if not options.paths:
-        raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
+        raise UsageError(
+            "no spec given; ptcompile requires --help shows how (- reads standard input)"
+        )
     extensions = config.of_run(options).extensions
     check_target(options.target, extensions=extensions)
     findings = Reporter(options.output_format)
@@ -92,19 +98,26 @@ def requires(options: argparse.Namespace) -> int:
 
 
 def _check_releases(
-    specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Reporter
+    specs: list[Spec],
+    profile: ClusterProfile,
+    target: str | None,
+    path: str | None,
+    findings: Reporter,
 ) -> None:
     """Warn if an operator of these jobs requires a newer Kubernetes than the profile's."""
     from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
     from ptcompile.source import streams
 
     jobs = [(target_of(spec, profile, target), spec) for spec in specs]
-    problems = list(kubernetes_too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
+    problems = list(
+        kubernetes_too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile)
+    )
     if problems and path is not None:
         content = files.read(path)
         documents = streams.profile_documents(streams.read(content, path))
         diagnostics = [
-            streams.to_diagnostic(problem, documents[0] if documents else None, path) for problem in problems
+            streams.to_diagnostic(problem, documents[0] if documents else None, path)
+            for problem in problems
         ]
         findings.add(files.InputFile(path, content, True), diagnostics)
 

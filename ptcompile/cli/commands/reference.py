@@ -32,7 +32,11 @@ def run_init(options: argparse.Namespace) -> int:
     if os.path.lexists(options.output):
         raise UsageError(f"{options.output} already exists; init never overwrites a file")
     files.write_files({options.output: text})
-    use = "--cluster takes it" if options.profile else f"ptcompile {options.output} prints its manifests"
+    use = (
+        "--cluster takes it"
+        if options.profile
+        else f"ptcompile {options.output} prints its manifests"
+    )
     files.print_error(f"ptcompile: wrote {options.output}; {use}")
     return 0
 
@@ -64,7 +68,9 @@ def run_plugins(options: argparse.Namespace) -> int:
     except files.UsageError as error:
         config_error = error
     if options.format == "json":
-        shown = format_json([{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed])
+        shown = format_json(
+            [{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed]
+        )
     else:
         shown = (
             "".join(_format_plugin(plugin, is_used=plugin.name in used) for plugin in installed)
@@ -84,7 +90,9 @@ def _format_plugin(plugin: Plugin, *, is_used: bool) -> str:
         + "\n"
     )
     groups = {"rules": plugin.rules, "passes": plugin.passes, "targets": plugin.targets}
-    return head + "".join(f"  {group:<8} {', '.join(names)}\n" for group, names in groups.items() if names)
+    return head + "".join(
+        f"  {group:<8} {', '.join(names)}\n" for group, names in groups.items() if names
+    )
 
 
 _match_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
@@ -111,7 +119,9 @@ def explain(word: str, hint: Callable[[str], str]) -> int:
             return files.write_stdout(calls.terminal_page(rule))
     if name is None:
         extension_codes = extensions.codes if extensions is not None else {}
-        near = closest_match(word, [*CODES, *CODES.values(), *extension_codes, *extension_codes.values()])
+        near = closest_match(
+            word, [*CODES, *CODES.values(), *extension_codes, *extension_codes.values()]
+        )
         raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else hint(word)))
     return files.write_stdout(explain_name(name))
 

@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
         return 2
     except KeyboardInterrupt as error:
         kept = f"; the logs are in {options.keep_logs}" if options.keep_logs else ""
-        files.print_error(f"ptcompile: interrupted: all pods are ended and their folders are removed{kept}")
+        files.print_error(
+            f"ptcompile: interrupted: all pods are ended and their folders are removed{kept}"
+        )
         return 128 + (signal.SIGTERM if isinstance(error, _TerminatedError) else signal.SIGINT)
     output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
     return max(presentation.write_result(output, options.format), int(not rehearsal.verdict.passed))
@@ -52,9 +54,14 @@ def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
 
     try:
         values = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
-        texts_by_kind = [(kind, [value] if isinstance(value, str) else value or []) for kind, value in values.items()]
+        texts_by_kind = [
+            (kind, [value] if isinstance(value, str) else value or [])
+            for kind, value in values.items()
+        ]
         faults = [fault(kind, text) for kind, texts in texts_by_kind for text in texts]
-        return faults, parse_duration(options.limit) if options.limit else default_limit(faults, options.scale)
+        return faults, parse_duration(options.limit) if options.limit else default_limit(
+            faults, options.scale
+        )
     except ValueError as error:
         raise UsageError(str(error)) from error
 
@@ -103,7 +110,9 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise _TerminatedError
 
 
-def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float) -> Rehearsal:
+def _rehearse(
+    options: argparse.Namespace, job: SimulatedJob, faults: list[Fault], limit: float
+) -> Rehearsal:
     from ptcompile.rehearsal import RehearsalSettings, rehearse
 
     script = options.script
@@ -120,7 +129,9 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
 
     previous_handler = signal.signal(signal.SIGTERM, _terminate)
     try:
-        return rehearse(job, faults, settings=settings, max_processes=options.max_processes, progress=progress)
+        return rehearse(
+            job, faults, settings=settings, max_processes=options.max_processes, progress=progress
+        )
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
         files.write_stderr("")  # erase the progress line

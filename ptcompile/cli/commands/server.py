@@ -38,7 +38,9 @@ class _ClientInput:
         length = value.strip()
         if not length.isdigit() or len(length) > 10 or int(length) > _MAX_MESSAGE_BYTES:
             text = length[:40].decode(errors="replace")
-            raise UsageError(f"the client sent Content-Length: {text}, which is no length up to {_MAX_MESSAGE_BYTES}")
+            raise UsageError(
+                f"the client sent Content-Length: {text}, which is no length up to {_MAX_MESSAGE_BYTES}"
+            )
         return b"Content-Length: " + length + b"\r\n"
 
 
@@ -47,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         import pygls  # noqa: F401 - the extra
     except ImportError:
-        raise UsageError("the language server needs pygls: python -m pip install 'pygls>=2'") from None
+        raise UsageError(
+            "the language server needs pygls: python -m pip install 'pygls>=2'"
+        ) from None
     import gc
     import sys
     import tempfile

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Show the pods of all files, which form one stream; return 1 if one cannot be read or compiled."""
     if not options.paths:
-        raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
+        raise UsageError(
+            "no file given; ptcompile simulate --help shows how (- reads standard input)"
+        )
     settings = config.of_run(options)
     check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
@@ -45,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
         return _print_stored(given, inputs, options, findings)
     target = None if options.target == ALL else options.target or simulate.DEFAULT
     world = simulate.simulate_inputs(given, target)
-    findings.add_all(inputs, overrides.point_at_options(settings.judged(world.diagnostics), options))
+    findings.add_all(
+        inputs, overrides.point_at_options(settings.judged(world.diagnostics), options)
+    )
     status = findings.finish()
     if not world.jobs and status:
         return status
@@ -53,7 +57,9 @@ def run(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(_format_world(world, options), form))
 
 
-def _print_stored(given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Reporter) -> int:
+def _print_stored(
+    given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Reporter
+) -> int:
     """Print the objects of all files as the server would keep them."""
     from ptcompile.api.stored import stored_inputs
 
@@ -107,6 +113,10 @@ def _find_pod(world: World, name: str) -> Pod:
     names = [pod.display_name for pod in world.pods.folded()]
     near = closest_match(name, names)
     help = (
-        f"did you mean {near}?" if near else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
+        f"did you mean {near}?"
+        if near
+        else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
     )
-    raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")
+    raise UsageError(
+        f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods"
+    )

@@ -12,7 +12,11 @@ from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.spec.objects import yaml_name
 
-_EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "cluster"}}
+_EMPTY_PROFILE = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "metadata": {"name": "cluster"},
+}
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,14 +39,18 @@ def run(options: argparse.Namespace) -> int:
     old_releases = _releases(options, "")
     new_releases = _releases(options, "to_")
     if not (options.from_cluster or options.to_cluster or old_releases or new_releases):
-        raise UsageError("nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes")
+        raise UsageError(
+            "nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes"
+        )
     settings = config.of_run(options)
     schemas = options.schemas or settings.schemas
     config.check_schemas(schemas)
     findings = Reporter(options.output_format)
     inputs = findings.read_files(options.paths)
     before = _profile(options.from_cluster, old_releases, findings)
-    after = _profile(options.to_cluster or options.from_cluster, old_releases | new_releases, findings)
+    after = _profile(
+        options.to_cluster or options.from_cluster, old_releases | new_releases, findings
+    )
     if before is None or after is None or not inputs:
         return findings.finish() or 1
 
@@ -51,7 +59,10 @@ def run(options: argparse.Namespace) -> int:
     options.cluster = True  # both sides have a profile
     for file in inputs:
         beside = related.objects_for(file)
-        old, new = (inputs_of([file], side, options, beside=beside, schemas=schemas) for side in (before, after))
+        old, new = (
+            inputs_of([file], side, options, beside=beside, schemas=schemas)
+            for side in (before, after)
+        )
         changed = upgrade_inputs(old, new)
         findings.add(file, changed.diagnostics)
         total += changed
@@ -72,7 +83,9 @@ def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
     return releases
 
 
-def _profile(path: str | None, releases: dict[str, str], findings: Reporter) -> ClusterProfile | None:
+def _profile(
+    path: str | None, releases: dict[str, str], findings: Reporter
+) -> ClusterProfile | None:
     """Return the profile in a file, or the built-in one, with these releases; None if it is wrong."""
     from ptcompile.compiler.reader import load_profile
     from ptcompile.source.documents import read
@@ -82,7 +95,12 @@ def _profile(path: str | None, releases: dict[str, str], findings: Reporter) -> 
         return profile
     data = read(files.read(path)).documents[0].data if path is not None else _EMPTY_PROFILE
     spec = nested_map(data, "spec")
-    versions = {**nested_map(spec, "versions"), **{yaml_name(field): text for field, text in releases.items()}}
-    profile, diagnostics = load_profile({**data, "spec": {**spec, "versions": versions}}, filename=path)
+    versions = {
+        **nested_map(spec, "versions"),
+        **{yaml_name(field): text for field, text in releases.items()},
+    }
+    profile, diagnostics = load_profile(
+        {**data, "spec": {**spec, "versions": versions}}, filename=path
+    )
     findings.add(InputFile(path or "<options>", b"", True), diagnostics)
     return profile

@@ -125,7 +125,9 @@ class Live:
         self._server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
         self._server.daemon_threads = True
         self.host = f"{_LOOPBACK}:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL_SECONDS,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(_POLL_SECONDS,), daemon=True
+        )
 
     @property
     def address(self) -> str:
@@ -137,7 +139,10 @@ class Live:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         with self._changed:
             self._ended = True
@@ -156,7 +161,8 @@ class Live:
         """Wait until the page's number differs from `last_version`; return it."""
         with self._changed:
             self._changed.wait_for(
-                lambda: self._ended or self._version not in (last_version, 0), timeout=_MAX_WAIT_SECONDS
+                lambda: self._ended or self._version not in (last_version, 0),
+                timeout=_MAX_WAIT_SECONDS,
             )
             return self._version
 
@@ -191,7 +197,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif name == "page":
             self._answer(HTTPStatus.OK, "text/html", self.live.page())
         elif name == "version":
-            last_version = int(query) if query.isascii() and query.isdigit() and len(query) < 10 else 0
+            last_version = (
+                int(query) if query.isascii() and query.isdigit() and len(query) < 10 else 0
+            )
             self._answer(HTTPStatus.OK, "text/plain", str(self.live.version(last_version)))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
@@ -259,11 +267,17 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
             try:
-                page = _outdated(earlier, notices) if notices and earlier else _make_page(options, contents)
+                page = (
+                    _outdated(earlier, notices)
+                    if notices and earlier
+                    else _make_page(options, contents)
+                )
             except NotFinishedError:
                 if earlier is None:
                     raise
-                notices = [f"Not finished after {options.timeout:g} s. The page shows its last version."]
+                notices = [
+                    f"Not finished after {options.timeout:g} s. The page shows its last version."
+                ]
                 page = _outdated(earlier, notices)
             if not notices or earlier is None:
                 last_page = page

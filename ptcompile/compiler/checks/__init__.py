@@ -61,7 +61,9 @@ CHECKS: tuple[Callable[[SpecParts], Problems], ...] = (
 """Checks that the models cannot express: contradicting fields, the profile, arithmetic and Kubernetes' own rules."""
 
 
-def check(parts: SpecParts, target: str | None = None, extensions: Extensions | None = None) -> list[PlacedProblem]:
+def check(
+    parts: SpecParts, target: str | None = None, extensions: Extensions | None = None
+) -> list[PlacedProblem]:
     """Run all checks of a spec, and check that the target exists.
 
     A name that is only too long is left to the target, which knows its limit.
@@ -80,7 +82,9 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     suggestion = find_value("target", name) or closest_match(name, targets)
     help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
-    return problem_at("unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile")
+    return problem_at(
+        "unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile"
+    )
 
 
 def target_problems(spec: Spec, job: Job, context: Context) -> Problems:

@@ -35,7 +35,9 @@ def amounts(parts: SpecParts) -> Problems:
             continue
         for resources, path in _resource_levels(part.fields.resources, (*part.path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:
-                yield conflict((*path, "devices", gpu), "gpu requests the same resource", "set it once")
+                yield conflict(
+                    (*path, "devices", gpu), "gpu requests the same resource", "set it once"
+                )
         yield from _check_requests_and_limits(part)
     if isinstance(job.shared_memory, str):
         for part in parts.nodes:
@@ -43,18 +45,34 @@ def amounts(parts: SpecParts) -> Problems:
 
 
 def _resource_levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
-    return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
+    return [
+        (resources, path),
+        (resources.requests, (*path, "requests")),
+        (resources.limits, (*path, "limits")),
+    ]
 
 
 def _check_requests_and_limits(part: SpecPart) -> Problems:
     """Yield an error if requests and limits contradict each other within one part."""
-    path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own_amounts
+    path, resources, (requests, limits, nulls) = (
+        (*part.path, "resources"),
+        part.fields.resources,
+        part.own_amounts,
+    )
     for half_name, name in sorted(nulls):
-        if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
+        if (name == "gpu" or never_shared(name)) and not {
+            ("requests", name),
+            ("limits", name),
+        } <= nulls:
             kept = f"null keeps the {half_name[:-1]} of {name} empty"
             message = f"{kept}, but Kubernetes requires request and limit to be equal"
             help = f"remove it, or write null for {name} under resources"
-            yield problem("gpu-request-differs-from-limit", (*path, half_name, *_amount_key(name)), message, help)
+            yield problem(
+                "gpu-request-differs-from-limit",
+                (*path, half_name, *_amount_key(name)),
+                message,
+                help,
+            )
     for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
         request = requests.get(name, limits.get(name, "0"))
@@ -62,22 +80,31 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
         is_device = name == "gpu" or "/" in name
         if is_device and not total_quantity(request).is_integer:
             amount_path = _amount_path(path, resources, half, name)
-            yield invalid_field(amount_path, f"{request!r}: devices cannot be split", "give a whole number")
+            yield invalid_field(
+                amount_path, f"{request!r}: devices cannot be split", "give a whole number"
+            )
         elif request == limit:
             continue
         elif is_device and total_quantity(request) != total_quantity(limit):
             amount_path = _amount_path(path, resources, half, name)
             message = f"{request} must equal the limit, {limit}: devices cannot be shared"
             yield problem(
-                "gpu-request-differs-from-limit", amount_path, message, f"request {name} once, under resources"
+                "gpu-request-differs-from-limit",
+                amount_path,
+                message,
+                f"request {name} once, under resources",
             )
         elif total_quantity(request) > total_quantity(limit):
             amount_path = _amount_path(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
-            yield problem("request-above-limit", amount_path, message, "lower the request or raise the limit")
+            yield problem(
+                "request-above-limit", amount_path, message, "lower the request or raise the limit"
+            )
 
 
-def _amount_path(path: Path, resources: Resources, half: Literal["requests", "limits"], name: str) -> Path:
+def _amount_path(
+    path: Path, resources: Resources, half: Literal["requests", "limits"], name: str
+) -> Path:
     """Return the path of an amount: under requests or limits, or directly under resources."""
     if name in getattr(resources, half).amounts_by_name():
         path = (*path, half)
@@ -132,22 +159,32 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     row, slice_name = accelerators.row_of(name)
     base = name.partition("/")[0]
     if row is not None and cloud not in row.nodes:
-        clouds = ", ".join(node_cloud for node_cloud in row.nodes if node_cloud) or "none of the clouds"
+        clouds = (
+            ", ".join(node_cloud for node_cloud in row.nodes if node_cloud) or "none of the clouds"
+        )
         if cloud:
-            return invalid_field(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
+            return invalid_field(
+                _ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}"
+            )
         message = f"{base!r} can be identified only by a cloud's labels"
         return invalid_field(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
         slices = row.slices_in(cloud)
         where = f" on {cloud}" if slice_name in row.slices else ""
-        listed = (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
+        listed = (
+            (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
+        )
         help = f"use one of its slices: {', '.join(listed)}" if slices else f"write {base}"
         return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
-    message = f"{name!r} is neither in the catalog of the profile {cluster.metadata.name!r} nor built in"
+    message = (
+        f"{name!r} is neither in the catalog of the profile {cluster.metadata.name!r} nor built in"
+    )
     suggestions = _similar_accelerators(name, profile_accelerators, cloud)
     names = ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)])
     return invalid_field(
-        _ACCELERATOR, message, f"did you mean {' or '.join(suggestions)}?" if suggestions else f"use one of {names}"
+        _ACCELERATOR,
+        message,
+        f"did you mean {' or '.join(suggestions)}?" if suggestions else f"use one of {names}",
     )
 
 
@@ -188,9 +225,13 @@ def devices(parts: SpecParts) -> Problems:
 
 def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
     limits = part.amounts.limits
-    devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
+    devices = {
+        name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)
+    }
     count = hardware.count_accelerators(cluster, devices)
-    processes = count if accelerator is None else hardware.count_processes(cluster, devices, accelerator)
+    processes = (
+        count if accelerator is None else hardware.count_processes(cluster, devices, accelerator)
+    )
     return _Node(part.path, count, processes, frozenset(devices))
 
 
@@ -206,7 +247,9 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
                 "but torchrun runs the same number of processes on each"
             )
             help = "add elastic.nprocPerNode, or give both roles the same number"
-            yield _run_problem("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
+            yield _run_problem(
+                "more-processes-than-gpus", (*nodes[0].path, "resources"), message, help
+            )
         return
     is_known = hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not is_known and isinstance(nproc, int):
@@ -219,13 +262,25 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
         message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
         per_device = least.processes // least.devices if least.devices else 1
         gpus = -(-nproc // per_device)
-        help = f"request {gpus} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
+        help = f"request {gpus} GPUs" + (
+            f", or run {least.processes}" if least.devices else " on every node"
+        )
         yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
-    elif isinstance(nproc, int) and nproc < least.processes and not _drives_all_with_one(job, nproc, cluster):
+    elif (
+        isinstance(nproc, int)
+        and nproc < least.processes
+        and not _drives_all_with_one(job, nproc, cluster)
+    ):
         message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
         if least.processes == least.devices:
             message = f"{nproc} of {least.devices} GPUs of a node are used"
-        yield _run_problem("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
+        yield _run_problem(
+            "idle-gpus",
+            _NPROC,
+            message,
+            f"write nprocPerNode: {least.processes}",
+            severity="warning",
+        )
 
 
 def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Problems:
@@ -254,21 +309,30 @@ def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProf
         resource_names = {resource if name == "gpu" else name for name in node.limits}
         has_mig_resource = any(name.startswith("nvidia.com/mig-") for name in resource_names)
         has_partition_label = (
-            any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in resource_names
+            any(key.endswith("/gke-gpu-partition-size") for key in labels)
+            and resource in resource_names
         )
         process_count = (job.elastic and job.elastic.nproc_per_node) or node.processes
         if (has_mig_resource or has_partition_label) and node.devices > 1 and process_count != 1:
             message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
             help = "request one slice per node, on more nodes"
-            yield _run_problem("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
+            yield _run_problem(
+                "several-mig-slices", (*node.path, "resources"), message, help, severity="warning"
+            )
 
 
 def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
     """Yield a warning if a job uses part of a TPU slice, which starts only if all its hosts run (GKE, plan TPUs)."""
     entry = hardware.accelerator(cluster, job.accelerator)
-    shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
+    shape = (
+        entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
+    )
     sides = (shape or "").split("x")
-    if entry is None or len(nodes) != 1 or not all(side.isdecimal() and side.isascii() for side in sides):
+    if (
+        entry is None
+        or len(nodes) != 1
+        or not all(side.isdecimal() and side.isascii() for side in sides)
+    ):
         return
     chips, (least, most) = prod(int(side) for side in sides), job.node_range()
     requested = most * nodes[0].devices
@@ -309,7 +373,9 @@ def fabric(parts: SpecParts) -> Problems:
         suggestion = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, names)
         message = f"{job.fabric!r} is neither a fabric of the profile {cluster.metadata.name!r} nor built in"
         yield invalid_field(
-            path, message, f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(names)}"
+            path,
+            message,
+            f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(names)}",
         )
         return
     if misplaced_problems := list(misplaced_fabric(parts)):
@@ -320,7 +386,9 @@ def fabric(parts: SpecParts) -> Problems:
     entry = hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for part in parts.nodes:
-        has_devices = entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None
+        has_devices = (
+            entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None
+        )
         whole = entry.devices_per_node if entry is not None and has_devices else None
         is_set = counted in part.amounts.limits
         if counted and not is_set and (whole is None or gpus_per_node(part, cluster) < whole):
@@ -328,7 +396,12 @@ def fabric(parts: SpecParts) -> Problems:
             help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
             yield _fabric_problem(path, message, help)
             return
-        if counted and not is_set and job.accelerator and job.accelerator not in cluster.spec.accelerators:
+        if (
+            counted
+            and not is_set
+            and job.accelerator
+            and job.accelerator not in cluster.spec.accelerators
+        ):
             yield from _check_unequal_machines(job.accelerator, job.fabric, counted, cluster)
             return
 
@@ -353,30 +426,38 @@ def _check_compute_domain(parts: SpecParts) -> Problems:
     (_, most), rack = job.node_range(), entry.nodes_per_domain
     if rack is None:
         message = f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain to join"
-        yield _fabric_problem(path, message, "use the fabric between the nodes, such as efa or infiniband")
-    elif most > rack:
-        message = (
-            f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
+        yield _fabric_problem(
+            path, message, "use the fabric between the nodes, such as efa or infiniband"
         )
-        help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
+    elif most > rack:
+        message = f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
+        help = (
+            "or set topology to place them"
+            if job.topology is None
+            else "or expect both networks to be used"
+        )
         yield _fabric_problem(path, message, f"use at most {rack} nodes, {help}")
     for part in parts.nodes:
         requested = gpus_per_node(part, cluster)
         whole = entry.devices_per_node
         if whole and 0 < requested < whole:
-            message = (
-                f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
+            message = f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
+            yield _fabric_problem(
+                (*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes"
             )
-            yield _fabric_problem((*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
             return
 
 
-def _check_unequal_machines(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Problems:
+def _check_unequal_machines(
+    accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
+) -> Problems:
     """Yield a warning if machines with the accelerator have more fabric devices than the job requests, the minimum."""
     from ptcompile.hardware.accelerators import machines_of
 
     machines = machines_of(accelerator, cluster.spec.cloud)
-    counts = {machine.name: machine.fabrics[fabric] for machine in machines if fabric in machine.fabrics}
+    counts = {
+        machine.name: machine.fabrics[fabric] for machine in machines if fabric in machine.fabrics
+    }
     least = min(counts.values(), default=0)
     if larger := {name: count for name, count in counts.items() if count > least}:
         name, count = next(iter(larger.items()))
@@ -392,7 +473,9 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
     for role in job.training_roles:
         main = role.template.main
         amounts = role.template.main.resources
-        if not role.template.sidecars and not concerns(main.env, {*amounts.requests, *amounts.limits}):
+        if not role.template.sidecars and not concerns(
+            main.env, {*amounts.requests, *amounts.limits}
+        ):
             continue
         for gap in gaps(pod_template.write_shared(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)

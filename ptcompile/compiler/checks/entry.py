@@ -60,7 +60,9 @@ _is_interval = Pattern(r"(?a)[0-9]{1,6}(?:\.[0-9]{1,6})?").fullmatch
 def entry_point(parts: SpecParts) -> Problems:
     """Yield an error if `script` or `module` is a command line, with the fields that express it."""
     job = parts.job
-    set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
+    set_fields = [
+        name for name in ("script", "module", "command") if getattr(job, name) is not None
+    ]
     for field in ("script", "module"):
         text = getattr(job, field)
         if text is None:
@@ -68,7 +70,9 @@ def entry_point(parts: SpecParts) -> Problems:
         noun = "file" if field == "script" else "module"
         if not text.strip():
             yield invalid_field(
-                ("spec", field), f"must name a {noun}", f"set {field} to the {noun} that torchrun starts"
+                ("spec", field),
+                f"must name a {noun}",
+                f"set {field} to the {noun} that torchrun starts",
             )
             continue
         if text.split() == [text] and not _shell_operator.search(text):
@@ -79,7 +83,9 @@ def entry_point(parts: SpecParts) -> Problems:
 
         entry = _read_line(text, field, job)
         included = "shell operators" if text.split() == [text] else "spaces"
-        is_fixable = len(set_fields) == 1 and not secret_parts(text)  # as an argument a secret is another finding
+        is_fixable = len(set_fields) == 1 and not secret_parts(
+            text
+        )  # as an argument a secret is another finding
         yield problem(
             "command-as-script",
             ("spec", field),
@@ -98,17 +104,25 @@ def _is_file_name(module: str) -> bool:
 
 def _file_as_module(text: str, set_fields: list[str]) -> Problem:
     """Return the error that `module` names a file."""
-    field, value = ("script", text) if text.endswith(".py") else ("module", text.removeprefix("./").replace("/", "."))
+    field, value = (
+        ("script", text)
+        if text.endswith(".py")
+        else ("module", text.removeprefix("./").replace("/", "."))
+    )
     is_fixable = len(set_fields) == 1 and (field == "script" or _is_module(value) is not None)
     edits = [Edit("rename", ("spec", "module"), field)] if field == "script" else []
     return problem(
         "command-as-script",
         ("spec", "module"),
         f"torchrun would start one module named {_quote(text)}, but that is the name of a file",
-        f"write {field}: {_shorten(value)}" if is_fixable else "name the module, such as package.train, or use script",
+        f"write {field}: {_shorten(value)}"
+        if is_fixable
+        else "name the module, such as package.train, or use script",
         stage="run",
         authority="torchrun",
-        fix=Fix(f"write {field}", (*edits, Edit("set", ("spec", field), value)), safe=False) if is_fixable else None,
+        fix=Fix(f"write {field}", (*edits, Edit("set", ("spec", field), value)), safe=False)
+        if is_fixable
+        else None,
     )
 
 
@@ -125,7 +139,8 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
     line = text.strip()
     try:
         tokens = [
-            _VARIABLE.sub(lambda match: f"$({match[1] or match[2] or match[3]})", token) for token in shlex.split(line)
+            _VARIABLE.sub(lambda match: f"$({match[1] or match[2] or match[3]})", token)
+            for token in shlex.split(line)
         ]
     except ValueError:
         return "close the quotation mark, and write the arguments in args"
@@ -178,8 +193,16 @@ def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec)
     field = "module" if "module" in launch.options else "script"
     entry, *args = launch.entry
     if " " in entry or (field == "script" and _is_python(basename(entry))):
-        nested = _python_entry([entry, *args]) if " " not in entry else _PROGRAM.format(_format_list(tokens))
-        return nested._replace(elastic=elastic, obstacle=obstacle) if isinstance(nested, Entry) else nested
+        nested = (
+            _python_entry([entry, *args])
+            if " " not in entry
+            else _PROGRAM.format(_format_list(tokens))
+        )
+        return (
+            nested._replace(elastic=elastic, obstacle=obstacle)
+            if isinstance(nested, Entry)
+            else nested
+        )
     return Entry(field, entry, tuple(args), elastic, obstacle)
 
 
@@ -234,9 +257,15 @@ None.
 
 def _is_free(field: str, value: object, job: JobSpec) -> bool:
     """Return whether the spec leaves a field of `elastic` unset, or already sets it to this value."""
-    elastic_fields = {} if job.elastic is None else {yaml_name(name): name for name in job.elastic.model_fields_set}
+    elastic_fields = (
+        {}
+        if job.elastic is None
+        else {yaml_name(name): name for name in job.elastic.model_fields_set}
+    )
     if field == "nnodes":
-        return {"nodes", "master", "worker"}.isdisjoint(job.non_null_fields()) and "nnodes" not in elastic_fields
+        return {"nodes", "master", "worker"}.isdisjoint(
+            job.non_null_fields()
+        ) and "nnodes" not in elastic_fields
     return field not in elastic_fields or getattr(job.elastic, elastic_fields[field]) == value
 
 
@@ -246,7 +275,10 @@ def _is_written_anyway(option: str, value: str, job: JobSpec) -> bool:
     if option == "standalone":
         return most == 1
     first, _, last = value.partition(":")
-    return option == "nnodes" and (_parse_count(first), _parse_count(last or first)) == (least, most)
+    return option == "nnodes" and (_parse_count(first), _parse_count(last or first)) == (
+        least,
+        most,
+    )
 
 
 _COMPILER_OPTIONS = frozenset({"rdzv-endpoint", "node-rank", "master-addr", "standalone"})
@@ -278,8 +310,14 @@ def _launcher_entry(name: str, start: int, tokens: list[str]) -> Entry | str:
     options = options[:-1] if is_module else options
     if not script or " " in script[0]:
         return _PROGRAM.format(_format_list(tokens))
-    obstacle = f"torchrun starts the processes instead of {name}, whose options do not apply" if options else None
-    safe = name == "accelerate"  # deepspeed passes --local_rank to the script, composer sets its own variables
+    obstacle = (
+        f"torchrun starts the processes instead of {name}, whose options do not apply"
+        if options
+        else None
+    )
+    safe = (
+        name == "accelerate"
+    )  # deepspeed passes --local_rank to the script, composer sets its own variables
     return Entry("module" if is_module else "script", script[0], script[1:], {}, obstacle, safe)
 
 
@@ -311,7 +349,9 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
     if "." in basename(first) or not rest:
         return _PROGRAM.format(_format_list(tokens)) if rest else Entry(field, first)
     return (
-        Entry("script", first, rest, safe=False) if rest[0].startswith("-") else _PROGRAM.format(_format_list(tokens))
+        Entry("script", first, rest, safe=False)
+        if rest[0].startswith("-")
+        else _PROGRAM.format(_format_list(tokens))
     )
 
 
@@ -321,9 +361,15 @@ def _help(entry: Entry) -> str:
     if entry.args:
         fields["args"] = _format_list(entry.args)
     if entry.elastic:
-        fields["elastic"] = "{" + ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items()) + "}"
+        fields["elastic"] = (
+            "{"
+            + ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items())
+            + "}"
+        )
     assignments = [f"{name}: {value}" for name, value in fields.items()]
-    text = " and ".join([", ".join(assignments[:-1]), assignments[-1]] if assignments[1:] else assignments)
+    text = " and ".join(
+        [", ".join(assignments[:-1]), assignments[-1]] if assignments[1:] else assignments
+    )
     return f"write {text}" + (f"; {entry.obstacle}" if entry.obstacle else "")
 
 
@@ -338,18 +384,36 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
     edits = [Edit("rename", ("spec", field), entry.field)] if entry.field != field else []
     edits.append(Edit("set", ("spec", entry.field), entry.value))
     holders: list[tuple[Path, list[str] | None]] = [(("spec",), job.args or [])]
-    holders += [(("spec", n), role.args) for n, role in (("master", job.master), ("worker", job.worker)) if role]
+    holders += [
+        (("spec", n), role.args)
+        for n, role in (("master", job.master), ("worker", job.worker))
+        if role
+    ]
     if entry.args:
-        edits += [Edit("set", (*path, "args"), [*entry.args, *args]) for path, args in holders if args is not None]
-    edits += [Edit("set", ("spec", "elastic", name), value) for name, value in entry.elastic.items()]
-    names = [entry.field, *(["args"] if entry.args else []), *(["elastic"] if entry.elastic else [])]
+        edits += [
+            Edit("set", (*path, "args"), [*entry.args, *args])
+            for path, args in holders
+            if args is not None
+        ]
+    edits += [
+        Edit("set", ("spec", "elastic", name), value) for name, value in entry.elastic.items()
+    ]
+    names = [
+        entry.field,
+        *(["args"] if entry.args else []),
+        *(["elastic"] if entry.elastic else []),
+    ]
     return Fix(f"write {', '.join(names)}", tuple(edits), entry.safe)
 
 
 def _format_list(items: list[str] | tuple[str, ...]) -> str:
     """Return a list of strings on one line of YAML."""
     text = (
-        "[" + ", ".join(double_quote(item) if not item or set(item) & _FLOW else scalar(item) for item in items) + "]"
+        "["
+        + ", ".join(
+            double_quote(item) if not item or set(item) & _FLOW else scalar(item) for item in items
+        )
+        + "]"
     )
     return text if len(text) <= _MAX_SHOWN else "[...]"
 

@@ -87,7 +87,11 @@ def _wrong_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Problem:
     from ptcompile.hardware.fabric_machines import fabrics_in, fabrics_of, machines_with
 
     machines = machines_with(job.accelerator or "", cloud)
-    offered = fabrics_in(cloud) if machines is None else fabrics_of([machine.name for machine in machines])
+    offered = (
+        fabrics_in(cloud)
+        if machines is None
+        else fabrics_of([machine.name for machine in machines])
+    )
     message = f"only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
     help = f"use {' or '.join(offered)}, or remove it" if offered else "remove it"
     return problem("fabric-of-another-cloud", _PATH, message, help, stage="run")
@@ -102,5 +106,11 @@ def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]
     ways += [f"name an accelerator that has it: {accelerators}"] if accelerators else []
     help = ", or ".join(ways)
     return problem(
-        "fabric-without-machine", _PATH, message, help, severity="warning", stage="run", authority="ptcompile"
+        "fabric-without-machine",
+        _PATH,
+        message,
+        help,
+        severity="warning",
+        stage="run",
+        authority="ptcompile",
     )

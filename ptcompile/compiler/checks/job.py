@@ -42,14 +42,22 @@ def metadata(parts: SpecParts) -> Problems:
     if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
     elif has_name and prefix is not None and spec.metadata.name != placeholder_name(prefix):
-        yield conflict(("metadata", "generateName"), "name already names the job", "remove one of them")
+        yield conflict(
+            ("metadata", "generateName"), "name already names the job", "remove one of them"
+        )
     elif has_name and (reason := names.why_not_dns_label(spec.metadata.name)):
         yield invalid_field(
-            ("metadata", "name"), f"{spec.metadata.name!r} {reason}", name_help(spec.metadata.name, "llama-sft")
+            ("metadata", "name"),
+            f"{spec.metadata.name!r} {reason}",
+            name_help(spec.metadata.name, "llama-sft"),
         )
-    if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
+    if spec.metadata.namespace is not None and (
+        reason := names.why_not_dns_label(spec.metadata.namespace)
+    ):
         help = name_help(spec.metadata.namespace, "research")
-        yield invalid_field(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
+        yield invalid_field(
+            ("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help
+        )
 
 
 def containers(parts: SpecParts) -> Problems:
@@ -58,9 +66,16 @@ def containers(parts: SpecParts) -> Problems:
     for path, fields, _, _ in parts.every:
         yield from _check_env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
-            roles_train = job.master is not None or job.worker is not None  # then the job itself needs none
+            roles_train = (
+                job.master is not None or job.worker is not None
+            )  # then the job itself needs none
             if len(path) == 2 or roles_train == (len(path) == 3):
-                yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
+                yield problem(
+                    "spec-missing-field",
+                    (*path, "image"),
+                    "is missing: every node needs one",
+                    "add image",
+                )
 
 
 def is_only_too_long(name: str) -> bool:
@@ -81,8 +96,14 @@ def reserved_env(spec: Spec, job: Job, context: Context) -> Problems:
         variables = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
         if role.template.nulls:
             variables |= _nulled_variables(role.template)
-        if not role.trains:  # auxiliary roles have no rank and no torchrun, so no operator overwrites these
-            variables = {key: variables[key] for key in variables if key != "RANK" and not key.startswith("PET_")}
+        if (
+            not role.trains
+        ):  # auxiliary roles have no rank and no torchrun, so no operator overwrites these
+            variables = {
+                key: variables[key]
+                for key in variables
+                if key != "RANK" and not key.startswith("PET_")
+            }
         for name in _overwritten_names(variables, target):
             path = _variable_path(spec.spec, role.name, name)
             yield _reserved_variable(path, name, target)
@@ -92,7 +113,11 @@ def _nulled_variables(template: PodTemplate) -> dict[str, None]:
     """Return the variables that a role sets to null in its main container, by name."""
     main = template.nulls.get("spec", {}).get("containers", {}).get(template.main.name, {})
     env = main.get("env", {})
-    return {} if isinstance(env, tuple) else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
+    return (
+        {}
+        if isinstance(env, tuple)
+        else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
+    )
 
 
 def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Json]]:
@@ -109,12 +134,21 @@ def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str,
 def _main_env(template: Json) -> JsonDict:
     """Return the variables that a pod template of the profile sets in the main container."""
     containers = template.get("spec", {}).get("containers", ())
-    entries = (entry for container in containers if container.get("name") == MAIN for entry in container.get("env", ()))
+    entries = (
+        entry
+        for container in containers
+        if container.get("name") == MAIN
+        for entry in container.get("env", ())
+    )
     return {str(entry.get("name")): entry.get("value") for entry in entries}
 
 
 def _overwritten_names(env: Json, target: Target) -> list[str]:
-    return [k for k, v in env.items() if k in target.overwrites and (v is None or v != target.overwrites[k])]
+    return [
+        k
+        for k, v in env.items()
+        if k in target.overwrites and (v is None or v != target.overwrites[k])
+    ]
 
 
 def _variable_path(job: JobSpec, role: str, name: str) -> Path:
@@ -125,20 +159,34 @@ def _variable_path(job: JobSpec, role: str, name: str) -> Path:
     for path, fields in ((block_path, block), (("spec",), job)):
         if fields is not None and name in fields.env:
             return (*path, "env", name)
-    return (*block_path, "podTemplate") if block is not None and block.pod_template else ("spec", "podTemplate")
+    return (
+        (*block_path, "podTemplate")
+        if block is not None and block.pod_template
+        else ("spec", "podTemplate")
+    )
 
 
 def _reserved_variable(path: Path, name: str, target: Target, field: str | None = None) -> Problem:
-    message = f"the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
-    return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True, field=field)
+    message = (
+        f"the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
+    )
+    return problem(
+        "unsupported-by-target", path, message, f"remove {name}", on_key=True, field=field
+    )
 
 
 def program(parts: SpecParts) -> Problems:
     """Yield an error unless exactly one field sets the program, and if `elastic` is set but nothing starts torchrun."""
     job = parts.job
-    set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
+    set_fields = [
+        name for name in ("script", "module", "command") if getattr(job, name) is not None
+    ]
     for name in set_fields[1:]:
-        yield conflict(("spec", name), f"{set_fields[0]} already sets what runs", f"remove {set_fields[0]} or {name}")
+        yield conflict(
+            ("spec", name),
+            f"{set_fields[0]} already sets what runs",
+            f"remove {set_fields[0]} or {name}",
+        )
     if job.elastic is not None and not set_fields and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
@@ -163,13 +211,21 @@ def node_counts(parts: SpecParts) -> Problems:
         if job.nodes is not None and not least <= job.nodes <= most:
             start = f"{job.nodes} node{'s' * (job.nodes != 1)}"
             message = f"the job starts with {start}, but elastic.nnodes allows {least} to {most}"
-            yield conflict(("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it")
+            yield conflict(
+                ("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it"
+            )
     for path in set_paths[1:]:
-        yield conflict(path, f"{field_path(set_paths[0])} already sets the number of nodes", "set it in one place")
+        yield conflict(
+            path,
+            f"{field_path(set_paths[0])} already sets the number of nodes",
+            "set it in one place",
+        )
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
         yield invalid_field(
-            ("spec", "master", "replicas"), message, "set it to 1 or remove it; worker.replicas counts the other nodes"
+            ("spec", "master", "replicas"),
+            message,
+            "set it to 1 or remove it; worker.replicas counts the other nodes",
         )
 
 
@@ -182,16 +238,28 @@ def torchrun(parts: SpecParts) -> Problems:
     path: Path = ("spec", "elastic")
     least, most = job.node_range()
     if elastic.rdzv_backend == "static" and least < most:
-        yield conflict((*path, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
+        yield conflict(
+            (*path, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d"
+        )
     uses_etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
     if uses_etcd and most == 1:
         yield conflict(
-            (*path, "rdzvBackend"), "a single node has no other node to join", "remove it, or use more nodes"
+            (*path, "rdzvBackend"),
+            "a single node has no other node to join",
+            "remove it, or use more nodes",
         )
     elif uses_etcd and elastic.rdzv_endpoint is None:
-        yield conflict((*path, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
+        yield conflict(
+            (*path, "rdzvBackend"),
+            f"{elastic.rdzv_backend} needs a server",
+            "add rdzvEndpoint: HOST:PORT",
+        )
     if elastic.rdzv_endpoint is not None and not uses_etcd:
-        yield conflict((*path, "rdzvEndpoint"), "is only used with etcd: other backends join at node 0", "remove it")
+        yield conflict(
+            (*path, "rdzvEndpoint"),
+            "is only used with etcd: other backends join at node 0",
+            "remove it",
+        )
     elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
         yield invalid_field(
             (*path, "rdzvEndpoint"),
@@ -200,10 +268,16 @@ def torchrun(parts: SpecParts) -> Problems:
         )
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
-            message = "torchrun splits its --rdzv-conf at commas and '=', so neither is allowed here"
+            message = (
+                "torchrun splits its --rdzv-conf at commas and '=', so neither is allowed here"
+            )
             yield invalid_field((*path, "rdzvConfigs", key), message, None)
-        elif value is not None and (reason := why_not_option(key, str(value), elastic.rdzv_backend)):
-            yield invalid_field((*path, "rdzvConfigs", key), f"{value!r} {reason}, or torchrun does not start", None)
+        elif value is not None and (
+            reason := why_not_option(key, str(value), elastic.rdzv_backend)
+        ):
+            yield invalid_field(
+                (*path, "rdzvConfigs", key), f"{value!r} {reason}, or torchrun does not start", None
+            )
 
 
 def profile_references(parts: SpecParts) -> Problems:
@@ -223,7 +297,12 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
     path = ("spec", "spot")
     spot = cluster.spec.spot
     name = cluster.metadata.name
-    if spot.node_labels or spot.tolerations or spot.match_expressions or hardware.spot_nodes(cluster) is not None:
+    if (
+        spot.node_labels
+        or spot.tolerations
+        or spot.match_expressions
+        or hardware.spot_nodes(cluster) is not None
+    ):
         return
     if "spot" in cluster.spec.model_fields_set:
         message = f"the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
@@ -245,11 +324,15 @@ def queue(parts: SpecParts) -> Problems:
     job = parts.job
     cluster = parts.cluster
     values = (("queue", job.queue), ("priority", job.priority))
-    for (field, name), label in zip(values, QUEUE_LABELS.get(cluster.spec.queue_system or "", ()), strict=False):
+    for (field, name), label in zip(
+        values, QUEUE_LABELS.get(cluster.spec.queue_system or "", ()), strict=False
+    ):
         written = parts.spec.metadata.labels.get(label)
         if name is not None and written is not None and written != name:
             path = ("metadata", "labels", label)
-            yield conflict(path, f"{written!r} differs from spec.{field}, {name!r}", "set it in one place")
+            yield conflict(
+                path, f"{written!r} differs from spec.{field}, {name!r}", "set it in one place"
+            )
     for field, name in values:
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield invalid_field(("spec", field), f"{name!r} {reason}", name_help(name, "team-a"))
@@ -262,7 +345,9 @@ def queue(parts: SpecParts) -> Problems:
             listing = f"use one of {', '.join(levels)}"
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
             yield invalid_field(
-                ("spec", "topology", strength), message, f"did you mean {suggestion}?" if suggestion else listing
+                ("spec", "topology", strength),
+                message,
+                f"did you mean {suggestion}?" if suggestion else listing,
             )
 
 
@@ -290,7 +375,11 @@ def part_names(parts: SpecParts) -> Problems:
     master, worker = job.node_names()
     if master == worker:
         worker_path = ("names", "worker") if job.names.non_null_fields() else list(names_by_path)[1]
-        yield conflict(("spec", *worker_path), "master and worker have the same name", "give them different names")
+        yield conflict(
+            ("spec", *worker_path),
+            "master and worker have the same name",
+            "give them different names",
+        )
 
 
 def _check_env(path: Path, fields: PodFields) -> Problems:
@@ -300,7 +389,9 @@ def _check_env(path: Path, fields: PodFields) -> Problems:
             message = f"YAML turned the name of a variable into {name}: {cause}"
             variable_path: Path = (*path, "env", name)
             help = "write the name in quotes"
-            yield problem("spec-invalid-value", variable_path, message, help, severity="warning", on_key=True)
+            yield problem(
+                "spec-invalid-value", variable_path, message, help, severity="warning", on_key=True
+            )
         if value is not None and not isinstance(value, str) and len(value.non_null_fields()) != 1:
             help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield invalid_field((*path, "env", name), "a variable has exactly one source", help)
@@ -319,13 +410,21 @@ def run_policy(parts: SpecParts) -> Problems:
         return
     restarts = _in_place_restart(part for part in parts.every if not part.auxiliary)
     if policy.on_pod_failure is not None and restarts is not None:
-        message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
+        message = (
+            f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
+        )
         yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")
     if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
         message = f"FailJob retries nothing, but backoffLimit allows {policy.backoff_limit}"
-        yield conflict((*_POLICY, "onPodFailure"), message, "use RestartPod or RestartJob, or remove backoffLimit")
+        yield conflict(
+            (*_POLICY, "onPodFailure"),
+            message,
+            "use RestartPod or RestartJob, or remove backoffLimit",
+        )
     anywhere = _in_place_restart(parts.every)
-    retry = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
+    retry = (
+        policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
+    )
     if policy.backoff_limit == 0 and retry is not None and retry != "Always":
         yield problem(
             "no-retries-left",
@@ -379,13 +478,23 @@ def _check_image(path: Path, image: str) -> Problems:
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
-def _check_container_name(path: Path, container: JsonDict, main: str, image: str | None) -> Problems:
+def _check_container_name(
+    path: Path, container: JsonDict, main: str, image: str | None
+) -> Problems:
     """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
         text = f"{name} is a container next to {main} with the same image"
         help = f"to change the main container, name it {main}"
-        yield problem("same-image-beside", path, text, help, severity="warning", stage="run", authority="ptcompile")
+        yield problem(
+            "same-image-beside",
+            path,
+            text,
+            help,
+            severity="warning",
+            stage="run",
+            authority="ptcompile",
+        )
 
 
 _RESERVED_ROLE_NAMES = {
@@ -405,13 +514,24 @@ def role_names(parts: SpecParts) -> Problems:
         return
     if len(job.roles) > (max_roles := limits().roles):
         yield problem(
-            "too-large", ("spec", "roles"), f"has more than {max_roles} roles", "use fewer roles with more pods each"
+            "too-large",
+            ("spec", "roles"),
+            f"has more than {max_roles} roles",
+            "use fewer roles with more pods each",
         )
         return
-    fields_by_name = {name: field for (field, part), name in job.part_names().items() if part != "container"}
-    variables = {operator.role_prefix: operator.title for operator in OPERATORS if operator.role_prefix}
+    fields_by_name = {
+        name: field for (field, part), name in job.part_names().items() if part != "container"
+    }
+    variables = {
+        operator.role_prefix: operator.title for operator in OPERATORS if operator.role_prefix
+    }
     template = parts.cluster.spec.defaults.pod_template.get("spec", {})
-    sidecars = {item.get("name") for key in ("containers", "initContainers") for item in template.get(key, ())}
+    sidecars = {
+        item.get("name")
+        for key in ("containers", "initContainers")
+        for item in template.get(key, ())
+    }
     for name in job.roles:
         path: Path = ("spec", "roles", name)
         if name in _RESERVED_ROLE_NAMES:
@@ -427,13 +547,19 @@ def role_names(parts: SpecParts) -> Problems:
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
-            yield _bad_role_name(path, f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader"))
+            yield _bad_role_name(
+                path, f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader")
+            )
         elif len(name) > _MAX_ROLE_NAME:
             message = f"{name!r} has {len(name)} characters, which leaves too few for the job's name in pod names"
-            yield _bad_role_name(path, message, f"use at most {_MAX_ROLE_NAME} characters, such as loader")
+            yield _bad_role_name(
+                path, message, f"use at most {_MAX_ROLE_NAME} characters, such as loader"
+            )
         elif titles := [title for prefix, title in variables.items() if name.startswith(prefix)]:
             yield _bad_role_name(
-                path, f"the variable of {name!r} collides with one that {titles[0]} sets", "choose another name"
+                path,
+                f"the variable of {name!r} collides with one that {titles[0]} sets",
+                "choose another name",
             )
         elif name in sidecars:
             message = f"the profile's pod template already has a container {name!r}, the name of the role's container"

@@ -37,7 +37,9 @@ def kubernetes_field_problems(job: JobSpec) -> Problems:
 
 def profile_template_problems(profile: ClusterProfile) -> Problems:
     """Yield the errors of Kubernetes' decoder in a profile's pod templates."""
-    yield from _check_template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
+    yield from _check_template(
+        ("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template
+    )
     for name, fabric in profile.spec.fabrics.items():
         yield from _check_template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
 
@@ -55,7 +57,9 @@ def _check_fields(block: Path, fields: PodFields) -> Problems:
 
         marked = _kubernetes_pod(traced_block(fields, block))
         for decode_problem in problems:
-            yield with_path(decode_problem, source_path_in(marked, decode_problem.path) or ("spec",))
+            yield with_path(
+                decode_problem, source_path_in(marked, decode_problem.path) or ("spec",)
+            )
 
 
 _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)
@@ -65,7 +69,11 @@ def _kubernetes_pod(fields: PodFields) -> JsonDict:
     """Return a pod of the block's fields that the spec's models do not type, or {} if it sets none."""
     set_fields = fields.model_fields_set
     words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
-    if not words or (len(words) == 1 and words[0].spec_field == "env" and all(map(_is_plain, fields.env.values()))):
+    if not words or (
+        len(words) == 1
+        and words[0].spec_field == "env"
+        and all(map(_is_plain, fields.env.values()))
+    ):
         return {}
     return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]}
 
@@ -75,15 +83,24 @@ def _is_plain(value: object) -> bool:
 
 
 def _decode_problems(pod: Json) -> list[Problem]:
-    return [*pod_decode_problems(pod), *(_null_item_problems(pod, ()) if _has_null_item(pod) else ())]
+    return [
+        *pod_decode_problems(pod),
+        *(_null_item_problems(pod, ()) if _has_null_item(pod) else ()),
+    ]
 
 
 def _check_patch(path: Path, patch: Json) -> Problems:
     if not patch:
         return
     for key in patch.keys() - {"metadata", "spec"}:
-        help = "move it to podTemplate.spec" if key[:1].islower() else "remove it; a pod template has metadata and spec"
-        yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
+        help = (
+            "move it to podTemplate.spec"
+            if key[:1].islower()
+            else "remove it; a pod template has metadata and spec"
+        )
+        yield problem(
+            "spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True
+        )
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         suggestion = closest_match(key, _PATCH_METADATA)
@@ -99,15 +116,22 @@ def _check_patch(path: Path, patch: Json) -> Problems:
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
         message = "the target sets the restart policy of the pods"
         yield problem(
-            "spec-conflict", (*path, "spec", "restartPolicy"), message, "set restartPolicy under spec instead"
+            "spec-conflict",
+            (*path, "spec", "restartPolicy"),
+            message,
+            "set restartPolicy under spec instead",
         )
     for null_path, noun in _NEVER_NULL.items():
         if get(patch, null_path, MISSING) is None:
             help = "remove it; null removes the value that is set otherwise"
-            yield problem("spec-conflict", (*path, *null_path), f"every pod needs {noun}", help, on_key=True)
+            yield problem(
+                "spec-conflict", (*path, *null_path), f"every pod needs {noun}", help, on_key=True
+            )
     template = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
-        template["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
+        template["metadata"] = {
+            key: value for key, value in metadata.items() if key in _PATCH_METADATA
+        }
     yield from _check_template(path, template)
 
 

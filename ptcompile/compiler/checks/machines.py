@@ -61,7 +61,9 @@ def machine_misfits(parts: SpecParts) -> Problems:
 
     name = job.accelerator or ""
     cloud = cluster.spec.cloud
-    is_built_in = name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
+    is_built_in = (
+        name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
+    )
     if not is_built_in or cluster.spec.node_pools:
         return
     candidates = machines_of(name, cloud, largest=False)
@@ -75,14 +77,18 @@ def machine_misfits(parts: SpecParts) -> Problems:
                 yield misfit
 
 
-def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Problems:
+def _check_part(
+    part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile
+) -> Problems:
     amounts = _requested_amounts(part, job, cluster)
     cloud = cluster.spec.cloud
     part_misfits = list(misfits([amount.ask for amount in amounts], machines, cloud))
     for misfit in part_misfits:
         amount = next(amount for amount in amounts if amount.ask is misfit.ask)
         yield _misfit_problem(misfit, amount, job.accelerator or "", cloud)
-    if not part_misfits and "/" not in (job.accelerator or ""):  # a slice is a defined part of a machine
+    if not part_misfits and "/" not in (
+        job.accelerator or ""
+    ):  # a slice is a defined part of a machine
         yield from _check_share(amounts, machines, job, cloud)
     yield from _check_disk(part, job, machines, cluster)
 
@@ -92,16 +98,27 @@ def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) ->
     amounts = part.amounts
     gpu_resource = hardware.gpu_resource(cluster, job.accelerator)
     nics = hardware.per_machine_resource(cluster, job.fabric)
-    is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # one device provides several slices
-    measures = {**({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}), "cpu": "cpu", "memory": "memory"}
+    is_slice = (
+        "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"
+    )  # one device provides several slices
+    measures = {
+        **({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}),
+        "cpu": "cpu",
+        "memory": "memory",
+    }
     if nics is not None and job.fabric:
         measures[nics] = _counted_fabric(job.fabric, cluster)
-    blocks: list[tuple[Path, Resources]] = [(part.path, part.fields.resources), (("spec",), job.resources)]
+    blocks: list[tuple[Path, Resources]] = [
+        (part.path, part.fields.resources),
+        (("spec",), job.resources),
+    ]
     requested = []
     for name, measure in measures.items():
         text = amounts.requests.get(name) or amounts.limits.get(name)
         if text is not None:
-            requested.append(_Amount(_amount_path(blocks, name), text, Ask(measure, total_quantity(text).nano)))
+            requested.append(
+                _Amount(_amount_path(blocks, name), text, Ask(measure, total_quantity(text).nano))
+            )
     return requested
 
 
@@ -110,7 +127,11 @@ def _counted_fabric(fabric: str, cluster: ClusterProfile) -> str:
     from ptcompile.hardware.fabrics import FABRICS
 
     built_in = FABRICS.get(fabric)
-    return built_in.companions.get(cluster.spec.cloud or "", fabric) if built_in is not None else fabric
+    return (
+        built_in.companions.get(cluster.spec.cloud or "", fabric)
+        if built_in is not None
+        else fabric
+    )
 
 
 def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
@@ -132,7 +153,13 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
         text = f"{amount.text}: of its {misfit.has}, {misfit.machine} leaves {misfit.left}"
         help = "request less, so that DaemonSets fit too"
         return problem(
-            "takes-the-whole-machine", amount.path, text, help, severity="warning", stage="run", authority="kubelet"
+            "takes-the-whole-machine",
+            amount.path,
+            text,
+            help,
+            severity="warning",
+            stage="run",
+            authority="kubelet",
         )
     on_cloud = f" on {cloud}" if cloud else ""
     message = f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} ({misfit.machine})"
@@ -141,7 +168,9 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
     return problem("fits-no-machine", amount.path, message, help, stage="run")
 
 
-def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Problems:
+def _check_share(
+    amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None
+) -> Problems:
     """Yield a note if a node takes part of its machine's accelerators, so only other pods can use the rest."""
     shared = find_shared_machine([amount.ask for amount in amounts], machines, cloud)
     devices = next((amount for amount in amounts if amount.ask.what == "devices"), None)
@@ -156,21 +185,29 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
     used_part = f"uses {requested} of the {shared.devices} accelerators of {shared.machine}"
     message = f"{used_part}; other pods can use the remaining {rest}"
     if used < shared.devices and pods == shared.pods:
-        message = (
-            f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
-        )
+        message = f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
     help = f"request {shared.devices} per node, on fewer nodes"
     yield problem(
-        "part-of-a-machine", devices.path, message, help, severity="note", stage="style", authority="ptcompile"
+        "part-of-a-machine",
+        devices.path,
+        message,
+        help,
+        severity="note",
+        stage="style",
+        authority="ptcompile",
     )
 
 
-def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Problems:
+def _check_disk(
+    part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile
+) -> Problems:
     """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks elsewhere."""
     name = "ephemeral-storage"
     cloud = cluster.spec.cloud
     storage = part.amounts.requests.get(name) or part.amounts.limits.get(name)
-    disks = {machine.name: nano(DISKS[machine.name]) for machine in machines if machine.name in DISKS}
+    disks = {
+        machine.name: nano(DISKS[machine.name]) for machine in machines if machine.name in DISKS
+    }
     if storage is None or len(disks) < len(machines):
         return
     largest = max(disks, key=disks.__getitem__)
@@ -186,7 +223,13 @@ def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
     path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)
     text = f"{storage}: {message}"
     yield problem(
-        "ephemeral-storage-above-disk", path, text, help, severity="warning", stage="run", authority="kubelet"
+        "ephemeral-storage-above-disk",
+        path,
+        text,
+        help,
+        severity="warning",
+        stage="run",
+        authority="kubelet",
     )
 
 
@@ -211,7 +254,14 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
             path = ("spec", *misfit.path)
             yield (
                 role.name,
-                problem("fits-no-machine", path, misfit.text, misfit.help, severity=misfit.severity, stage="run"),
+                problem(
+                    "fits-no-machine",
+                    path,
+                    misfit.text,
+                    misfit.help,
+                    severity=misfit.severity,
+                    stage="run",
+                ),
             )
         if role.trains:
             training.append(placement)
@@ -224,7 +274,11 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
 def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
     """Return the accelerators that a pod claims instead of requesting them."""
     claimed = accelerators_in(job.claims, template.extra)
-    return {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)} if claimed else {}
+    return (
+        {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)}
+        if claimed
+        else {}
+    )
 
 
 def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Problems:

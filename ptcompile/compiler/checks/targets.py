@@ -56,7 +56,9 @@ class Room(NamedTuple):
 
 def room(job: Job, target: Target) -> Room:
     """Return the maximum length of a job's name that leaves room for every derived name of these pods."""
-    return _tightest_room(target.derived or _OBJECT_NAME, tuple(target.groups(job)) or (IndexedGroup("", job.nodes),))
+    return _tightest_room(
+        target.derived or _OBJECT_NAME, tuple(target.groups(job)) or (IndexedGroup("", job.nodes),)
+    )
 
 
 _OBJECT_NAME = (Derived("the object", "{job}", "facts/api-server", SUBDOMAIN),)
@@ -116,7 +118,16 @@ def unread_annotations(job: Job, target: Target) -> Problems:
                 owner = operator.title or f"{operator.kinds[0].name} objects"
                 message = f"{purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
-                yield problem_at("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+                yield problem_at(
+                    "not-carried-over",
+                    path,
+                    message,
+                    help,
+                    "warning",
+                    "run",
+                    "ptcompile",
+                    on_key=True,
+                )
 
 
 def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Problems:
@@ -140,7 +151,11 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Probl
             problem_path: Path = path if is_explicit else SPEC
             help = f"use a {path[-1]} with another name"
             yield problem_at(
-                "spec-invalid-value", problem_path, text, help, stage="pod" if target == "volcano" else "apply"
+                "spec-invalid-value",
+                problem_path,
+                text,
+                help,
+                stage="pod" if target == "volcano" else "apply",
             )
 
 
@@ -152,22 +167,32 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Problems:
         return
     if target == "volcano" and system == "kai":
         yield unsupported_by_target(
-            _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
+            _QUEUE,
+            "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's",
+            "use another target",
         )
     versions = cluster.versions()
-    patched = has_feature("kueue-runtime-patches", versions) and not has_feature("runtime-patches", versions)
+    patched = has_feature("kueue-runtime-patches", versions) and not has_feature(
+        "runtime-patches", versions
+    )
     if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs through runtimePatches, so on Trainer before 2.2 the job would never start"
-        yield unsupported_by_target(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
+        yield unsupported_by_target(
+            _QUEUE, message, "use the target jobset, or a newer Trainer", "kueue"
+        )
     is_explicit = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if target == "volcano" and system == "kueue" and is_explicit:
         yield done_differently(
-            _QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target"
+            _QUEUE,
+            "Kueue does not know Volcano's Job: it needs a Volcano queue",
+            "use another target",
         )
     if job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
-        yield done_differently(path, message, "remove queue if something else should start the job", "kueue")
+        yield done_differently(
+            path, message, "remove queue if something else should start the job", "kueue"
+        )
 
 
 def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
@@ -175,8 +200,12 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
 
     A priority without a queue is an error already.
     """
-    is_explicit = "queue_system" in cluster.spec.model_fields_set and cluster.spec.queue_system == "kueue"
-    has_queue = job.queue is not None or job.priority is not None or queue_systems.KUEUE_QUEUE in job.labels
+    is_explicit = (
+        "queue_system" in cluster.spec.model_fields_set and cluster.spec.queue_system == "kueue"
+    )
+    has_queue = (
+        job.queue is not None or job.priority is not None or queue_systems.KUEUE_QUEUE in job.labels
+    )
     if not is_explicit or has_queue or target == "volcano" or cluster.spec.multi_kueue:
         return
     message = (
@@ -184,7 +213,9 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
         "namespace has a LocalQueue named default"
     )
     help = "add queue, set defaults.queue in the profile, or write queue: null for a job outside of all queues"
-    yield problem_at("unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue")
+    yield problem_at(
+        "unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue"
+    )
 
 
 def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
@@ -192,18 +223,23 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
     versions = cluster.versions()
     since = {
         "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue only since 1.32"),
-        "pytorchjob": ("training-managed-by", "the training-operator leaves a PyTorchJob to Kueue only since 1.9"),
+        "pytorchjob": (
+            "training-managed-by",
+            "the training-operator leaves a PyTorchJob to Kueue only since 1.9",
+        ),
         "trainjob": ("trainjob-managed-by", "Trainer leaves a TrainJob to Kueue only since 2.3"),
     }
     system = cluster.spec.queue_system
     if system != "kueue":
-        message = (
-            f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start the job"
+        message = f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start the job"
+        yield unsupported_by_target(
+            _QUEUE, message, "remove multiKueue or queueSystem from the profile"
         )
-        yield unsupported_by_target(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
     elif target == "volcano":
         yield unsupported_by_target(
-            _QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob"
+            _QUEUE,
+            "MultiKueue does not know Volcano's Job",
+            "use the target job, jobset or pytorchjob",
         )
     elif target in since and not has_feature(since[target][0], versions):
         yield unsupported_by_target(
@@ -220,7 +256,9 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:
         return
     if queue is None and (system == "kueue" or gang_scheduler_of(job, cluster) == "none"):
         help = "add queue, or use priorityClassName, which is for the pods"
-        yield unsupported_by_target(_PRIORITY, "priority orders the jobs of a queue, but this job has no queue", help)
+        yield unsupported_by_target(
+            _PRIORITY, "priority orders the jobs of a queue, but this job has no queue", help
+        )
     elif system == "volcano" and target in {"pod", "trainjob"}:
         owner = "Volcano" if target == "pod" else "Trainer"
         for role in job.roles:
@@ -248,13 +286,17 @@ def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Proble
     elif level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "Kueue")
     elif len(groups) > 1 and not can_share_domain(groups):
-        message = f"Kueue keeps each of the {len(groups)} pod sets close together, but not all of them"
+        message = (
+            f"Kueue keeps each of the {len(groups)} pod sets close together, but not all of them"
+        )
         help = "use one pod template for all nodes, and at most one other pod"
         yield done_differently(TOPOLOGY, message, help, "kueue")
 
 
 def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
-    is_queued = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
+    is_queued = (
+        cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
+    )
     scheduler = gang_scheduler(cluster)
     if target.name == "volcano" and scheduler not in {"none", "volcano"} and not is_queued:
         message = f"Volcano places the pods of its Jobs itself, not {BY_GANG_SCHEDULER[scheduler].title or scheduler}"

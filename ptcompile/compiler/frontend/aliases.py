@@ -58,7 +58,10 @@ def _table() -> Mapping[str, Alias]:
 def find_value(field: str, value: object) -> str | None:
     """Return the value of a field, such as a target, for another tool's name of it, or None."""
     names = _TABLE["values"].get(field, {}) if isinstance(value, str) else {}
-    return next((own for own, others in names.items() if normalize(str(value)) in map(normalize, others)), None)
+    return next(
+        (own for own, others in names.items() if normalize(str(value)) in map(normalize, others)),
+        None,
+    )
 
 
 def find_alias(name: str) -> Alias | None:

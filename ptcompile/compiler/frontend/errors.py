@@ -27,8 +27,13 @@ _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 _ENV = {
     "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
     "value": "write the value itself: {name}: value",
-    **dict.fromkeys(("secret", "secretName", "fromSecret"), "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}"),
-    **dict.fromkeys(("configMap", "configMapName"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"),
+    **dict.fromkeys(
+        ("secret", "secretName", "fromSecret"),
+        "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
+    ),
+    **dict.fromkeys(
+        ("configMap", "configMapName"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"
+    ),
 }
 """Fields of Kubernetes' env entries that a variable of the spec does not have."""
 
@@ -56,7 +61,11 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
         return FieldSuggestion(f"write {field_path(path[:-1])}.devices: {{{key}: 1}}")
     if path[:2] == ("spec", "roles") and key in _LAUNCH_FIELDS:
         return FieldSuggestion("write command: torchrun starts only the nodes of the job")
-    if root.file == SPEC_FILE and path[:1] == ("spec",) and (known := _known_name(key, path, block, root)):
+    if (
+        root.file == SPEC_FILE
+        and path[:1] == ("spec",)
+        and (known := _known_name(key, path, block, root))
+    ):
         return known
     if home := _closest_home(key, path, block, root):
         return FieldSuggestion(f"use {field_path(home)}", home)
@@ -74,18 +83,36 @@ def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggest
     exact_paths = [home for home in _paths_by_name(root).get(name, ()) if home[:-1] != path[:-1]]
     if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
         return _alias_suggestion(alias, path, block)
-    return FieldSuggestion(aliases.DOCUMENT[name]) if len(path) == 2 and name in aliases.DOCUMENT else None
+    return (
+        FieldSuggestion(aliases.DOCUMENT[name])
+        if len(path) == 2 and name in aliases.DOCUMENT
+        else None
+    )
 
 
 _OTHER_OPTIONS = frozenset(
-    {"node-rank", "master-addr", "master-port", "standalone", "module", "help", "use-env", "print-completion"}
+    {
+        "node-rank",
+        "master-addr",
+        "master-port",
+        "standalone",
+        "module",
+        "help",
+        "use-env",
+        "print-completion",
+    }
 )
 """Options of torchrun that follow from other fields of the spec, or that start no training."""
 
 
 def _torchrun_option_help(key: str) -> str | None:
     """Return how to set an option of torchrun that `elastic` does not have, or None for any other name."""
-    from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, SWITCHES, option_variable
+    from ptcompile.simulator.launchers.torchrun import (
+        COMMAND_LINE_ONLY,
+        OPTIONS,
+        SWITCHES,
+        option_variable,
+    )
 
     names = {aliases.normalize(option): option for option in OPTIONS - _OTHER_OPTIONS}
     option = names.get(aliases.normalize(key))
@@ -132,18 +159,24 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
     if not 4 <= len(normalized) <= _MAX_FIELD:
         return None
     max_distance = 1 if len(normalized) < 7 else 2
-    distances = {name: distance(normalized, aliases.normalize(name), max_distance) for name in names}
+    distances = {
+        name: distance(normalized, aliases.normalize(name), max_distance) for name in names
+    }
     best = min(distances, key=lambda name: (distances[name], name), default=None)
     if best is not None and distances[best] <= max_distance and best[:1].lower() == normalized[:1]:
         return best
     if contained := [
-        name for name in names if aliases.normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
+        name
+        for name in names
+        if aliases.normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
     ]:
         return max(contained, key=len)
     words = {word.lower() for word in _WORD.findall(key)}
     words_by_name = {name: {word.lower() for word in _WORD.findall(name)} for name in names}
     matches = [
-        name for name, name_words in words_by_name.items() if words < name_words and 2 * len(words) > len(name_words)
+        name
+        for name, name_words in words_by_name.items()
+        if words < name_words and 2 * len(words) > len(name_words)
     ]
     return matches[0] if len(matches) == 1 else None
 
@@ -155,13 +188,19 @@ _MAX_FIELD = 64
 def _closest_home(key: str, path: Path, block: Block, root: Block) -> Path | None:
     """Return the path of a field with this name that shares most with `path`; the shortest if several do."""
     below = ((*path[:-1], *home) for home in _paths_by_name(block).get(aliases.normalize(key), ()))
-    homes = [home for home in (*below, *_paths_by_name(root).get(aliases.normalize(key), ())) if home[:-1] != path[:-1]]
+    homes = [
+        home
+        for home in (*below, *_paths_by_name(root).get(aliases.normalize(key), ()))
+        if home[:-1] != path[:-1]
+    ]
     return min(homes, key=lambda home: (-_common_depth(home, path), len(home)), default=None)
 
 
 def _common_depth(home: Path, path: Path) -> int:
     pairs = zip(home[:-1], path[:-1], strict=False)
-    return next((depth for depth, (a, b) in enumerate(pairs) if a != b), min(len(home), len(path)) - 1)
+    return next(
+        (depth for depth, (a, b) in enumerate(pairs) if a != b), min(len(home), len(path)) - 1
+    )
 
 
 @cache
@@ -240,7 +279,10 @@ _JSON_TYPES = {"a string": "string", "a whole number": "integer", "true or false
 
 
 _PATTERN_TEXTS = {
-    r"^1\.[0-9]{1,3}$": ("a minor release of Kubernetes", "write 1 and the minor version, such as 1.34"),
+    r"^1\.[0-9]{1,3}$": (
+        "a minor release of Kubernetes",
+        "write 1 and the minor version, such as 1.34",
+    ),
     r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$": (
         "a release",
         "write at least the major and minor version, such as 2.5",
@@ -260,7 +302,11 @@ def problems(violations: Iterable[SpecViolation], data: Any, document: Block) ->
         by_path.setdefault(violation.path, []).append(violation)
     # the other branch of a union reports the whole value, this one a part
     outer = {path[:size] for path in by_path for size in range(len(path))}
-    return [_to_problem(path, group, data, document) for path, group in by_path.items() if path not in outer]
+    return [
+        _to_problem(path, group, data, document)
+        for path, group in by_path.items()
+        if path not in outer
+    ]
 
 
 def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document: Block) -> Problem:
@@ -271,9 +317,13 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         return _unknown_field(path, data, document)
     if violation.kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
-    if bound := next((item for item in violations if item.kind.startswith(("greater_than", "less_than"))), None):
+    if bound := next(
+        (item for item in violations if item.kind.startswith(("greater_than", "less_than"))), None
+    ):
         return invalid_field(
-            path, f"{_describe_value(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}", None
+            path,
+            f"{_describe_value(bound.value)}: {bound.message[:1].lower()}{bound.message[1:]}",
+            None,
         )
     if "literal_error" in by_kind:
         return _literal_problem(path, by_kind["literal_error"], violations)
@@ -281,11 +331,17 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         suggestion = quantity.likely_quantity(value) if isinstance(value, str) else None
         fix = fixes.fix_quantity(value) if suggestion else None
         help = f"did you mean {suggestion}?" if suggestion else None
-        return problem("spec-invalid-value", path, str(violation.error), help, fix=fix and fix.at(path))
-    expected = list(dict.fromkeys(_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES))
+        return problem(
+            "spec-invalid-value", path, str(violation.error), help, fix=fix and fix.at(path)
+        )
+    expected = list(
+        dict.fromkeys(_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES)
+    )
     if expected:
         help = _quoting_help(value) if "a string" in expected else None
-        fix = fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value) if len(expected) == 1 else None
+        fix = (
+            fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value) if len(expected) == 1 else None
+        )
         help, fix = form_help(path, value) or (help, fix)
         if help is None and fix is not None and isinstance(value, str):
             help = f"{fix.title}, without quotes"
@@ -297,12 +353,16 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
 
 
-def _literal_problem(path: Path, violation: SpecViolation, violations: list[SpecViolation]) -> Problem:
+def _literal_problem(
+    path: Path, violation: SpecViolation, violations: list[SpecViolation]
+) -> Problem:
     value = violation.value
     allowed = violation.expected
     type_names = [_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES]
     other_name = aliases.find_value(str(path[-1]), value) if path else None
-    suggestion = other_name or (closest_match(str(value), allowed) if isinstance(value, str) else None)
+    suggestion = other_name or (
+        closest_match(str(value), allowed) if isinstance(value, str) else None
+    )
     help = f"did you mean {suggestion}?" if suggestion else None
     fix = fixes.fix_spelling(value, suggestion) if isinstance(value, str) else None
     if isinstance(value, bool) or value is None:
@@ -333,9 +393,12 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
     help = (
         f"did you mean {likely}?"
         if likely
-        else (block and misplaced_field_help(key, path, block, document)) or _siblings_help(siblings, path, document)
+        else (block and misplaced_field_help(key, path, block, document))
+        or _siblings_help(siblings, path, document)
     )
-    return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
+    return problem(
+        "spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path)
+    )
 
 
 def _sibling_alias(key: str, path: Path, siblings: Iterable[str]) -> str | None:
@@ -366,7 +429,11 @@ _MAX_LISTED_FIELDS = 12
 def _siblings_help(siblings: Sequence[str], path: Path, document: Block) -> str:
     """Return the help that lists the known fields, or says where to find a long list."""
     if len(siblings) > _MAX_LISTED_FIELDS:
-        address = field_path(path[:-1]) if document.file == SPEC_FILE else f"ClusterProfile.{field_path(path[:-1])}"
+        address = (
+            field_path(path[:-1])
+            if document.file == SPEC_FILE
+            else f"ClusterProfile.{field_path(path[:-1])}"
+        )
         return f"run ptcompile explain {address} to list its fields"
     return f"use one of {', '.join(sorted(siblings))}" if siblings else "remove it"
 
@@ -438,7 +505,11 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
     if value is None:
         return "leave it out: null stands only for values that something else would fill in", None
     if path[-2:-1] and path[-2] in _ITEMS and isinstance(value, str):
-        cure = FixTemplate("write a mapping", "set", {"name": value}) if path[-2] == "imagePullSecrets" else None
+        cure = (
+            FixTemplate("write a mapping", "set", {"name": value})
+            if path[-2] == "imagePullSecrets"
+            else None
+        )
         return f"write {_ITEMS[path[-2]].format(shorten(value, _MAX_COMMAND))}", cure
     if path and (seconds := _seconds(path[-1], value)) is not None:
         return f"write {seconds}, in seconds", FixTemplate(f"write {seconds}", "set", seconds)
@@ -461,7 +532,11 @@ def _env_mapping(entries: list[Any]) -> JsonDict | None:
     """Return Kubernetes' env entries as a mapping of the spec, or None for other items and repeated names."""
     variables: JsonDict = {}
     for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or entry["name"] in variables:
+        if (
+            not isinstance(entry, dict)
+            or not isinstance(entry.get("name"), str)
+            or entry["name"] in variables
+        ):
             return None
         source = entry.get("valueFrom")
         value = entry.get("value", "")

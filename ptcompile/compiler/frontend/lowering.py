@@ -46,7 +46,9 @@ def nulls_of_fields(fields: PodFields, path: Path, container: str) -> Tree:
         "main": ("spec", "containers", container),
     }
     set_fields = fields.model_fields_set
-    for spec_key, attribute, holder, field, _, _ in [word for word in _NULLABLE if word.attribute in set_fields]:
+    for spec_key, attribute, holder, field, _, _ in [
+        word for word in _NULLABLE if word.attribute in set_fields
+    ]:
         value = getattr(fields, attribute)
         if value is None:
             _set_null(tree, (*holders[holder], field), (*path, spec_key))
@@ -97,7 +99,10 @@ _JOB: Path = ("spec",)
 
 def roles_of(job: JobSpec) -> tuple[ir.Role, ...]:
     """Return all roles of a job: training roles, then auxiliary roles."""
-    return (*_training_roles(job), *(_auxiliary_role(name, job, role) for name, role in job.roles.items()))
+    return (
+        *_training_roles(job),
+        *(_auxiliary_role(name, job, role) for name, role in job.roles.items()),
+    )
 
 
 def _training_roles(job: JobSpec) -> tuple[ir.Role, ...]:
@@ -120,9 +125,13 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
         own_amounts = lower_resources(role.resources)
     patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
     if role is not None:
-        patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name)))
+        patches.append(
+            ((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name))
+        )
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
-    return ir.Role(name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart)
+    return ir.Role(
+        name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart
+    )
 
 
 def _apply_patches(
@@ -144,7 +153,9 @@ def _apply_patches(
             nulls = merge_nulls(nulls, nulls_of_patch(patch, path))
     pod = pods.read(template, main)
     if own_amounts.nulls:
-        pod = pod.with_main(pod.main._replace(resources=pod.main.resources._replace(nulls=own_amounts.nulls)))
+        pod = pod.with_main(
+            pod.main._replace(resources=pod.main.resources._replace(nulls=own_amounts.nulls))
+        )
     return pod._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else pod
 
 
@@ -162,7 +173,8 @@ def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
         "spec": {
             **spec,
             "containers": [
-                {**container, "name": MAIN} if container.get("name") == name else container for container in containers
+                {**container, "name": MAIN} if container.get("name") == name else container
+                for container in containers
             ],
         },
     }
@@ -182,7 +194,9 @@ def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     role_nulls = nulls_of_fields(role, path, name)
     template = merge(pods.without_paths(template, role_nulls), template_of(role, name))
     patches = [((*path, "podTemplate"), role.pod_template)]
-    pod = _apply_patches(template, merge_nulls(nulls, role_nulls), lower_resources(role.resources), patches, name)
+    pod = _apply_patches(
+        template, merge_nulls(nulls, role_nulls), lower_resources(role.resources), patches, name
+    )
     return ir.Role(name, role.replicas, pod, role.restart_policy or "OnFailure", trains=False)
 
 
@@ -204,14 +218,18 @@ def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MA
     metadata: JsonDict = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
     set_fields = fields.model_fields_set
-    for _, attribute, holder, field, _, nullable in [word for word in words if word.attribute in set_fields]:
+    for _, attribute, holder, field, _, nullable in [
+        word for word in words if word.attribute in set_fields
+    ]:
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
             value = {key: item for key, item in value.items() if item is not None}
             if field == "env":
                 value = [env_entry(key, item) for key, item in value.items()]
         if value or not (
-            value is None or value is False or (type(value) in _EMPTY and field not in _MEANINGFUL_WHEN_EMPTY)
+            value is None
+            or value is False
+            or (type(value) in _EMPTY and field not in _MEANINGFUL_WHEN_EMPTY)
         ):
             holders[holder][field] = value
     return {"metadata": metadata, "spec": pod}
@@ -261,7 +279,9 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
         topology=_topology(job),
         max_nodes=most if job.initial_nodes() < most else None,
         runtime=_runtime(reference),
-        runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
+        runtime_nodes=reference is not None
+        and job.nodes is None
+        and (job.elastic is None or not job.elastic.nnodes),
         min_available=job.min_available,
     )
 
@@ -279,7 +299,9 @@ def lower_run_policy(policy: RunPolicy) -> ir.RunPolicy:
         success_policy=policy.success_policy,
         restart_in_place=None
         if policy.restart_in_place is None
-        else ir.RestartRule(tuple(policy.restart_in_place.exit_codes), policy.restart_in_place.action),
+        else ir.RestartRule(
+            tuple(policy.restart_in_place.exit_codes), policy.restart_in_place.action
+        ),
     )
 
 
@@ -292,14 +314,23 @@ def _runtime(reference: RuntimeRef | None) -> JsonDict | None:
 def _names(job: JobSpec) -> ir.JobNames:
     names = job.names
     containers = names.master_container, names.worker_container
-    return ir.JobNames(names.container, names.node or "node", *job.node_names(), *containers, names.service, names.task)
+    return ir.JobNames(
+        names.container,
+        names.node or "node",
+        *job.node_names(),
+        *containers,
+        names.service,
+        names.task,
+    )
 
 
 def _topology(job: JobSpec) -> ir.TopologyConstraint | None:
     topology = job.topology
     if topology is None:
         return None
-    return ir.TopologyConstraint(topology.required or topology.preferred or "", required=topology.required is not None)
+    return ir.TopologyConstraint(
+        topology.required or topology.preferred or "", required=topology.required is not None
+    )
 
 
 def _launch(parts: SpecParts) -> ir.Launch | None:
@@ -315,10 +346,15 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
         entry = ()
     else:
         return None
-    runtime_decides = job.runtime_ref is not None and not entry  # a runtime's command gets only what the spec sets
+    runtime_decides = (
+        job.runtime_ref is not None and not entry
+    )  # a runtime's command gets only what the spec sets
     is_bare = elastic is not None and elastic.defaults == "torchrun"
     sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
-    uses_etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
+    uses_etcd = elastic is not None and elastic.rdzv_backend in {
+        "etcd",
+        "etcd-v2",
+    }  # one store for all jobs
     prefix = spec.metadata.generate_name
     common_id = spec.metadata.name if prefix is None or uses_etcd else prefix.rstrip("-")
     default_id = None if is_bare else common_id
@@ -346,7 +382,11 @@ def _configs(elastic: Elastic | None) -> dict[str, str | None]:
 
 
 def _monitor_interval(elastic: Elastic | None, default: float | None) -> float | None:
-    return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else default
+    return (
+        elastic.monitor_interval
+        if elastic and "monitor_interval" in elastic.model_fields_set
+        else default
+    )
 
 
 def _default_processes(parts: SpecParts) -> int | str:

@@ -65,12 +65,21 @@ class SpecParts(NamedTuple):
 def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
     """Compute the blocks of a spec and their amounts."""
     defaults = cluster.spec.defaults
-    profile = pods.resources(typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits))
+    profile = pods.resources(
+        typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits)
+    )
     parts: list[SpecPart] = []
     for path, fields in blocks(spec.spec):
         own_amounts = lower_resources(fields.resources)
         is_node = parts and not isinstance(fields, AuxiliaryRole)  # the job's amounts are per node
-        parts.append(SpecPart(path, fields, own_amounts, own_amounts.over(parts[0].amounts if is_node else profile)))
+        parts.append(
+            SpecPart(
+                path,
+                fields,
+                own_amounts,
+                own_amounts.over(parts[0].amounts if is_node else profile),
+            )
+        )
     nodes = tuple([part for part in parts[1:] if not part.auxiliary]) or (parts[0],)
     return SpecParts(spec, cluster, tuple(parts), nodes)
 
@@ -80,7 +89,9 @@ def lower_resources(resources: Resources) -> pods.Resources:
     flat = resources.amounts_by_name()
     requests = resources.requests.amounts_by_name()
     limits = resources.limits.amounts_by_name()
-    return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
+    return pods.resources(
+        {**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat
+    )
 
 
 def gpus_per_node(part: SpecPart, cluster: ClusterProfile) -> int:
@@ -104,7 +115,9 @@ def with_path(problem: Problem, path: Path) -> Problem:
     """
     fix = problem.fix
     if fix is not None:
-        is_movable = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
+        is_movable = [edit.path for edit in fix.edits] == [problem.path] and path[
+            -1:
+        ] == problem.path[-1:]
         fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if is_movable else None
     return problem._replace(path=path, field=problem.field and None, fix=fix)
 
@@ -121,5 +134,9 @@ def to_source_field(problem: Problem, spec: Json) -> Problem:
         return problem
     role = get(job, path[1:depth])
     in_role = isinstance(role, Mapping) and path[depth] in role
-    in_job = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in NOT_INHERITED)
+    in_job = (
+        isinstance(job, Mapping)
+        and path[depth] in job
+        and not (depth == 3 and path[depth] in NOT_INHERITED)
+    )
     return with_path(problem, ("spec", *path[depth:])) if in_job and not in_role else problem

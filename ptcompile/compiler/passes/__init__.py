@@ -58,7 +58,9 @@ Observer = Callable[[str, Job, Job], Job]
 """Called after each pass with its name and the job before and after it. Returns the job to continue with."""
 
 
-def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: Observer | None = None) -> Job:
+def run(
+    job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: Observer | None = None
+) -> Job:
     """Run the passes in order and return the resulting job. Pass a different tuple to extend the compiler.
 
     Fields that the user set to null are removed again after each pass: no pass may fill them in.
@@ -85,4 +87,8 @@ def pass_runs(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> 
 
 
 def _applicable_passes(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
-    return passes if job.runtime is None else tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])
+    return (
+        passes
+        if job.runtime is None
+        else tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])
+    )

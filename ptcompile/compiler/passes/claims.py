@@ -36,7 +36,13 @@ def claims(job: Job, context: Context) -> Job:
     if gpu_claim is None and not has_domain and not (fabric and fabric.claims):
         return job
     fabric_claims = [
-        JobClaim(name, f"{job.name}-{name}", device.device_class_name, device.count, tuple(device.selectors))
+        JobClaim(
+            name,
+            f"{job.name}-{name}",
+            device.device_class_name,
+            device.count,
+            tuple(device.selectors),
+        )
         for name, device in (fabric.claims if fabric else {}).items()
     ]
     job_claims: dict[JobClaim, None] = dict.fromkeys((*job.claims, *fabric_claims))
@@ -47,7 +53,8 @@ def claims(job: Job, context: Context) -> Job:
             gpu_claims = list(_gpu_claims(job.name, template.main.resources, gpu, gpu_claim))
             job_claims.update(dict.fromkeys(claim for _, claim in gpu_claims))
             template = _with_pod_claims(
-                _without_resources(template, [name for name, _ in gpu_claims]), [claim for _, claim in gpu_claims]
+                _without_resources(template, [name for name, _ in gpu_claims]),
+                [claim for _, claim in gpu_claims],
             )
         return template
 
@@ -62,7 +69,9 @@ def claims(job: Job, context: Context) -> Job:
     return claimed._replace(claims=tuple(job_claims), compute_domain=has_domain)
 
 
-def _gpu_claims(job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim) -> Iterator[tuple[str, JobClaim]]:
+def _gpu_claims(
+    job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim
+) -> Iterator[tuple[str, JobClaim]]:
     """Yield the claims that replace a container's GPU amounts, each after the name of the resource that it replaces."""
     for name, text in resources.limits.items():
         amount = quantity.parse(text)
@@ -75,24 +84,43 @@ def _gpu_claims(job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim) -
             selectors = (selector, *gpu_claim.selectors)
             template = f"{job}-{claim_name}-{amount.value}"
             device_class = gpu_claim.slice_device_class_name
-            yield name, JobClaim(claim_name, template, device_class, amount.value, selectors, accelerators=True)
+            yield (
+                name,
+                JobClaim(
+                    claim_name, template, device_class, amount.value, selectors, accelerators=True
+                ),
+            )
         elif name == gpu:
             template = f"{job}-{GPU}-{amount.value}"
             selectors = tuple(gpu_claim.selectors)
-            yield name, JobClaim(GPU, template, gpu_claim.device_class_name, amount.value, selectors, accelerators=True)
+            yield (
+                name,
+                JobClaim(
+                    GPU,
+                    template,
+                    gpu_claim.device_class_name,
+                    amount.value,
+                    selectors,
+                    accelerators=True,
+                ),
+            )
 
 
 def _without_resources(template: PodTemplate, names: Collection[str]) -> PodTemplate:
     """Return the template without these resources, and without defaults for them."""
     if not names:
         return template
-    return template._replace(main=template.main._replace(resources=template.main.resources.without(names)))
+    return template._replace(
+        main=template.main._replace(resources=template.main.resources.without(names))
+    )
 
 
 def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> PodTemplate:
     """Return the template with the claims that it lacks by name, on the pod and on the main container."""
     existing = list(template.extra.get("resourceClaims") or ())
-    missing = [claim for claim in job_claims if all(entry.get("name") != claim.name for entry in existing)]
+    missing = [
+        claim for claim in job_claims if all(entry.get("name") != claim.name for entry in existing)
+    ]
     if not missing:
         return template
     added = [{"name": claim.name, "resourceClaimTemplateName": claim.template} for claim in missing]
@@ -105,8 +133,12 @@ def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> P
 def _with_claims(main: Container, names: Iterable[str]) -> Container:
     resources: Json = main.extra.get("resources") or {}
     existing = list(resources.get("claims") or ())
-    missing = [{"name": name} for name in names if all(entry.get("name") != name for entry in existing)]
-    return main._replace(extra={**main.extra, "resources": {**resources, "claims": [*existing, *missing]}})
+    missing = [
+        {"name": name} for name in names if all(entry.get("name") != name for entry in existing)
+    ]
+    return main._replace(
+        extra={**main.extra, "resources": {**resources, "claims": [*existing, *missing]}}
+    )
 
 
 def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
@@ -115,13 +147,23 @@ def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfi
 
     entry = hardware.accelerator(cluster, job.accelerator)
     most = entry.nodes_per_domain if entry is not None else None
-    if job.peak_nodes == 1 or job.topology is not None or (most is not None and job.peak_nodes > most):
+    if (
+        job.peak_nodes == 1
+        or job.topology is not None
+        or (most is not None and job.peak_nodes > most)
+    ):
         return template
     if template.affinity.get("podAffinity"):
         return template
     labels = {DOMAIN_LABEL: job.name}
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": nvlink_domain(cluster.spec.cloud)}
+    term = {
+        "labelSelector": {"matchLabels": labels},
+        "topologyKey": nvlink_domain(cluster.spec.cloud),
+    }
     return template._replace(
         labels={**labels, **template.labels},
-        affinity={**template.affinity, "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+        affinity={
+            **template.affinity,
+            "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+        },
     )

@@ -21,7 +21,9 @@ def env(job: Job, context: Context) -> Job:
 
     def add(template: PodTemplate) -> PodTemplate:
         variables = defaults
-        if accelerator and hardware.count_accelerators(context.cluster, template.main.resources.limits):
+        if accelerator and hardware.count_accelerators(
+            context.cluster, template.main.resources.limits
+        ):
             variables = {**defaults, **accelerator.env}
         if not variables:
             return template
@@ -44,5 +46,7 @@ def _runs_several_processes(launch: Launch, template: PodTemplate, context: Cont
     """Return whether a node runs several processes; `auto`, `gpu`, `xpu` and `cpu` count its devices or cores."""
     if isinstance(launch.nproc_per_node, int):
         return launch.nproc_per_node > 1
-    has_one_device = hardware.count_accelerators(context.cluster, template.main.resources.limits) == 1
+    has_one_device = (
+        hardware.count_accelerators(context.cluster, template.main.resources.limits) == 1
+    )
     return not (has_one_device and launch.nproc_per_node in {"auto", "gpu", "xpu"})

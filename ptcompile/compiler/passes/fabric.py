@@ -36,17 +36,30 @@ def fabric(job: Job, context: Context) -> Job:
     def attach(template: PodTemplate) -> PodTemplate:
         limits = template.main.resources.limits
         amounts = hardware.fabric_amounts(
-            context.cluster, job.fabric, job.accelerator, hardware.count_accelerators(context.cluster, limits)
+            context.cluster,
+            job.fabric,
+            job.accelerator,
+            hardware.count_accelerators(context.cluster, limits),
         )
         host = bool(template.extra.get("hostNetwork"))
-        env = {k: v for k, v in definition.env.items() if k not in default_env and not (host and k == _INTERFACE)}
+        env = {
+            k: v
+            for k, v in definition.env.items()
+            if k not in default_env and not (host and k == _INTERFACE)
+        }
         main = _with_capabilities(template.main, definition)
         main = main.with_env((*main.missing_env(env), *main.env))
         main = main._replace(resources=_with_devices(main.resources, amounts))
-        annotations = {**definition.annotations, **_network_annotation(definition, amounts), **template.annotations}
+        annotations = {
+            **definition.annotations,
+            **_network_annotation(definition, amounts),
+            **template.annotations,
+        }
         attached = template._replace(main=main, annotations=annotations)
         return (
-            pod_template.merge_under(attached, definition.pod_template, MAIN) if definition.pod_template else attached
+            pod_template.merge_under(attached, definition.pod_template, MAIN)
+            if definition.pod_template
+            else attached
         )
 
     return map_templates(job, attach, keep_template)
@@ -65,7 +78,9 @@ def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources
     allows_huge_pages = bool({"cpu", "memory"} & {*resources.requests, *resources.limits})
     existing = {*resources.requests, *resources.limits}
     missing = {
-        k: v for k, v in amounts.items() if k not in existing and (allows_huge_pages or not k.startswith("hugepages-"))
+        k: v
+        for k, v in amounts.items()
+        if k not in existing and (allows_huge_pages or not k.startswith("hugepages-"))
     }
     return resources.over(Resources(missing, missing)) if missing else resources
 

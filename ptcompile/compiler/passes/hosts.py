@@ -16,7 +16,10 @@ def hosts(job: Job, context: Context) -> Job:
     """Add a variable for each auxiliary role to every main container."""
     if not job.auxiliary_roles:
         return job
-    variables = {hosts_variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
+    variables = {
+        hosts_variable(role): ",".join(names)
+        for role, names in context.target.wiring(job).hosts.items()
+    }
 
     def add_hosts(template: PodTemplate) -> PodTemplate:
         return template.with_env((*template.main.missing_env(variables), *template.main.env))

@@ -44,20 +44,34 @@ def placement(job: Job, context: Context) -> Job:
     everywhere = bool(gaps or profile_template or defaults.node_selector)
 
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    any_of = [_label_expression(*label) for label in spot.labels.items()] if spot is not None else []
+    any_of = (
+        [_label_expression(*label) for label in spot.labels.items()] if spot is not None else []
+    )
 
     def place(template: PodTemplate) -> PodTemplate:
-        devices = hardware.count_accelerators(context.cluster, template.main.resources.limits) if accelerator else 0
-        requirements = hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
-        expressions = _node_expressions(profile, accelerator if devices else None, requirements, spot=job.spot)
+        devices = (
+            hardware.count_accelerators(context.cluster, template.main.resources.limits)
+            if accelerator
+            else 0
+        )
+        requirements = (
+            hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
+        )
+        expressions = _node_expressions(
+            profile, accelerator if devices else None, requirements, spot=job.spot
+        )
         if not (expressions or any_of or everywhere):
             return template
         placed = template._replace(
-            affinity=_with_node_affinity(template.affinity or default_affinity, expressions, any_of),
+            affinity=_with_node_affinity(
+                template.affinity or default_affinity, expressions, any_of
+            ),
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return pod_template.merge_under(placed, profile_template, MAIN) if profile_template else placed
+        return (
+            pod_template.merge_under(placed, profile_template, MAIN) if profile_template else placed
+        )
 
     placed = map_templates(job, place)
     if job.queue is not None or not defaults.queue:
@@ -68,10 +82,17 @@ def placement(job: Job, context: Context) -> Job:
 
 
 def _node_expressions(
-    profile: ProfileSpec, accelerator: Accelerator | None, requirements: Sequence[NodeRequirement], *, spot: bool
+    profile: ProfileSpec,
+    accelerator: Accelerator | None,
+    requirements: Sequence[NodeRequirement],
+    *,
+    spot: bool,
 ) -> list[Json]:
     """Return the expressions that a node must match: labels first, then what labels cannot express."""
-    labels = {**(accelerator.node_labels if accelerator else {}), **(profile.spot.node_labels if spot else {})}
+    labels = {
+        **(accelerator.node_labels if accelerator else {}),
+        **(profile.spot.node_labels if spot else {}),
+    }
     further = [*requirements, *(profile.spot.match_expressions if spot else profile.on_demand)]
     return [
         *(_label_expression(*label) for label in labels.items()),
@@ -83,17 +104,28 @@ def _label_expression(key: str, value: str) -> Json:
     return {"key": key, "operator": "In", "values": [value]}
 
 
-def _with_node_affinity(affinity: Json, expressions: Sequence[Json], alternatives: Sequence[Json]) -> Json:
+def _with_node_affinity(
+    affinity: Json, expressions: Sequence[Json], alternatives: Sequence[Json]
+) -> Json:
     """Return the affinity with these expressions in every term, and one of the alternatives in each."""
     if not (expressions or alternatives):
         return affinity
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
-    choices = [[*expressions, alternative] for alternative in alternatives] if alternatives else [expressions]
+    choices = (
+        [[*expressions, alternative] for alternative in alternatives]
+        if alternatives
+        else [expressions]
+    )
     terms = [
-        _with_expressions(term, choice) for term in required.get("nodeSelectorTerms") or [{}] for choice in choices
+        _with_expressions(term, choice)
+        for term in required.get("nodeSelectorTerms") or [{}]
+        for choice in choices
     ]
-    return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}
+    return {
+        **affinity,
+        "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}},
+    }
 
 
 def _with_expressions(term: Json, expressions: Sequence[Json]) -> JsonDict:
@@ -109,7 +141,9 @@ def _with_expressions(term: Json, expressions: Sequence[Json]) -> JsonDict:
 
 def _copy_expression(expression: Json) -> Json:
     """Return a copy of an expression that shares no list with other terms."""
-    return {key: [*value] if isinstance(value, list) else value for key, value in expression.items()}
+    return {
+        key: [*value] if isinstance(value, list) else value for key, value in expression.items()
+    }
 
 
 def _without_tolerations(template: Json) -> JsonDict:
@@ -118,4 +152,9 @@ def _without_tolerations(template: Json) -> JsonDict:
     """
     if not template:
         return {}
-    return {**template, "spec": {key: value for key, value in template.get("spec", {}).items() if key != "tolerations"}}
+    return {
+        **template,
+        "spec": {
+            key: value for key, value in template.get("spec", {}).items() if key != "tolerations"
+        },
+    }

@@ -18,8 +18,12 @@ def processes(job: Job, context: Context) -> Job:
     if job.launch is None or job.launch.nproc_per_node != "auto":
         return job
     numbers = {
-        hardware.uncounted_processes(context.cluster, role.template.main.resources.limits, job.accelerator)
+        hardware.uncounted_processes(
+            context.cluster, role.template.main.resources.limits, job.accelerator
+        )
         for role in job.training_roles
     }
     number = numbers.pop() if len(numbers) == 1 else None
-    return job if number is None else job._replace(launch=job.launch._replace(nproc_per_node=number))
+    return (
+        job if number is None else job._replace(launch=job.launch._replace(nproc_per_node=number))
+    )

@@ -19,7 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.ir.job import Context, Job, Launch, Wiring, keep_template, map_templates, with_rendezvous
+from ptcompile.ir.job import (
+    Context,
+    Job,
+    Launch,
+    Wiring,
+    keep_template,
+    map_templates,
+    with_rendezvous,
+)
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.simulator.launchers.torchrun import FIRST_HYPHENS, OWN_STORE, SHARED_STORE, torch_of
 
@@ -33,7 +41,9 @@ def rendezvous(job: Job, context: Context) -> Job:
     """Add the torchrun command or its variables to the main container of each training role."""
     wiring = context.target.wiring(job)
     if job.launch is None:
-        return map_templates(job, lambda template: _with_env(template, wiring.env), auxiliary_change=keep_template)
+        return map_templates(
+            job, lambda template: _with_env(template, wiring.env), auxiliary_change=keep_template
+        )
     launch = with_rendezvous(job, job.launch)
     job = job if launch == job.launch else job._replace(launch=launch)
     options = _torchrun_options(job, launch, wiring)
@@ -97,7 +107,11 @@ def _torchrun_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str
         options["monitor-interval"] = str(launch.monitor_interval)
     if launch.start_method != "spawn":
         options["start-method"] = launch.start_method
-    return {option: value for option, value in options.items() if value is not None and option not in wiring.injected}
+    return {
+        option: value
+        for option, value in options.items()
+        if value is not None and option not in wiring.injected
+    }
 
 
 def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
@@ -108,9 +122,17 @@ def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, s
         meeting = {"standalone": ""} if launch.standalone else {"master-port": str(job.master_port)}
         return {**meeting, "nproc-per-node": processes, "rdzv-conf": settings}
     if launch.rdzv_backend == "static":
-        method = {"node-rank": wiring.node_rank, "master-addr": wiring.host, "master-port": str(job.master_port)}
+        method = {
+            "node-rank": wiring.node_rank,
+            "master-addr": wiring.host,
+            "master-port": str(job.master_port),
+        }
     else:
         endpoint = launch.rdzv_endpoint or f"{wiring.host}:{job.master_port}"
-        method = {"rdzv-backend": launch.rdzv_backend, "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
+        method = {
+            "rdzv-backend": launch.rdzv_backend,
+            "rdzv-endpoint": endpoint,
+            "rdzv-id": launch.rdzv_id,
+        }
     count = f"{job.min_nodes}:{nodes}" if job.elastic else str(nodes)
     return {"nnodes": count, "nproc-per-node": processes, **method, "rdzv-conf": settings}

@@ -24,29 +24,41 @@ def resources(job: Job, context: Context) -> Job:
     """Set all requests and limits of each role's main container."""
     gpu = hardware.gpu_resource(context.cluster, job.accelerator)
     defaults = context.cluster.spec.defaults
-    default_amounts = amounts(typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits))
+    default_amounts = amounts(
+        typed_nullable_amounts(defaults.requests), typed_nullable_amounts(defaults.limits)
+    )
     profile = _with_gpu_resource(Resources() if job.runtime is not None else default_amounts, gpu)
     node_amounts = _with_gpu_resource(job.resources, gpu).over(profile)
 
     def fill(template: PodTemplate, defaults_below: Resources) -> PodTemplate:
         role_amounts = _with_gpu_resource(template.main.resources, gpu)
-        filled = _without_zero_devices(role_amounts.over(defaults_below) if any(role_amounts) else defaults_below)
+        filled = _without_zero_devices(
+            role_amounts.over(defaults_below) if any(role_amounts) else defaults_below
+        )
         return template.with_main(template.main._replace(resources=filled))
 
     return map_templates(
-        job, lambda node: fill(node, node_amounts), lambda auxiliary: fill(auxiliary, profile.over(Resources()))
+        job,
+        lambda node: fill(node, node_amounts),
+        lambda auxiliary: fill(auxiliary, profile.over(Resources())),
     )
 
 
 def _without_zero_devices(written: Resources) -> Resources:
     """Return the amounts without devices whose amount is 0, and without defaults for them."""
-    zero_devices = {name for name, amount in written.limits.items() if "/" in name and not quantity.parse(amount)}
+    zero_devices = {
+        name
+        for name, amount in written.limits.items()
+        if "/" in name and not quantity.parse(amount)
+    }
     return written.without(zero_devices) if zero_devices else written
 
 
 def _with_gpu_resource(written: Resources, gpu: str) -> Resources:
     """Return the same amounts with the resource's real name instead of `gpu`."""
-    nulls = written.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in written.nulls)
+    nulls = written.nulls and frozenset(
+        (half, gpu if name == "gpu" else name) for half, name in written.nulls
+    )
     if "gpu" not in written.requests and "gpu" not in written.limits:
         return written if nulls == written.nulls else written._replace(nulls=nulls)
 

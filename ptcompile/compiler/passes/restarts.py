@@ -26,4 +26,6 @@ def _with_rules(role: Role, rule: RestartRule) -> Role:
         "restartPolicy": role.restart_policy or "Never",
         "restartPolicyRules": [{"action": rule.action, "exitCodes": codes}],
     }
-    return role._replace(template=role.template.with_main(main._replace(extra={**rules, **main.extra})))
+    return role._replace(
+        template=role.template.with_main(main._replace(extra={**rules, **main.extra}))
+    )

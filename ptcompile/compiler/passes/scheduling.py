@@ -21,7 +21,9 @@ def scheduling(job: Job, context: Context) -> Job:
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang_scheduler_of(job, cluster)
-    scheduler = "" if placer in target.names_scheduler else queues.system_named(placer).scheduler_name
+    scheduler = (
+        "" if placer in target.names_scheduler else queues.system_named(placer).scheduler_name
+    )
     gaps = {"schedulerName": scheduler} if scheduler else {}
     if not (labels or annotations or gaps):
         return job

@@ -28,7 +28,10 @@ def _restrict(template: PodTemplate) -> PodTemplate:
     if _as_mapping(template.extra.get("os")).get("name") == "windows":
         return template
     pod = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    extra = {**template.extra, "securityContext": _fill(_as_mapping(template.extra.get("securityContext")), pod)}
+    extra = {
+        **template.extra,
+        "securityContext": _fill(_as_mapping(template.extra.get("securityContext")), pod),
+    }
     if not extra.keys() & {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}:
         extra["automountServiceAccountToken"] = False
     if isinstance(inits := extra.get("initContainers"), list | tuple):
@@ -48,12 +51,17 @@ def _restrict_container(container: Json) -> JsonDict:
     context = _as_mapping(container.get("securityContext"))
     capabilities = _fill(_as_mapping(context.get("capabilities")), {"drop": ["ALL"]})
     required: JsonDict = {"capabilities": capabilities}
-    if context.get("privileged") is not True and "CAP_SYS_ADMIN" not in (capabilities.get("add") or ()):
+    if context.get("privileged") is not True and "CAP_SYS_ADMIN" not in (
+        capabilities.get("add") or ()
+    ):
         required = {
             "allowPrivilegeEscalation": False,
             **required,
         }  # the API server rejects false together with either of the two
-    return {**container, "securityContext": {**_fill(context, required), "capabilities": capabilities}}
+    return {
+        **container,
+        "securityContext": {**_fill(context, required), "capabilities": capabilities},
+    }
 
 
 def _fill(fields: Json, defaults: Json) -> JsonDict:

@@ -23,7 +23,9 @@ def shm(job: Job, _context: Context) -> Job:
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
-        mount_paths = [as_string(mount.get("mountPath")).rstrip("/") for mount in template.main.mounts]
+        mount_paths = [
+            as_string(mount.get("mountPath")).rstrip("/") for mount in template.main.mounts
+        ]
         if SHM_PATH in mount_paths or (template.nulls and _keeps_volumes_empty(template)):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
@@ -31,7 +33,9 @@ def shm(job: Job, _context: Context) -> Job:
         volumes = (*template.volumes, {"name": name, "emptyDir": empty_dir})
         return template._replace(main=template.main._replace(mounts=mounts), volumes=volumes)
 
-    return map_templates(job, lambda node: mount(node, sized), lambda auxiliary: mount(auxiliary, free))
+    return map_templates(
+        job, lambda node: mount(node, sized), lambda auxiliary: mount(auxiliary, free)
+    )
 
 
 def _keeps_volumes_empty(template: PodTemplate) -> bool:

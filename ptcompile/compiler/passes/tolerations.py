@@ -26,10 +26,15 @@ def tolerations(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     everywhere = [
         toleration.non_null_fields()
-        for toleration in (*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ()))
+        for toleration in (
+            *profile.defaults.tolerations,
+            *(profile.spot.tolerations if job.spot else ()),
+        )
     ]
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    everywhere += [toleration.toleration() for toleration in spot.taints] if spot is not None else []
+    everywhere += (
+        [toleration.toleration() for toleration in spot.taints] if spot is not None else []
+    )
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     gpu_tolerations = profile.gpu.tolerations
@@ -37,19 +42,31 @@ def tolerations(job: Job, context: Context) -> Job:
 
     def tolerate(template: PodTemplate) -> PodTemplate:
         devices = _devices(template, context.cluster)
-        own_name_tolerations = [_own_name_toleration(name) for name in devices] if gpu_tolerations is None else ()
+        own_name_tolerations = (
+            [_own_name_toleration(name) for name in devices] if gpu_tolerations is None else ()
+        )
         on_gpu = (
-            [toleration.non_null_fields() for toleration in (*(gpu_tolerations or ()), *accelerator_tolerations)]
+            [
+                toleration.non_null_fields()
+                for toleration in (*(gpu_tolerations or ()), *accelerator_tolerations)
+            ]
             if devices
             else ()
         )
         added = [*in_template, *own_name_tolerations, *everywhere, *on_gpu]
         for name in _requested_resources(template) if profile.resource_tolerations else ():
-            added += [toleration.non_null_fields() for toleration in profile.resource_tolerations.get(name, ())]
+            added += [
+                toleration.non_null_fields()
+                for toleration in profile.resource_tolerations.get(name, ())
+            ]
         if not added:
             return template
         existing = {_toleration_key(toleration) for toleration in template.tolerations}
-        missing = {key: toleration for toleration in added if (key := _toleration_key(toleration)) not in existing}
+        missing = {
+            key: toleration
+            for toleration in added
+            if (key := _toleration_key(toleration)) not in existing
+        }
         if not missing:
             return template
 
@@ -60,7 +77,9 @@ def tolerations(job: Job, context: Context) -> Job:
             for key, toleration in missing.items()
             if _is_for_any_value(toleration) or _taint_of(toleration) not in covered
         }
-        return template._replace(tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing))))
+        return template._replace(
+            tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing)))
+        )
 
     return map_templates(job, tolerate)
 
@@ -69,7 +88,9 @@ def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
     """Return the resource names of the accelerators that the main container requests."""
     limits = template.main.resources.limits
     return [
-        name for name, amount in limits.items() if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
+        name
+        for name, amount in limits.items()
+        if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
     ]
 
 
@@ -83,9 +104,15 @@ def _requested_resources(template: PodTemplate) -> set[str]:
     main = template.main.resources
     containers = (*template.sidecars, *(template.extra.get("initContainers") or ()))
     resources = [container.get("resources") or {} for container in containers]
-    halves = (requirements.get(half) or {} for requirements in resources for half in ("requests", "limits"))
+    halves = (
+        requirements.get(half) or {}
+        for requirements in resources
+        for half in ("requests", "limits")
+    )
     lists = [main.requests, main.limits, *halves]
-    return {name for amounts in lists for name, amount in amounts.items() if quantity.parse(str(amount))}
+    return {
+        name for amounts in lists for name, amount in amounts.items() if quantity.parse(str(amount))
+    }
 
 
 def _is_for_any_value(toleration: Json) -> bool:

@@ -18,7 +18,9 @@ def volumes(job: Job, _context: Context) -> Job:
 
 def _annotate(template: PodTemplate) -> PodTemplate:
     drivers = [str((volume.get("csi") or {}).get("driver")) for volume in template.volumes]
-    annotations = {SIDECAR_ANNOTATIONS[driver]: "true" for driver in drivers if driver in SIDECAR_ANNOTATIONS}
+    annotations = {
+        SIDECAR_ANNOTATIONS[driver]: "true" for driver in drivers if driver in SIDECAR_ANNOTATIONS
+    }
     if annotations.keys() <= template.annotations.keys():
         return template
     return template._replace(annotations={**annotations, **template.annotations})

@@ -15,4 +15,11 @@ from ptcompile.explainer.page.content import (
 )
 from ptcompile.explainer.page.html import html
 
-__all__ = ["ExplainPage", "gather", "html", "is_too_large", "too_large_page", "with_earlier_manifests"]
+__all__ = [
+    "ExplainPage",
+    "gather",
+    "html",
+    "is_too_large",
+    "too_large_page",
+    "with_earlier_manifests",
+]

@@ -121,7 +121,12 @@ class ExplainPage(NamedTuple):
     @property
     def compiles(self) -> bool:
         """Whether the whole spec compiles for at least one target."""
-        blocked = {target for each in self.findings if each.diagnostic.blocks_compile for target in each.targets}
+        blocked = {
+            target
+            for each in self.findings
+            if each.diagnostic.blocks_compile
+            for target in each.targets
+        }
         return any(each.text.lines and each.target not in blocked for each in self.listings)
 
     @property
@@ -142,15 +147,22 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
     known: dict[int, SourceLines] = {}
     reasons = [
         Reason(
-            *_lines_at(cause.path, ranges[cause.manifest]), cause.by, cause.rule, _origins(cause, explanation, known)
+            *_lines_at(cause.path, ranges[cause.manifest]),
+            cause.by,
+            cause.rule,
+            _origins(cause, explanation, known),
         )
         for cause in explanation.causes
     ]
     world = simulate(manifests, versions=profile.versions(), target=target)
     answers = admissions(manifests, profile)
-    inside = _continuation_lines(range_ for of_manifest in ranges for range_ in of_manifest.values())
+    inside = _continuation_lines(
+        range_ for of_manifest in ranges for range_ in of_manifest.values()
+    )
     text = SourceText(tuple(lines), inside)
-    return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world, answers)
+    return Listing(
+        target, target_named(target).title, text, tuple(reasons), explanation, world, answers
+    )
 
 
 def _lines_at(path: Path, ranges: Mapping[Path, tuple[int, int]]) -> tuple[int, int]:
@@ -165,7 +177,9 @@ def continuation_lines(read: source.Source) -> frozenset[int]:
 
 
 def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
-    return frozenset(line for first, last in ranges if first != last for line in range(first + 1, last + 1))
+    return frozenset(
+        line for first, last in ranges if first != last for line in range(first + 1, last + 1)
+    )
 
 
 def line_range(span: Span) -> tuple[int, int]:
@@ -173,7 +187,9 @@ def line_range(span: Span) -> tuple[int, int]:
     return span.line, max(span.line, span.end_line - (span.end_column == 1))
 
 
-def _origins(cause: Cause, explanation: Explanation, known: dict[int, SourceLines]) -> tuple[SourceLines, ...]:
+def _origins(
+    cause: Cause, explanation: Explanation, known: dict[int, SourceLines]
+) -> tuple[SourceLines, ...]:
     """Return the lines a value came from, each once: lines whose values matter come first, then lines that matter only
     if omitted.
 
@@ -184,7 +200,9 @@ def _origins(cause: Cause, explanation: Explanation, known: dict[int, SourceLine
         if id(line) not in known:
             known[id(line)] = _source_lines(line, explanation)
         origin = known[id(line)]
-        if not origin.first or all(earlier[:3] != origin[:3] for earlier in origins):  # the strongest comes first
+        if not origin.first or all(
+            earlier[:3] != origin[:3] for earlier in origins
+        ):  # the strongest comes first
             origins.append(origin)
     return tuple(dict.fromkeys(origins))
 
@@ -205,7 +223,9 @@ def _describe_input(line: Input, explanation: Explanation) -> str:
     elif line.given:
         source_name = "the profile" if line.file == "cluster" else "the spec"
     else:
-        source_name = "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
+        source_name = (
+            "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
+        )
     return f"{source_name}: {field_path(line.path)}: {shown_value(line.value, 80)}"
 
 
@@ -226,7 +246,9 @@ def gather(
     return ExplainPage(
         ", ".join(jobs) or names["spec"],
         tuple(_make_panel(file, names[file], read, requested) for file, read in sources.items()),
-        tuple(listing(name, result, profile) for name, result in explanations.items()) if profile is not None else (),
+        tuple(listing(name, result, profile) for name, result in explanations.items())
+        if profile is not None
+        else (),
         tuple(_page_findings(explanations, sources, names)),
         shown_target,
         requested.diagnostics,
@@ -254,7 +276,9 @@ def with_earlier_manifests(page: ExplainPage, earlier: ExplainPage) -> ExplainPa
         each._replace(reasons=tuple(reason._replace(origins=()) for reason in each.reasons))
         for each in earlier.listings
     )
-    return page._replace(name=earlier.name, listings=tuple(listings), chosen=earlier.chosen, outdated="manifests")
+    return page._replace(
+        name=earlier.name, listings=tuple(listings), chosen=earlier.chosen, outdated="manifests"
+    )
 
 
 def _count_values(read: source.Source) -> int:
@@ -277,10 +301,16 @@ def too_large_page(shared: SharedInputs) -> ExplainPage:
     """Return the page of files above the limit, which says so."""
     filename = _filenames(shared)["spec"]
     message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
-    help = "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
-    diagnostic = streams.to_diagnostic(Problem("too-large", (), message, help, authority="ptcompile"), None, filename)
+    help = (
+        "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
+    )
+    diagnostic = streams.to_diagnostic(
+        Problem("too-large", (), message, help, authority="ptcompile"), None, filename
+    )
     finding = PageFinding(diagnostic, tuple(TARGETS), "spec", 0)
-    return ExplainPage(filename, (Panel("spec", filename, None),), (), (finding,), "", (diagnostic,))
+    return ExplainPage(
+        filename, (Panel("spec", filename, None),), (), (finding,), "", (diagnostic,)
+    )
 
 
 def _explain_targets(
@@ -300,7 +330,9 @@ def _explain_targets(
     return requested, next(iter([*chosen, *able, *explanations])), explanations
 
 
-def _make_panel(file: InputName, filename: str, read: source.Source, explanation: Explanation) -> Panel:
+def _make_panel(
+    file: InputName, filename: str, read: source.Source, explanation: Explanation
+) -> Panel:
     """Return a file with secrets masked; only the lines with errors if parts of it could not be parsed."""
     masked = explanation.texts.get(file)
     if masked is None or has_error(read.problems):
@@ -312,22 +344,37 @@ def _make_panel(file: InputName, filename: str, read: source.Source, explanation
 
 
 def _page_findings(
-    explanations: Mapping[str, Explanation], sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]
+    explanations: Mapping[str, Explanation],
+    sources: Mapping[InputName, source.Source],
+    files: Mapping[InputName, str],
 ) -> Iterator[PageFinding]:
     """Yield the findings of any target, each once, in line order."""
     names = list(explanations)
     findings = [
-        PageFinding(diagnostic, tuple(names[i] for i in numbers), file, _finding_line(diagnostic, sources[file]))
-        for diagnostic, numbers in targets_by_finding([each.diagnostics for each in explanations.values()]).items()
+        PageFinding(
+            diagnostic,
+            tuple(names[i] for i in numbers),
+            file,
+            _finding_line(diagnostic, sources[file]),
+        )
+        for diagnostic, numbers in targets_by_finding(
+            [each.diagnostics for each in explanations.values()]
+        ).items()
         for file in [_finding_file(diagnostic, sources, files)]
     ]
     yield from sorted(findings, key=lambda finding: (finding.file != "spec", finding.line))
 
 
 def _finding_file(
-    diagnostic: Diagnostic, sources: Mapping[InputName, source.Source], files: Mapping[InputName, str]
+    diagnostic: Diagnostic,
+    sources: Mapping[InputName, source.Source],
+    files: Mapping[InputName, str],
 ) -> InputName:
-    return "cluster" if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"] else "spec"
+    return (
+        "cluster"
+        if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"]
+        else "spec"
+    )
 
 
 def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
@@ -336,6 +383,10 @@ def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
         return 0
     if diagnostic.span.line < diagnostic.span.end_line:
         document = next((d for d in read.documents if d.index == diagnostic.document), None)
-        span = document.span(diagnostic.path, on_key=True) if document is not None and diagnostic.path else None
+        span = (
+            document.span(diagnostic.path, on_key=True)
+            if document is not None and diagnostic.path
+            else None
+        )
         return span.line if span is not None else diagnostic.span.line
     return diagnostic.span.line

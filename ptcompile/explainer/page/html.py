@@ -14,7 +14,14 @@ from importlib.resources import files
 
 from ptcompile._internal.about import __version__
 from ptcompile.compiler import passes
-from ptcompile.explainer.page.content import ExplainPage, Listing, PageFinding, Panel, SourceLines, SourceText
+from ptcompile.explainer.page.content import (
+    ExplainPage,
+    Listing,
+    PageFinding,
+    Panel,
+    SourceLines,
+    SourceText,
+)
 from ptcompile.explainer.page.queue import queue_lines
 from ptcompile.graph import GRAPHS
 from ptcompile.graph.svg_elements import STYLE, escape
@@ -31,7 +38,9 @@ if TYPE_CHECKING:
 AUTHORS = ("spec", "target", *(compiler_pass.__name__ for compiler_pass in passes.PASSES))
 """Possible writers of a line, in the order of their marks."""
 
-_key = re.compile(r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)""").match
+_key = re.compile(
+    r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)"""
+).match
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 
 
@@ -47,7 +56,11 @@ def code_lines(
     last = ""
     for number, line in text.numbered():
         depth = len(line) - len(line.lstrip(" "))
-        content = escape(line) if number in text.inside else f"{line[:depth]}{_colored_line(line[depth:])}"
+        content = (
+            escape(line)
+            if number in text.inside
+            else f"{line[:depth]}{_colored_line(line[depth:])}"
+        )
         author = authors.get(number, "")
         mark = f' class="a{AUTHORS.index(author)}"' if author in AUTHORS else ""
         name = f"<i>{escape(author)}</i>" if author and author not in (last, "spec") else ""
@@ -77,7 +90,11 @@ def _colored_line(line: str) -> str:
 
 def authors_of(listing: Listing) -> dict[int, str]:
     """Return the writer of each line. A line with only a key belongs to the writer of all its values."""
-    out = {line: reason.by for reason in listing.reasons for line in range(reason.first, reason.last + 1)}
+    out = {
+        line: reason.by
+        for reason in listing.reasons
+        for line in range(reason.first, reason.last + 1)
+    }
     lines = listing.text.lines
     for number in range(len(lines), 0, -1):
         if number not in out and lines[number - 1].rstrip().endswith(":"):
@@ -135,14 +152,20 @@ def _color(hue: float, saturation: float, luminance: float) -> str:
     high = 1.0
     for _ in range(16):
         lightness = (low + high) / 2
-        low, high = (lightness, high) if _luminance(hue, lightness, saturation) < luminance else (low, lightness)
+        low, high = (
+            (lightness, high)
+            if _luminance(hue, lightness, saturation) < luminance
+            else (low, lightness)
+        )
     red, green, blue = (round(255 * part) for part in colorsys.hls_to_rgb(hue, low, saturation))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _luminance(hue: float, lightness: float, saturation: float) -> float:
     parts = colorsys.hls_to_rgb(hue, lightness, saturation)
-    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    linear = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -190,7 +213,12 @@ def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]
     file = FILES.index(origin.file)
     strength = STRENGTHS.index(origin.strength)
     if not origin.first:
-        return [file, 0, descriptions.setdefault(safe_text(origin.words), len(descriptions)), strength]
+        return [
+            file,
+            0,
+            descriptions.setdefault(safe_text(origin.words), len(descriptions)),
+            strength,
+        ]
     return [file, origin.first, origin.last, strength]
 
 
@@ -219,18 +247,30 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
     spec.
     """
     errors = [
-        finding for finding in page.findings if target in finding.targets and finding.diagnostic.severity == "error"
+        finding
+        for finding in page.findings
+        if target in finding.targets and finding.diagnostic.severity == "error"
     ]
     if not errors:
         return []
     target_errors = [
-        finding for finding in errors if _is_about_target(finding) and set(finding.targets) != set(page.targets)
+        finding
+        for finding in errors
+        if _is_about_target(finding) and set(finding.targets) != set(page.targets)
     ]
     is_invalid = any(finding.diagnostic.name != "unsupported-by-target" for finding in errors)
     shared = len(errors) - len(target_errors)
-    suffix = f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines" if shared else ""
+    suffix = (
+        f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines"
+        if shared
+        else ""
+    )
     notes = (
-        ['<div class="notes">', *(_note_html(finding, finding.targets) for finding in target_errors), "</div>"]
+        [
+            '<div class="notes">',
+            *(_note_html(finding, finding.targets) for finding in target_errors),
+            "</div>",
+        ]
         if target_errors
         else []
     )
@@ -289,7 +329,9 @@ def _job_html(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[s
 
 
 def _fact_html(label: str, line: str) -> str:
-    return f"<dd><code>{escape(line)}</code></dd>" if label == "runs" else f"<dd>{escape(line)}</dd>"
+    return (
+        f"<dd><code>{escape(line)}</code></dd>" if label == "runs" else f"<dd>{escape(line)}</dd>"
+    )
 
 
 def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
@@ -299,14 +341,17 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
     container = first.main.name if first.main else ""
     title = f"Environment of {first.display_name}, container {container}"
     if rows:
-        cells = [["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows]
+        cells = [
+            ["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows
+        ]
         yield from _table_html("env", title, ["Set by", "Variable", "Value", "As written"], cells)
     other_pods = list(as_text.differences_by_role(job, lead))
     if other_pods:
         yield '<ul class="others">'
         for names, differences in other_pods:
             text = ", ".join(
-                f"<code>{escape(shorten_text(difference))}</code>" for difference in differences[:_MAX_SHOWN]
+                f"<code>{escape(shorten_text(difference))}</code>"
+                for difference in differences[:_MAX_SHOWN]
             )
             summary = f"but {text}" if differences else "in all"
             yield f"<li><code>{escape(names)}</code> as <code>{escape(first.display_name)}</code> {summary}"
@@ -318,10 +363,14 @@ def shorten_text(text: str) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
-def _table_html(kind: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table_html(
+    kind: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Iterator[str]:
     yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}"><table class="{kind}">'
     yield f"<caption>{escape(title)}</caption>"
-    yield _row_html([f'<th scope="col">{escape(name)}</th>' for name in head]).join(("<thead>", "</thead>"))
+    yield _row_html([f'<th scope="col">{escape(name)}</th>' for name in head]).join(
+        ("<thead>", "</thead>")
+    )
     yield "<tbody>"
     for row in rows:
         cells = [*row, *[""] * (len(head) - len(row))]
@@ -359,7 +408,9 @@ def html(page: ExplainPage, scheme: str = "") -> str:
     if scheme in _SCHEMES:
         style = style.replace("@media screen and (prefers-color-scheme: dark)", _SCHEMES[scheme])
         style = style.replace("color-scheme: light dark", f"color-scheme: {scheme}")
-    script = f'"use strict";\n(() => {{\n{_read_asset("reasons.js")}{_read_asset("page.js")}}})();\n'
+    script = (
+        f'"use strict";\n(() => {{\n{_read_asset("reasons.js")}{_read_asset("page.js")}}})();\n'
+    )
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(style)}'; script-src '{_csp_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -482,7 +533,9 @@ def _listing_html(target_listing: Listing, page: ExplainPage) -> Iterator[str]:
     yield from rejection_notes(page, target_listing.target)
     if target_listing.text.lines:
         yield from _legend_html(target_listing)
-        yield from code_lines(target_listing.text, target_listing.target, authors=authors_of(target_listing))
+        yield from code_lines(
+            target_listing.text, target_listing.target, authors=authors_of(target_listing)
+        )
         yield "<details><summary>What each pass did</summary>"
         yield "<pre>"
         yield from map(escape, target_listing.explanation.text().splitlines())

@@ -54,7 +54,9 @@ def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobA
         answers = system.admit(request)
     except OutOfEvaluationsError:  # too much for a page; `admit` says so
         return ()
-    return tuple(answer for answer in answers if answer is not None and answer.cluster_queue in known)
+    return tuple(
+        answer for answer in answers if answer is not None and answer.cluster_queue in known
+    )
 
 
 def queue_lines(answers: Sequence[JobAdmission]) -> Iterator[str]:
@@ -94,7 +96,10 @@ def _quotas_html(answer: JobAdmission) -> Iterator[str]:
 
 def describe_quota(quota: QuotaShare, *, is_admitted: bool) -> str:
     """Return a quota and what a job takes of it in words."""
-    parts = [f"{'takes' if is_admitted else 'asks for'} {quota.requested}", f"the quota is {quota.nominal}"]
+    parts = [
+        f"{'takes' if is_admitted else 'asks for'} {quota.requested}",
+        f"the quota is {quota.nominal}",
+    ]
     if quota.borrowable:
         parts.append(f"the cohort lends up to {quota.borrowable}")
     if quota.in_use:
@@ -125,7 +130,9 @@ def bar_parts(quota: QuotaShare) -> list[tuple[str, int, int]]:
     }
     longest = max(capacity, end, 1)
     edges = (
-        (part, low * _WIDTH // longest, high * _WIDTH // longest) for part, (low, high) in spans.items() if low < high
+        (part, low * _WIDTH // longest, high * _WIDTH // longest)
+        for part, (low, high) in spans.items()
+        if low < high
     )
     return [(part, low, max(high - low, _MIN_WIDTH)) for part, low, high in edges]
 

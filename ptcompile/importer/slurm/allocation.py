@@ -16,9 +16,7 @@ from ptcompile.importer.slurm.directives import Options, rows_of
 _is_mig = re.compile(r"(?:\w+_)?(\d+g\.\d+gb)(?:\+me)?").fullmatch
 """A MIG profile, as sites name it by convention."""
 _ON_FIRST = "without --nodes Slurm chooses the number of nodes: the spec has one"
-_UNEVEN_TASKS = (
-    "with several nodes Slurm may fill the first one before the others: the spec has the same number on each"
-)
+_UNEVEN_TASKS = "with several nodes Slurm may fill the first one before the others: the spec has the same number on each"
 _UNEVEN_GPUS = "the nodes may have different numbers: the spec has the largest on each"
 
 
@@ -50,7 +48,9 @@ def allocate(options: Options) -> Allocation:
     resources = _resources(options, nodes, tasks, doubts)
 
     gpus_and_slices = [(each, _is_mig(each.type)) for each in resources if each.name == "gpu"]
-    devices = {f"nvidia.com/mig-{match[1]}": each.amount for each, match in gpus_and_slices if match}
+    devices = {
+        f"nvidia.com/mig-{match[1]}": each.amount for each, match in gpus_and_slices if match
+    }
     whole = [each for each, match in gpus_and_slices if match is None]
     gpu = max(whole, key=lambda resource: resource.amount, default=None)
     gpus = gpu.amount if gpu is not None else 0
@@ -124,5 +124,9 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
         amounts |= dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), allocation.tasks * nodes)
 
     known = {variable: str(amount) for variable, amount in amounts.items() if amount is not None}
-    given = {variable: options[option].value for option, variable in rows_of("given").items() if option in options}
+    given = {
+        variable: options[option].value
+        for option, variable in rows_of("given").items()
+        if option in options
+    }
     return {**rows_of("always"), "SLURM_JOB_NAME": name, **given, **known}

@@ -38,7 +38,9 @@ class ImportedScript(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def import_script(source: Source, filename: str | None, values: Mapping[str, str]) -> ImportedScript:
+def import_script(
+    source: Source, filename: str | None, values: Mapping[str, str]
+) -> ImportedScript:
     """Return the spec that a batch script means.
 
     `values` are arguments of sbatch (`1`), variables of the submitting shell, and what partitions, accounts and QOS
@@ -58,7 +60,9 @@ def import_script(source: Source, filename: str | None, values: Mapping[str, str
 class _Batch:
     """A batch script, with what is given when it is submitted."""
 
-    def __init__(self, text: str, filename: str | None, values: Mapping[str, str], findings: ScriptFindings) -> None:
+    def __init__(
+        self, text: str, filename: str | None, values: Mapping[str, str], findings: ScriptFindings
+    ) -> None:
         # line breaks of DOS become those of Unix at the same offsets
         self.text = text.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.values = values
@@ -101,18 +105,23 @@ class _Batch:
         findings.settled = {
             option.name
             for option in self.options.values()
-            if f"{option.name}.{option.value}" in self.values or (option.name, option.value) == ("chdir", ".")
+            if f"{option.name}.{option.value}" in self.values
+            or (option.name, option.value) == ("chdir", ".")
         }
         step = choose_step(followed, self.options, findings)
         leftovers.report_directives(self.directives, findings)
-        leftovers.report_setup([(command.words, place_of(command)) for command in followed.setup], findings)
+        leftovers.report_setup(
+            [(command.words, place_of(command)) for command in followed.setup], findings
+        )
         if step is None or findings.is_refused:
             return None
 
         array = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
         again = partial(self._again, step)
-        sweep = None if array is None or is_chain else sweeps.read_sweep(array, followed, step, again)
+        sweep = (
+            None if array is None or is_chain else sweeps.read_sweep(array, followed, step, again)
+        )
         if array is not None:
             self._report_array(array, sweep, is_chain=is_chain)
 
@@ -143,28 +152,43 @@ class _Batch:
         """Return what the script runs with more variables, and with texts in the place of others."""
         given = {name: value for name, value in self.values.items() if name.isidentifier()}
         env = {**variables_of(self.allocation, self.options, self.name), **given, **more}
-        return follow_batch(self.text, env, _arguments(self.values), {**given, **symbols}, self.options)
+        return follow_batch(
+            self.text, env, _arguments(self.values), {**given, **symbols}, self.options
+        )
 
-    def _again(self, step: ScriptStep, more: Mapping[str, str], symbols: Mapping[str, str]) -> ScriptStep | None:
+    def _again(
+        self, step: ScriptStep, more: Mapping[str, str], symbols: Mapping[str, str]
+    ) -> ScriptStep | None:
         """Return the same step with other variables, or None if it does not run then."""
-        return next((each for each in self.follow(more, symbols).steps if each.written == step.written), None)
+        return next(
+            (each for each in self.follow(more, symbols).steps if each.written == step.written),
+            None,
+        )
 
     def _is_chain(self, array: ArrayIndexes, followed: FollowedScript) -> bool:
         """Return whether the jobs of the array are one long training, one after another."""
         is_one_by_one = array.at_once == 1 or self.options.value("dependency") == "singleton"
         return is_one_by_one and array.size > 1 and sweeps.INDEX not in followed.reads
 
-    def _report_array(self, array: ArrayIndexes, sweep: sweeps.Sweep | None, *, is_chain: bool) -> None:
+    def _report_array(
+        self, array: ArrayIndexes, sweep: sweeps.Sweep | None, *, is_chain: bool
+    ) -> None:
         """Say what became of an array."""
         place = self.options.place("array")
-        limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota" if array.at_once else ""
+        limit = (
+            f"; %{array.at_once}, how many run at once, is a matter of the queue's quota"
+            if array.at_once
+            else ""
+        )
         if is_chain:
             text = f"an array of {array.size}, one after another, is one long training: one job with as many retries"
             help = "each start must resume from the last checkpoint, on a volume"
             self.findings.decide(place, f"{text}{limit}", help)
         elif sweep is not None:
             text = f"an array of {array.size} jobs, which differ in {', '.join(sweep.jobs[0])}: a variant for each"
-            self.findings.add("script-array", place, f"{text}{limit}", "delete those that you do not need", "note")
+            self.findings.add(
+                "script-array", place, f"{text}{limit}", "delete those that you do not need", "note"
+            )
         else:
             text = f"an array of {array.size} jobs, of which the spec is one"
             help = "what differs is not in the script: write a variant for each set of values"

@@ -12,13 +12,19 @@ from ptcompile.importer.slurm.findings import ScriptFindings, shortened
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, rank_of
 from ptcompile.kubernetes.commands import unwrap
 
-_trains = re.compile(r"(?i)(?:^|[/_.-])(?:pre)?train|finetune|fine_tune|sft|pretrain|main\.py|train\w{0,64}\.py").search
+_trains = re.compile(
+    r"(?i)(?:^|[/_.-])(?:pre)?train|finetune|fine_tune|sft|pretrain|main\.py|train\w{0,64}\.py"
+).search
 
 
-def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:
+def choose_step(
+    followed: FollowedScript, options: Options, findings: ScriptFindings
+) -> ScriptStep | None:
     """Return the step that trains, and report the others; None without such a step."""
     own = {"$0", "$BASH_SOURCE"}
-    steps = [step for step in followed.steps if step.program != "sbatch" or own.isdisjoint(step.argv)]
+    steps = [
+        step for step in followed.steps if step.program != "sbatch" or own.isdisjoint(step.argv)
+    ]
     for step in steps:
         _refuse_program(step, findings)
     if followed.unread is not None:
@@ -64,7 +70,9 @@ def _refuse_program(step: ScriptStep, findings: ScriptFindings) -> None:
         findings.refuse(step.place, text, row["help"])
 
 
-def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: ScriptFindings) -> None:
+def _check_others(
+    chosen: ScriptStep, steps: Sequence[ScriptStep], findings: ScriptFindings
+) -> None:
     """Refuse programs that run at the same time, and report the others."""
     others = {step.written: step for step in steps if step.written != chosen.written}
     serious = [step for step in others.values() if rank_of(step, 1) > 1]
@@ -72,12 +80,16 @@ def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: Scr
     written = shortened(chosen.command.words)
     in_background = chosen.command.in_background
     if serious and (in_background or any(step.command.in_background for step in serious)):
-        names = " and ".join(dict.fromkeys(shortened(step.command.words) for step in (*serious, chosen)))
+        names = " and ".join(
+            dict.fromkeys(shortened(step.command.words) for step in (*serious, chosen))
+        )
         help = "write a spec for each, or a spec with roles for the programs that serve the one that trains"
         findings.refuse(chosen.place, f"several programs run at once: {names}", help)
     elif rounds > 1 and in_background and "node-rank" not in chosen.invocation.options:
         text = f"{rounds} programs run at once in one allocation: {written}"
-        findings.refuse(chosen.place, text, "each is a separate job: write a spec for each, or variants")
+        findings.refuse(
+            chosen.place, text, "each is a separate job: write a spec for each, or variants"
+        )
     elif rounds > 1:
         text = f"a loop starts {rounds} programs one after another, of which the spec has the first"
         findings.decide(chosen.place, text, "write a spec, or a variant, for each")
@@ -89,5 +101,7 @@ def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: Scr
         words = step.command.words
         text = f"the spec does not run {shortened(words[unwrap(words).start :])}"
         findings.decide(
-            step.place, text, "a job has one program: run this as a separate job, before or after, in a workflow"
+            step.place,
+            text,
+            "a job has one program: run this as a separate job, before or after, in a workflow",
         )

@@ -42,7 +42,9 @@ class StepContainer(NamedTuple):
 def image_of(text: str) -> str:
     """Return the image that pyxis or apptainer pulls, or nothing for a file: `nvcr.io#nvidia/nemo:25.04`."""
     reference = _scheme.sub("", text, count=1)
-    is_file = reference.startswith(("/", ".", "$", "~")) or reference.endswith((".sqsh", ".sif", ".squashfs"))
+    is_file = reference.startswith(("/", ".", "$", "~")) or reference.endswith(
+        (".sqsh", ".sif", ".squashfs")
+    )
     if is_file or "://" in reference:
         return ""
     return reference.rpartition("@")[2].replace("#", "/") if "#" in reference else reference
@@ -75,7 +77,10 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
         flags = frozenset([word.lstrip("-") for word in words]) - {*valued}
         read, rest = read_arguments(OptionTable(frozenset(), flags), words)
         given = [(option.name, option.value or "") for option in read]
-        named = next((value for name, value in given if name == "image"), rest[0] if has_verb and rest else named)
+        named = next(
+            (value for name, value in given if name == "image"),
+            rest[0] if has_verb and rest else named,
+        )
         words = [*rest[has_verb:]]
 
     # enroot starts what was imported under a name
@@ -86,7 +91,9 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
         image=image,
         file="" if image else named,
         mounts=(*mounts_of(options.value("container-mounts", "volume")), *mounts),
-        folder=next((value for name, value in given if name in _FOLDERS), options.value("container-workdir")),
+        folder=next(
+            (value for name, value in given if name in _FOLDERS), options.value("container-workdir")
+        ),
         env={name: value for name, _, value in env},
     )
     return container, words

@@ -107,7 +107,9 @@ def read_directives(text: str) -> Directives:
         elif in_head and _not_at_margin(line):
             ignored.append((place, "sbatch reads it as a comment: a directive starts in column 1"))
         elif in_head and line.startswith(_OTHER_SYSTEMS):
-            ignored.append((place, "it is a directive of another scheduler, which sbatch does not read"))
+            ignored.append(
+                (place, "it is a directive of another scheduler, which sbatch does not read")
+            )
     return Directives(components, ignored[:_MAX_OPTIONS])
 
 
@@ -133,9 +135,13 @@ def read_options(words: Sequence[str], place: Offsets) -> tuple[list[SlurmOption
     """Return the options of a command line, and the program after them with its arguments."""
     table = _table()
     # an unknown option takes no value that looks like another option
-    flags = {word[2:] for word, following in pairwise(words) if following.startswith("-")} - table.names
+    flags = {
+        word[2:] for word, following in pairwise(words) if following.startswith("-")
+    } - table.names
     given, program = read_arguments(table._replace(flags=table.flags | flags), words)
-    return [_option(each, place, has_equals=f"{each.written}={each.value}" in words) for each in given], [*program]
+    return [
+        _option(each, place, has_equals=f"{each.written}={each.value}" in words) for each in given
+    ], [*program]
 
 
 @cache
@@ -162,7 +168,9 @@ def _option(given: GivenOption, place: Offsets, *, has_equals: bool) -> SlurmOpt
     return SlurmOption(
         name=row.get("alias", meant[0]),
         value=given.value or "",
-        written=given.written if given.value is None else f"{given.written}{'=' if is_long else ' '}{given.value}",
+        written=given.written
+        if given.value is None
+        else f"{given.written}{'=' if is_long else ' '}{given.value}",
         place=place,
         row=row,
         wrong=wrong,

@@ -13,7 +13,13 @@ from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.amounts import quantity_of
 from ptcompile.importer.slurm.choice import allocation_of
 from ptcompile.importer.slurm.directives import Options, rows_of
-from ptcompile.importer.slurm.findings import Offsets, ScriptFindings, exports_of_shell, shortened, unresolved
+from ptcompile.importer.slurm.findings import (
+    Offsets,
+    ScriptFindings,
+    exports_of_shell,
+    shortened,
+    unresolved,
+)
 from ptcompile.importer.slurm.launch import StepLaunch, read_launch
 from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, report_setup
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
@@ -50,7 +56,9 @@ def fields_of(job: ScriptJob) -> JsonDict:
         findings.decide(place, f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
     if step.invocation.launcher == "torchrun" and step.is_parallel and allocation.tasks > 1:
         text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
-        findings.refuse(step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1")
+        findings.refuse(
+            step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1"
+        )
     report_setup([(words, step.place) for words in step.prepares], findings)
 
     launch = read_launch(step, allocation, findings)
@@ -80,9 +88,15 @@ def fields_of(job: ScriptJob) -> JsonDict:
 def _image(step: ScriptStep, findings: ScriptFindings) -> str:
     container = step.container
     if not container.image:
-        named = f": {container.file} is a file of the cluster, not an image" if container.file else ""
-        help = "build an image with the code and what its modules and environments have, and set image"
-        findings.add("script-without-image", step.place, f"image: the script names no image{named}", help)
+        named = (
+            f": {container.file} is a file of the cluster, not an image" if container.file else ""
+        )
+        help = (
+            "build an image with the code and what its modules and environments have, and set image"
+        )
+        findings.add(
+            "script-without-image", step.place, f"image: the script names no image{named}", help
+        )
     return container.image
 
 
@@ -94,7 +108,11 @@ def _folder(job: ScriptJob) -> str:
 def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
     """Return a volume for each mounted folder: which one it is on the cluster, the reader decides."""
     given = step.container.mounts
-    mounts = {mount.target: mount.is_read_only for mount in reversed(given) if mount.target.startswith("/")}
+    mounts = {
+        mount.target: mount.is_read_only
+        for mount in reversed(given)
+        if mount.target.startswith("/")
+    }
     if not mounts:
         return {}
 
@@ -105,7 +123,9 @@ def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
     findings.decide(step.place, text, help)
     claims = dict.fromkeys(names.values())
     return {
-        "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims],
+        "volumes": [
+            {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims
+        ],
         "volumeMounts": [
             {"name": name, "mountPath": target, **({"readOnly": True} if mounts[target] else {})}
             for target, name in names.items()
@@ -123,7 +143,9 @@ def _resources(job: ScriptJob, allocation: Allocation) -> JsonDict:
         job.findings.decide(job.options.place("exclusive"), text, "set resources.gpu")
     for resource in allocation.other:
         text = f"gres {resource.name}:{resource.amount}"
-        job.findings.leave(job.options.place("gres"), text, "set resources.ephemeralStorage, devices, or a volume")
+        job.findings.leave(
+            job.options.place("gres"), text, "set resources.ephemeralStorage, devices, or a volume"
+        )
 
     disk = job.options.amount("tmp")
     amounts = {
@@ -152,11 +174,17 @@ def _accelerator(job: ScriptJob, gpu_type: str) -> str:
 
 def _placed(job: ScriptJob, field: str) -> str:
     """Return the queue or the priority, as far as a table of the cluster is given."""
-    keys = [f"{name}.{option.value}" for name, option in job.options.items() if option.row.get("becomes") == field]
+    keys = [
+        f"{name}.{option.value}"
+        for name, option in job.options.items()
+        if option.row.get("becomes") == field
+    ]
     return next((job.values[key] for key in keys if key in job.values), "")
 
 
-_requeue = re.compile(r"(?m)^(?![ \t]*#).*?\b(scontrol[ \t]+requeue|sbatch[ \t][^\n]*(?:\$0|\$\{?BASH_SOURCE)[^\n]*)")
+_requeue = re.compile(
+    r"(?m)^(?![ \t]*#).*?\b(scontrol[ \t]+requeue|sbatch[ \t][^\n]*(?:\$0|\$\{?BASH_SOURCE)[^\n]*)"
+)
 _limit = re.compile(
     r"(?P<before>\$\{?\w+\}?|\d+)[\"' ]*(?:-gt|-ge|>=?)[\"' ]*\$\{?SLURM_RESTART_COUNT|"
     r"SLURM_RESTART_COUNT[^\n]{0,12}?[\"' ]*(?:-lt|-le|<=?)[\"' ]*(?P<after>\$\{?\w+\}?|\d+)"
@@ -213,7 +241,9 @@ def _env(job: ScriptJob, launch: StepLaunch) -> JsonDict:
     findings = job.findings
     exported: dict[str, str] = {}
     asked: dict[str, Offsets] = {}
-    for option in [options["export"] for options in (job.options, job.first.options) if "export" in options]:
+    for option in [
+        options["export"] for options in (job.options, job.first.options) if "export" in options
+    ]:
         for item in option.value.split(","):
             name, equals, value = item.partition("=")
             if equals:
@@ -229,7 +259,9 @@ def _env(job: ScriptJob, launch: StepLaunch) -> JsonDict:
             text = f"{name} is exported from the submitting shell, whose value is not known"
             findings.miss(place, text, f"set env.{name}")
 
-    places = {name: _place_of_variable(job.text, name) or asked.get(name, (0, 0)) for name in exported}
+    places = {
+        name: _place_of_variable(job.text, name) or asked.get(name, (0, 0)) for name in exported
+    }
     kept = kept_variables(job.first, exported, findings, places)
     env = {**kept, **job.step.container.env, **launch.env}
     return {name: findings.with_references(value) for name, value in env.items()}
@@ -247,9 +279,16 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
     place, findings = job.step.place, job.findings
     env = fields.get("env", {})
     known = {*env, *swept, *findings.secrets}
-    words = [fields.get("script", ""), fields.get("module", ""), *fields.get("command", ()), *fields.get("args", ())]
+    words = [
+        fields.get("script", ""),
+        fields.get("module", ""),
+        *fields.get("command", ()),
+        *fields.get("args", ()),
+    ]
     for name in dict.fromkeys(name for word in words for name in unresolved(word, known)):
-        help = f"import with --set {name}=VALUE" if re.fullmatch(r"\w+", name) else "write the value"
+        help = (
+            f"import with --set {name}=VALUE" if re.fullmatch(r"\w+", name) else "write the value"
+        )
         hint = _hint(job, name) or (" (arguments of sbatch)" if name.isdigit() else "")
         findings.miss(place, f"{_written(name)} is not known{hint}", help)
     for name, value in env.items():

@@ -34,7 +34,12 @@ class ScriptFindings:
         self.problems: list[Problem] = []
 
     def add(
-        self, name: str, place: Offsets, text: str, help: str | None = None, severity: Severity = "warning"
+        self,
+        name: str,
+        place: Offsets,
+        text: str,
+        help: str | None = None,
+        severity: Severity = "warning",
     ) -> None:
         """Add a finding about a part of the script."""
         if len(self.problems) >= _MAX_FINDINGS:
@@ -64,7 +69,9 @@ class ScriptFindings:
 
     def learn_secrets(self, variables: Mapping[str, str]) -> None:
         """Add the secrets among variables, whose values may come from others with harmless names."""
-        self.secrets.update({name: value for name, value in variables.items() if is_written_secret(name, value)})
+        self.secrets.update(
+            {name: value for name, value in variables.items() if is_written_secret(name, value)}
+        )
 
     def quoted(self, text: str) -> str:
         """Return a text without secrets and without control characters."""
@@ -93,14 +100,17 @@ class ScriptFindings:
         return tuple(
             [
                 problem._replace(
-                    text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None
+                    text=self.quoted(problem.text),
+                    help=self.quoted(problem.help) if problem.help else None,
                 )
                 for problem in problems
             ]
         )
 
 
-_export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")
+_export = re.compile(
+    r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$"
+)
 
 
 def exports_of_shell(text: str) -> dict[str, Offsets]:
@@ -114,7 +124,9 @@ def shortened(words: Iterable[str]) -> str:
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
 
 
-_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]{0,512}\}|\((\w+)\)|\((?!\()|\(\()|`")
+_reference = re.compile(
+    r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]{0,512}\}|\((\w+)\)|\((?!\()|\(\()|`"
+)
 _SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
 
 

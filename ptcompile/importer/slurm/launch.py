@@ -15,7 +15,14 @@ from ptcompile.simulator.launchers.arguments import read_arguments
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.torchrun import conf_of, option_variable
 
-_VARIABLE_OPTIONS = ("tee", "redirects", "log-dir", "role", "local-ranks-filter", "signals-to-handle")
+_VARIABLE_OPTIONS = (
+    "tee",
+    "redirects",
+    "log-dir",
+    "role",
+    "local-ranks-filter",
+    "signals-to-handle",
+)
 """torchrun's options that no field of `elastic` has: torchrun reads them from the environment too."""
 _ELASTIC_OPTIONS = {"max-restarts": "maxRestarts", "monitor-interval": "monitorInterval"}
 _FIRST_MACHINE = frozenset({"machine-rank", "main-process-ip"})
@@ -44,7 +51,9 @@ class StepLaunch:
     def set_entry(self, entry: Sequence[str], *, is_module: bool = False) -> None:
         """Set the script or the module, and its arguments."""
         if not entry:
-            self.findings.refuse(self.step.place, "the launcher starts no program", "import a script that trains")
+            self.findings.refuse(
+                self.step.place, "the launcher starts no program", "import a script that trains"
+            )
             return
         program, *args = entry
         self.fields |= {"module" if is_module else "script": program, "args": args}
@@ -93,14 +102,20 @@ def _read_torchrun(launch: StepLaunch) -> None:
     if processes is None:
         launch.elastic["nprocPerNode"] = 1
         text = "torchrun without --nproc_per_node starts one process on each node"
-        launch.decide(text, "the spec says elastic.nprocPerNode: 1; remove it for one process on each GPU")
+        launch.decide(
+            text, "the spec says elastic.nprocPerNode: 1; remove it for one process on each GPU"
+        )
     launch.set_processes(processes)
 
     numbers = {field: atoi(options.get(option, "")) for option, field in _ELASTIC_OPTIONS.items()}
     conf = conf_of(options.get("rdzv-conf", ""))
     known = {key: value for key, value in conf.items() if key != "is_host" and "$" not in value}
-    launch.elastic |= {field: number for field, number in {**numbers, "rdzvConfigs": known}.items() if number}
-    launch.env |= {option_variable(name): options[name] for name in _VARIABLE_OPTIONS if options.get(name)}
+    launch.elastic |= {
+        field: number for field, number in {**numbers, "rdzvConfigs": known}.items() if number
+    }
+    launch.env |= {
+        option_variable(name): options[name] for name in _VARIABLE_OPTIONS if options.get(name)
+    }
     _read_started(launch)
 
 
@@ -124,12 +139,19 @@ def _read_started(launch: StepLaunch) -> None:
     processes = launch.elastic.get("nprocPerNode", launch.allocation.gpus or 1)
     if invocation.program == "tune run":
         # any option makes it start torchrun, which gets the others as variables
-        launch.fields["command"] = ["tune", "run", f"--nproc_per_node={processes}", *invocation.entry]
+        launch.fields["command"] = [
+            "tune",
+            "run",
+            f"--nproc_per_node={processes}",
+            *invocation.entry,
+        ]
     elif "no-python" in launch.options:
         launch.fields["command"] = ["torchrun", "--no-python", *invocation.entry]
     else:
         launch.set_entry(invocation.entry, is_module="module" in launch.options)
-        launch.env |= {"PYTHONUNBUFFERED": "1"} if "-u" in argv[: -len(invocation.arguments)] else {}
+        launch.env |= (
+            {"PYTHONUNBUFFERED": "1"} if "-u" in argv[: -len(invocation.arguments)] else {}
+        )
         processes = None
     launch.elastic |= {"nprocPerNode": processes} if processes else {}
 
@@ -142,14 +164,18 @@ def _read_accelerate(launch: StepLaunch) -> None:
     """accelerate reads the other machines from its options alone, so that torchrun's variables do not help."""
     options = launch.options
     invocation = launch.step.invocation
-    given, entry = read_arguments(launchers.option_table(launchers.LAUNCHERS["accelerate"]), invocation.arguments)
+    given, entry = read_arguments(
+        launchers.option_table(launchers.LAUNCHERS["accelerate"]), invocation.arguments
+    )
     launch.set_nodes(options.get("nnodes", ""))
     dropped = _MACHINES if launch.nodes > 1 or "nnodes" in options else _FIRST_MACHINE
     kept = [option for option in given if option.name not in dropped]
 
     machines: list[str] = []
     if launch.nodes > 1:
-        total = atoi(options.get("num-processes", "")) or launch.nodes * (launch.allocation.gpus or 1)
+        total = atoi(options.get("num-processes", "")) or launch.nodes * (
+            launch.allocation.gpus or 1
+        )
         machines = [
             f"--num_machines={launch.nodes}", f"--num_processes={total}", "--machine_rank=$(RANK)",
             "--main_process_ip=$(MASTER_ADDR)", "--main_process_port=$(MASTER_PORT)",
@@ -187,7 +213,9 @@ def _read_own_command(launch: StepLaunch) -> None:
         return
     if launcher is not None and "nnodes" in launcher.variables:
         launch.env |= {"NNODES": str(launch.nodes), "NODE_RANK": "$(RANK)"}
-        launch.env |= {"NPROC_PER_NODE": str(launch.allocation.gpus)} if launch.allocation.gpus else {}
+        launch.env |= (
+            {"NPROC_PER_NODE": str(launch.allocation.gpus)} if launch.allocation.gpus else {}
+        )
         launch.env |= {"FORCE_TORCHRUN": "1"} if name == "llamafactory-cli" else {}
     else:
         text = f"how {name} finds the other nodes is not in the script"
@@ -198,7 +226,9 @@ def _read_program(launch: StepLaunch) -> None:
     """Read a program that srun or the script itself starts, such as Python."""
     step = launch.step
     if start := unwrap(step.argv).start:
-        launch.findings.leave(step.place, shortened(step.argv[:start]), "the image has the environment")
+        launch.findings.leave(
+            step.place, shortened(step.argv[:start]), "the image has the environment"
+        )
     entry = step.invocation.entry
     words = entry[unwrap(entry).start :]
     if words and words[0].endswith(".py"):  # uv run train.py

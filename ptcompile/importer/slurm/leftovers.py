@@ -39,7 +39,11 @@ def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
         text = f"{option.written} is not an option of sbatch"
         help = "a plugin of the site may have it: find out what it asks for"
     elif option.amount is None:
-        why = "sbatch expands no variables: it rejects this" if "$" in option.value else "sbatch rejects this value"
+        why = (
+            "sbatch expands no variables: it rejects this"
+            if "$" in option.value
+            else "sbatch rejects this value"
+        )
         text = f"{option.written}: {why}"
         help = f"write the value of --{option.name} out"
     else:
@@ -76,11 +80,15 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings) -> None:
 
     own = [option.written for option in options if option.row.get("step") in ("own", "refused")]
     if own:
-        findings.leave(step.place, f"srun {' '.join(own)}", "these are srun's, which a job does not need")
+        findings.leave(
+            step.place, f"srun {' '.join(own)}", "these are srun's, which a job does not need"
+        )
     _report_options([option for option in options if "step" not in option.row], findings)
 
 
-def report_setup(commands: Iterable[tuple[Sequence[str], Offsets]], findings: ScriptFindings) -> None:
+def report_setup(
+    commands: Iterable[tuple[Sequence[str], Offsets]], findings: ScriptFindings
+) -> None:
     """Report commands that prepare something, each with its place."""
     by_kind: dict[str, list[tuple[Sequence[str], Offsets]]] = {}
     for words, place in commands:
@@ -100,7 +108,11 @@ _TELLS = frozenset({"hostname", "nvidia-smi", "echo", "env", "rocm-smi"})
 def _kind_of_setup(words: Sequence[str]) -> str:
     """Return the reason why a command stays behind, or a kind without a reason for one that only tells."""
     first = words[0]
-    kind = "silent" if first == "srun" else setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
+    kind = (
+        "silent"
+        if first == "srun"
+        else setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
+    )
     return "step" if first == "srun" and _TELLS.isdisjoint(words) else kind
 
 
@@ -108,7 +120,10 @@ _networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match
 
 
 def kept_variables(
-    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Offsets]
+    step: ScriptStep,
+    exported: Mapping[str, str],
+    findings: ScriptFindings,
+    places: Mapping[str, Offsets],
 ) -> JsonDict:
     """Return the variables that the pods get, and report the others."""
     networks, left = rows_of("networks"), rows_of("left")
@@ -120,7 +135,9 @@ def kept_variables(
             secret = name.lower().replace("_", "-")
             kept[name] = {"secretKeyRef": {"name": secret, "key": name}}
             help = f"the spec takes it from the Secret {secret}, key {name}: create it"
-            findings.add("script-secret", place, f"{name} is a secret: its value is not copied", help)
+            findings.add(
+                "script-secret", place, f"{name} is a secret: its value is not copied", help
+            )
         elif name in networks or _networks(name):
             text = f"{name} names the network of the old nodes: it is left behind"
             help = networks.get(name, "of the old network")
@@ -132,7 +149,11 @@ def kept_variables(
         elif " " in value.strip() and " ".join(value.split()) in command:
             continue  # a part of the command line
         elif any(sign in value for sign in ("$(", "`", "${")):
-            findings.miss(place, f"the value of {name} is not known", f"set env.{name} if the program reads it")
+            findings.miss(
+                place,
+                f"the value of {name} is not known",
+                f"set env.{name} if the program reads it",
+            )
         else:
             kept[name] = value
     return kept

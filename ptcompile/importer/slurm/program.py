@@ -17,7 +17,16 @@ from ptcompile.shell.interpreter import Interpreter
 from ptcompile.shell.nodes import Parameter, ShellAssignment
 from ptcompile.shell.script import SHELL_COMMANDS, ShellCommand, follow, read_script
 from ptcompile.shell.state import ShellState
-from ptcompile.shell.values import Argument, Doubt, ExitStatus, Piece, ShellValue, Variable, is_known, text_of
+from ptcompile.shell.values import (
+    Argument,
+    Doubt,
+    ExitStatus,
+    Piece,
+    ShellValue,
+    Variable,
+    is_known,
+    text_of,
+)
 from ptcompile.simulator.launchers.command import Invocation, read_command_line
 
 _MAX_STEPS = 64
@@ -110,7 +119,12 @@ class BatchInterpreter(Interpreter):
         return None if not part.subscript and not state.arguments else super().items(part, state)
 
     def program(
-        self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable], *, is_exec: bool = False
+        self,
+        argv: Sequence[Argument],
+        state: ShellState,
+        assigned: Mapping[str, Variable],
+        *,
+        is_exec: bool = False,
     ) -> ExitStatus:
         """Note the variables at the start of a program; follow it if it is a script, and not a step of srun."""
         first = len(self.commands)
@@ -136,7 +150,14 @@ def follow_batch(
 
     `symbols` are texts that stand for the values of variables that the script assigns.
     """
-    call = ShellCall(text=text, position=0, file="", errexit=False, pipefail=False, arguments=("bash", *arguments))
+    call = ShellCall(
+        text=text,
+        position=0,
+        file="",
+        errexit=False,
+        pipefail=False,
+        arguments=("bash", *arguments),
+    )
     interpreter = BatchInterpreter(env, symbols)
     script = follow(interpreter, call, "")
 

@@ -31,7 +31,9 @@ class Sweep(NamedTuple):
     """The step with a reference for each of these variables."""
 
 
-def read_sweep(array: ArrayIndexes, first: FollowedScript, step: ScriptStep, follow: Follow) -> Sweep | None:
+def read_sweep(
+    array: ArrayIndexes, first: FollowedScript, step: ScriptStep, follow: Follow
+) -> Sweep | None:
     """Return the values that differ from job to job, or None if they are not in the script."""
     if INDEX not in first.reads or array.size > min(_MAX_JOBS, _MAX_EFFORT // max(first.effort, 1)):
         return None
@@ -65,7 +67,9 @@ def _jobs(
     """
     texts = "\0".join((*base.argv, *base.env.values()))
     used = [name for name in values if f"$({name})" in texts]
-    used.sort(key=lambda name: sum(value != following for value, following in pairwise(values[name])))
+    used.sort(
+        key=lambda name: sum(value != following for value, following in pairwise(values[name]))
+    )
     jobs = [{name: values[name][number] for name in used} for number in range(len(steps))]
     made = [tuple(_filled(word, job) for word in base.argv) for job in jobs]
     return tuple(jobs) if used and made == [step.argv for step in steps] else ()

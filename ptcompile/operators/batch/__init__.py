@@ -57,7 +57,9 @@ class BatchJob(Kind):
 
         return lost_pod(nested_map(manifest, "spec"))
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.batch.pods import restarts
 
         return restarts(nested_map(manifest, "spec"), exit_code)
@@ -93,7 +95,8 @@ class BatchOperator(Operator):
 
     folder = "batch"
     conversion = Conversion(
-        endings=(("spec", "completionMode"),), without_effect=(("spec", "template", "spec", "subdomain"),)
+        endings=(("spec", "completionMode"),),
+        without_effect=(("spec", "template", "spec", "subdomain"),),
     )
     authority = "kube-apiserver"
     release = "kubernetes"
@@ -103,7 +106,10 @@ class BatchOperator(Operator):
     install = Install(images=("kube-apiserver",))
     features: Mapping[str, Feature] = {
         "job-success-policy": Feature(
-            "kubernetes", (1, 33), "spec.successPolicy of a Job is stable", "Kubernetes 1.33, facts/kubernetes"
+            "kubernetes",
+            (1, 33),
+            "spec.successPolicy of a Job is stable",
+            "Kubernetes 1.33, facts/kubernetes",
         ),
         "digit-first-service": Feature(
             "kubernetes",

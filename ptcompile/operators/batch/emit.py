@@ -58,7 +58,12 @@ DERIVED = (
 
 def _wiring(job: Job) -> Wiring:
     if job.peak_nodes == 1:
-        return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain_env(job, "localhost", None))
+        return Wiring(
+            host="localhost",
+            node_rank="0",
+            rank_from={"value": "0"},
+            env=plain_env(job, "localhost", None),
+        )
     host = f"{job.name}-0.{_service_name(job)}"
     return Wiring(
         host=host,
@@ -74,7 +79,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_host_names(job, "the Job controller")
     yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does"
-    yield from endings.check_clean_pod_policy(job, "a batch/v1 Job", "kube-apiserver", instead=instead)
+    yield from endings.check_clean_pod_policy(
+        job, "a batch/v1 Job", "kube-apiserver", instead=instead
+    )
     yield from batch_endings.check_success_policy_support(job, cluster, "a batch/v1 Job")
     yield from endings.reject_restart_job(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
@@ -126,7 +133,10 @@ def _metadata(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return the metadata; without its annotation for the gang's size, KAI schedules a Job's pods singly (KAI 0.15)."""
     metadata = object_metadata(job, cluster, "job")
     if gang_of(job, cluster) == "kai":
-        metadata["annotations"] = {**metadata.get("annotations", {}), KAI_MIN_MEMBER: str(job.min_nodes)}
+        metadata["annotations"] = {
+            **metadata.get("annotations", {}),
+            KAI_MIN_MEMBER: str(job.min_nodes),
+        }
     return metadata
 
 

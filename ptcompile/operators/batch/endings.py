@@ -27,7 +27,9 @@ def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: b
     if node_0:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
     if lost != "Count" and not in_place:
-        spec["podFailurePolicy"] = {"rules": [{"action": lost, "onPodConditions": [dict(_DISRUPTED)]}]}
+        spec["podFailurePolicy"] = {
+            "rules": [{"action": lost, "onPodConditions": [dict(_DISRUPTED)]}]
+        }
     return spec
 
 
@@ -53,7 +55,9 @@ def disruption_needs_never(job: Job, kind: str) -> Problems:
     why = f"{kind} tells a lost node from a failure only with restartPolicy Never"
     if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
         yield unsupported_by_target(
-            endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano"
+            endings.ON_DISRUPTION,
+            why,
+            "use restartPolicy Never with onPodFailure, or the target volcano",
         )
     elif job.spot and job.run_policy.on_disruption is None:
         message = f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that backoffLimit allows"

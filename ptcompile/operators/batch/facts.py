@@ -27,7 +27,11 @@ from ptcompile.operators.queues.queue_systems import settled_status
 
 def _default(field: str, job: Json) -> Any:
     """Return what the server writes for an absent field of a Job's spec."""
-    spec = {name: job[name] for name in ("backoffLimitPerIndex", "completions", "parallelism") if name in job}
+    spec = {
+        name: job[name]
+        for name in ("backoffLimitPerIndex", "completions", "parallelism")
+        if name in job
+    }
     if "podFailurePolicy" in job:
         spec["podFailurePolicy"] = {}
     default_job_spec(spec)
@@ -85,7 +89,9 @@ def status(live: Json) -> Status:
     live_status = nested_map(live, "status")
     failed = as_int(live_status.get("failed"))
     if failed > 0 and not any(live_status.get(field) for field in _PRESENT_PODS):
-        return Status("restarting", None, f"pods that failed: {failed}; others replace them after a delay")
+        return Status(
+            "restarting", None, f"pods that failed: {failed}; others replace them after a delay"
+        )
     return status_from_counts([live_status]) or Status("created")
 
 

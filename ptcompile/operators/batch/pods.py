@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
 
-_INDEX_ENV = templates.env_from_field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
+_INDEX_ENV = templates.env_from_field(
+    "JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']"
+)
 _INDEX_ENV_OLD = templates.env_from_field(
     "JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']"
 )
@@ -46,10 +48,17 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     namespace = namespace_of(manifest)
     metadata, pod = template_parts(spec.get("template"))
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
-    service = find_headless_service(request.related, as_string(pod.get("subdomain")) or None, labels, namespace)
+    service = find_headless_service(
+        request.related, as_string(pod.get("subdomain")) or None, labels, namespace
+    )
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
     services = (service,) if service else ()
-    return Expansion((role,), services, jobs=(job_summary(name, "job", spec),), notes=templates.suspension_notes(spec))
+    return Expansion(
+        (role,),
+        services,
+        jobs=(job_summary(name, "job", spec),),
+        notes=templates.suspension_notes(spec),
+    )
 
 
 def pod_count(spec: Json) -> int:
@@ -72,7 +81,9 @@ def job_summary(name: str, role: str, spec: Json) -> Json:
     }
 
 
-def job_role(role: str, name: str, spec: Json, space: str, request: KindContext, *, dns: bool) -> ExpandedRole:
+def job_role(
+    role: str, name: str, spec: Json, space: str, request: KindContext, *, dns: bool
+) -> ExpandedRole:
     """Return the pods of one Job as a role. `dns` tells whether a Service resolves their subdomain."""
     build = PodBuilder(role, spec, space, request, dns=dns)
     return ExpandedRole(role, pod_count(spec), lambda index: build(index, index, name, {}))
@@ -82,7 +93,14 @@ class PodBuilder:
     """Builder of the pods of Jobs with one template, including JobSet's; shared values are computed once."""
 
     def __init__(
-        self, role: str, spec: Json, space: str, request: KindContext, *, dns: bool, main: str | None = None
+        self,
+        role: str,
+        spec: Json,
+        space: str,
+        request: KindContext,
+        *,
+        dns: bool,
+        main: str | None = None,
     ) -> None:
         metadata, pod = template_parts(spec.get("template"))
         self.role = role
@@ -100,7 +118,10 @@ class PodBuilder:
         """Return the pod with this index in the role; `within` is its index in the Job."""
         hostname = as_string(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
-        annotations = {**self.annotations, **extra}  # JobSet adds its keys as labels and as annotations
+        annotations = {
+            **self.annotations,
+            **extra,
+        }  # JobSet adds its keys as labels and as annotations
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}
@@ -115,7 +136,9 @@ class PodBuilder:
             random_suffix=True,
             hostname=hostname,
             subdomain=self.subdomain,
-            dns=templates.cluster_host_name(resolvable, self.subdomain, self.space) if resolvable else None,
+            dns=templates.cluster_host_name(resolvable, self.subdomain, self.space)
+            if resolvable
+            else None,
             job=job,
             labels=labels,
             annotations=annotations,
@@ -132,7 +155,9 @@ def _with_index(pod: Json, *, labelled: bool) -> JsonDict:
         present = any(e.get("name") == entry["name"] for e in as_mappings(container.get("env")))
         return container if present else templates.with_env(container, [entry])
 
-    return templates.with_containers(templates.with_containers(pod, add, init=True), add, init=False)
+    return templates.with_containers(
+        templates.with_containers(pod, add, init=True), add, init=False
+    )
 
 
 def is_recreated(manifest: Json, _template: Template) -> bool:
@@ -148,7 +173,9 @@ def retries(manifest: Json) -> int:
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the template of all pods."""
     spec = nested_map(manifest, "spec")
-    yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1))
+    yield Template(
+        ("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1)
+    )
 
 
 def describe_failures(manifest: Json) -> Iterator[str]:
@@ -203,7 +230,9 @@ def lost_pod(spec: Json) -> LostPod:
 
 def _disruption_action(spec: Json) -> str:
     rules = as_mappings(nested_map(spec, "podFailurePolicy").get("rules"))
-    return next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
+    return next(
+        (as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count"
+    )
 
 
 _POD_BACKOFF_SECONDS = 10
@@ -213,7 +242,9 @@ DefaultJobPodFailureBackOff).
 """
 
 
-def restarts(spec: Json, exit_code: int | None, restart: str = "Never", size: int = 0) -> tuple[Retry, ...]:
+def restarts(
+    spec: Json, exit_code: int | None, restart: str = "Never", size: int = 0
+) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a Job of this spec; see `Kind.restarts`.
 
     `restart` is the restartPolicy of pods that set none. `size` is the number of pods per Job, if a role has several.
@@ -235,7 +266,11 @@ def restarts(spec: Json, exit_code: int | None, restart: str = "Never", size: in
     if exit_code is not None and policy == "OnFailure":
         return (kubelet_retry(max(limit - 1, 0), "role", text, size),)
     counted: Literal["pod", "role"] = "role" if per_index is None else "pod"
-    return (Retry("pod", limit, counted, text, _POD_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS, size=size),)
+    return (
+        Retry(
+            "pod", limit, counted, text, _POD_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS, size=size
+        ),
+    )
 
 
 def _exit_action(spec: Json, exit_code: int) -> str:
@@ -260,6 +295,7 @@ def failure_reason(spec: Json) -> str:
 def _matches_disruption(rule: Json) -> bool:
     conditions = as_mappings(rule.get("onPodConditions"))
     return any(
-        condition.get("type") == "DisruptionTarget" and (as_string(condition.get("status")) or "True") == "True"
+        condition.get("type") == "DisruptionTarget"
+        and (as_string(condition.get("status")) or "True") == "True"
         for condition in conditions
     )

@@ -16,7 +16,14 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 
 _SERVICE = ("v1", "Service")
 _JOB_LABEL = "batch.kubernetes.io/job-name"
@@ -31,7 +38,9 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     completions = pod_count(spec.get("completions"))
     if parallelism < completions:
         message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
-        yield unreadable_object("job", ("spec", "completions"), message, "set parallelism to the same number")
+        yield unreadable_object(
+            "job", ("spec", "completions"), message, "set parallelism to the same number"
+        )
         return
     main = main_container(template, MAIN_CONTAINER)
     run_policy = without_empty(
@@ -42,7 +51,11 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         }
     )
     pods = ReadRole("node", completions, template, path, main, restart_policy(template, "Always"))
-    fields = {"nodes": max(1, completions), "runPolicy": run_policy, **changed_names(container=main)}
+    fields = {
+        "nodes": max(1, completions),
+        "runPolicy": run_policy,
+        **changed_names(container=main),
+    }
     if completions < 2:
         yield Read("job", (pods,), fields)
         return
@@ -67,6 +80,7 @@ def _headless_service(manifest: Json, subdomain: str, others: tuple[Json, ...]) 
     named = (
         obj
         for obj in others
-        if (kind_of(obj), object_name(obj)) == (_SERVICE, subdomain) and namespace_of(obj) == namespace_of(manifest)
+        if (kind_of(obj), object_name(obj)) == (_SERVICE, subdomain)
+        and namespace_of(obj) == namespace_of(manifest)
     )
     return next((obj for obj in named if nested_map(obj, "spec").get("clusterIP") == "None"), None)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import (
+    Additions,
+    Install,
+    Kind,
+    KindContext,
+    Operator,
+    RendezvousSettings,
+)
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False

@@ -48,12 +48,20 @@ def expand(manifest: Json) -> Expansion:
     nodes = sum(map(_replicas, replicas))
 
     roles = tuple(
-        ExpandedRole(as_string(replica.get("name")), _replicas(replica), partial(_pod, manifest, replica, nodes))
+        ExpandedRole(
+            as_string(replica.get("name")),
+            _replicas(replica),
+            partial(_pod, manifest, replica, nodes),
+        )
         for replica in replicas
     )
 
     spares = sum(as_int(replica.get("spares")) for replica in replicas)
-    notes = [f"Kueue reserves resources for pods in addition, as spares: {spares}"] if spares > 0 else []
+    notes = (
+        [f"Kueue reserves resources for pods in addition, as spares: {spares}"]
+        if spares > 0
+        else []
+    )
     return Expansion(roles, notes=tuple(notes))
 
 

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 NO_RESTART = {
     "failurePolicy": {
         "rules": [
-            {"name": "podFailurePolicy", "action": "FailJobSet", "onJobFailureReasons": ["PodFailurePolicy"]},
+            {
+                "name": "podFailurePolicy",
+                "action": "FailJobSet",
+                "onJobFailureReasons": ["PodFailurePolicy"],
+            },
         ]
     }
 }
@@ -83,7 +87,9 @@ class JobSet(Kind):
 
         return lost_pod(nested_map(manifest, "spec"), role)
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.jobset.pods import restarts
 
         return restarts(nested_map(manifest, "spec"), role, exit_code)
@@ -165,7 +171,9 @@ class JobSetOperator(Operator):
         images=("jobset",),
     )
     modeled_since = (0, 8)
-    conversion = Conversion(job_templates=JobTemplates("jobset", ("spec",), without_restart=NO_RESTART))
+    conversion = Conversion(
+        job_templates=JobTemplates("jobset", ("spec",), without_restart=NO_RESTART)
+    )
     placing_annotations: Mapping[str, str] = {
         "alpha.jobset.sigs.k8s.io/exclusive-topology": "gives each Job its own domain",
         "alpha.jobset.sigs.k8s.io/node-selector": "places each Job by the labels of nodes",

@@ -9,7 +9,11 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
-from ptcompile.apiserver.validation.job import check_job_counts, check_job_selector, check_restart_policy
+from ptcompile.apiserver.validation.job import (
+    check_job_counts,
+    check_job_selector,
+    check_restart_policy,
+)
 from ptcompile.apiserver.validation.metadata import check_labels
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
@@ -74,11 +78,15 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
         policy_path = (*path, "volumeClaimPolicies", index)
         # the rule reads `templates` and each `metadata` without a has() check
         if policy.get("templates") is None:
-            yield invalid_value(policy_path, "no such key: templates", "add templates, an empty list at least")
+            yield invalid_value(
+                policy_path, "no such key: templates", "add templates, an empty list at least"
+            )
         for template_index, template in entries(policy, "templates"):
             if template.get("metadata") is None:
                 yield invalid_value(
-                    (*policy_path, "templates", template_index), "no such key: metadata", "add metadata with a name"
+                    (*policy_path, "templates", template_index),
+                    "no such key: metadata",
+                    "add metadata with a name",
                 )
             if nested_map(template, "metadata").get("namespace"):
                 yield invalid_value(
@@ -116,7 +124,12 @@ def check_replicated_jobs(
         if type(child) is not dict:
             continue
         clean = check_template(
-            child.get("template"), (*template_path, "spec", "template"), context, problems, volumes, clean
+            child.get("template"),
+            (*template_path, "spec", "template"),
+            context,
+            problems,
+            volumes,
+            clean,
         )
         job_problems = FieldErrors()
         labels = nested_map(template, "metadata").get("labels")
@@ -140,7 +153,12 @@ def _claim_volumes(spec: Any, path: Path, problems: FieldErrors) -> frozenset[st
 
 
 def _check_child(
-    spec: Json, path: Path, name: str | None, counted: bool, context: ApiServer, problems: FieldErrors
+    spec: Json,
+    path: Path,
+    name: str | None,
+    counted: bool,
+    context: ApiServer,
+    problems: FieldErrors,
 ) -> None:
     """Check a child Job with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12
     webhook).
@@ -200,7 +218,9 @@ def validate_update(update: Update) -> Problems:
         suspended = suspended or nested_map(update.new, "spec").get("suspend") is True
     for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
-            yield _immutable_field(("spec", "managedBy"), "remove the change: the manager of a JobSet is set once")
+            yield _immutable_field(
+                ("spec", "managedBy"), "remove the change: the manager of a JobSet is set once"
+            )
         if path[:2] != ("spec", "replicatedJobs") or gates.is_resize(path, update):
             continue
         if not (suspended and _may_change_while_suspended(path[3:])):
@@ -216,7 +236,9 @@ def _may_change_while_suspended(path: tuple[str, ...]) -> bool:
 
 
 def _immutable_field(path: tuple[str, ...], help: str) -> Problem:
-    return problem_at("webhook-refusal", path, "Invalid value: field is immutable", help, authority="jobset")
+    return problem_at(
+        "webhook-refusal", path, "Invalid value: field is immutable", help, authority="jobset"
+    )
 
 
 _match_rule_name = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
@@ -225,7 +247,9 @@ _REASONS = (
 )  # fmt: skip
 
 
-def check_failure_policy(policy: Json, job_names: Sequence[str], path: Path, rejection: ProblemFactory) -> Problems:
+def check_failure_policy(
+    policy: Json, job_names: Sequence[str], path: Path, rejection: ProblemFactory
+) -> Problems:
     """Check each rule, except its action."""
     seen: set[str] = set()
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
@@ -233,13 +257,21 @@ def check_failure_policy(policy: Json, job_names: Sequence[str], path: Path, rej
         yield from _check_rule_name(as_string(rule.get("name")), seen, rule_path, rejection)
         for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
-                message = f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
-                yield rejection((*rule_path, "onJobFailureReasons", j), message, allowed_values_help(reason, _REASONS))
+                message = (
+                    f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
+                )
+                yield rejection(
+                    (*rule_path, "onJobFailureReasons", j),
+                    message,
+                    allowed_values_help(reason, _REASONS),
+                )
         for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
             if target not in job_names:
                 message = f'Invalid value: "{target}": there is no replicatedJob of this name'
                 yield rejection(
-                    (*rule_path, "targetReplicatedJobs", j), message, allowed_values_help(target, job_names)
+                    (*rule_path, "targetReplicatedJobs", j),
+                    message,
+                    allowed_values_help(target, job_names),
                 )
 
 
@@ -255,7 +287,10 @@ def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFa
 def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
     """Check that each claim template has a unique name, is mounted and does not clash with a volume."""
     seen: set[str] = set()
-    pods = [nested_map(j, "template", "spec", "template", "spec") for j in as_mappings(spec.get("replicatedJobs"))]
+    pods = [
+        nested_map(j, "template", "spec", "template", "spec")
+        for j in as_mappings(spec.get("replicatedJobs"))
+    ]
     for i, policy in enumerate(as_mappings(spec.get("volumeClaimPolicies"))):
         for j, template in enumerate(as_mappings(policy.get("templates"))):
             name_path = (*path, i, "templates", j, "metadata", "name")
@@ -265,28 +300,50 @@ def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemF
                 yield problem
                 continue
             if claim in seen:
-                yield rejection(name_path, f'Duplicate value: "{claim}"', "rename one of the templates")
+                yield rejection(
+                    name_path, f'Duplicate value: "{claim}"', "rename one of the templates"
+                )
             seen.add(claim)
             yield from _check_claim_use(claim, pods, name_path, rejection)
 
 
-def _check_claim_name(claim: str, name: str, path: Path, rejection: ProblemFactory) -> Problem | None:
+def _check_claim_name(
+    claim: str, name: str, path: Path, rejection: ProblemFactory
+) -> Problem | None:
     if why := names.why_not_dns_subdomain(claim):
-        return rejection(path, f'Invalid value: "{claim}": {why}', "name the claim with letters, digits and dashes")
+        return rejection(
+            path,
+            f'Invalid value: "{claim}": {why}',
+            "name the claim with letters, digits and dashes",
+        )
     full_name = f"{claim}-{name}"
     if len(full_name) > names.DNS_LABEL_MAX:
         why = f"the claim {full_name} would have {len(full_name)} characters, and 63 are allowed"
-        return rejection(path, f'Invalid value: "{claim}": {why}', "shorten the claim's or the JobSet's name")
+        return rejection(
+            path, f'Invalid value: "{claim}": {why}', "shorten the claim's or the JobSet's name"
+        )
     return None
 
 
-def _check_claim_use(claim: str, pods: list[Json], path: Path, rejection: ProblemFactory) -> Problems:
-    containers = [c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))]
-    if not any(m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))):
-        yield rejection(path, f'Invalid value: "{claim}": no container mounts it', "mount it, or remove the template")
+def _check_claim_use(
+    claim: str, pods: list[Json], path: Path, rejection: ProblemFactory
+) -> Problems:
+    containers = [
+        c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))
+    ]
+    if not any(
+        m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))
+    ):
+        yield rejection(
+            path,
+            f'Invalid value: "{claim}": no container mounts it',
+            "mount it, or remove the template",
+        )
     if any(v.get("name") == claim for p in pods for v in as_mappings(p.get("volumes"))):
         yield rejection(
-            path, f'Invalid value: "{claim}": a pod has a volume of this name already', "rename one of them"
+            path,
+            f'Invalid value: "{claim}": a pod has a volume of this name already',
+            "rename one of them",
         )
 
 
@@ -306,14 +363,18 @@ def default(manifest: Json, *, complete: bool) -> Json:
     user_spec = manifest.get("spec")
     if user_spec is not None and not isinstance(user_spec, Mapping):
         return manifest
-    spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec or {}), SPEC, LOOSE, complete=complete)}
+    spec: JsonDict = {
+        **roundtrip.as_go_reads(dict(user_spec or {}), SPEC, LOOSE, complete=complete)
+    }
     _fill_field(spec, "successPolicy", "operator", "All")
     _fill_field(spec, "startupPolicy", "startupPolicyOrder", "AnyOrder")
     _fill_field(spec, "network", "enableDNSHostnames", True)
     _fill_field(spec, "network", "publishNotReadyAddresses", True)
     if isinstance(spec.get("replicatedJobs"), list):
         spec["replicatedJobs"] = [_default_replicated_job(job) for job in spec["replicatedJobs"]]
-    if isinstance(spec.get("failurePolicy"), Mapping) and isinstance(spec["failurePolicy"].get("rules"), list):
+    if isinstance(spec.get("failurePolicy"), Mapping) and isinstance(
+        spec["failurePolicy"].get("rules"), list
+    ):
         rules = [_with_rule_name(rule, i) for i, rule in enumerate(spec["failurePolicy"]["rules"])]
         spec["failurePolicy"] = {**spec["failurePolicy"], "rules": rules}
     return {**manifest, "spec": spec}
@@ -341,7 +402,11 @@ def _default_replicated_job(job: Any) -> Any:
     pod = pod if pod.get("restartPolicy") else {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
     job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
-    filled = {"groupName": "default", "replicas": 1, **{k: v for k, v in job.items() if v is not None}}
+    filled = {
+        "groupName": "default",
+        "replicas": 1,
+        **{k: v for k, v in job.items() if v is not None},
+    }
     return {**filled, "template": {**template, "spec": job_spec}}
 
 
@@ -349,10 +414,14 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield what the webhook rejects at creation."""
     if not request.established.decodes:
         yield from decode_problems(nested_map(manifest, "spec"), _rejection, ("spec",))
-    yield from check_jobset_spec(nested_map(manifest, "spec"), object_name(manifest), (), _rejection, request.versions)
+    yield from check_jobset_spec(
+        nested_map(manifest, "spec"), object_name(manifest), (), _rejection, request.versions
+    )
 
 
-def check_jobset_spec(spec: Json, name: str, path: Path, rejection: ProblemFactory, versions: Versions) -> Problems:
+def check_jobset_spec(
+    spec: Json, name: str, path: Path, rejection: ProblemFactory, versions: Versions
+) -> Problems:
     """Check a JobSet spec at `path` + `spec`. Trainer creates such specs too."""
     spec_path = (*path, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
@@ -362,21 +431,31 @@ def check_jobset_spec(spec: Json, name: str, path: Path, rejection: ProblemFacto
     for i, job in enumerate(jobs):
         job_path = (*spec_path, "replicatedJobs", i)
         yield from _check_pod_count(job, job_path, rejection)
-        yield from _check_group_name(as_string(job.get("groupName")), (*job_path, "groupName"), rejection)
+        yield from _check_group_name(
+            as_string(job.get("groupName")), (*job_path, "groupName"), rejection
+        )
         yield from check_job_names(job, name, job_path, rejection)
         yield from _check_depends_on(job, known, i, (*job_path, "dependsOn"), rejection)
         if versions.jobset < _SEVERAL_DEPENDENCIES and len(as_mappings(job.get("dependsOn"))) > 1:
             message = "Too many: must have at most 1 item before JobSet 0.9"
-            yield rejection((*job_path, "dependsOn"), message, "name only the last job that it waits for")
+            yield rejection(
+                (*job_path, "dependsOn"), message, "name only the last job that it waits for"
+            )
     targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
-    yield from _check_targets(targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection)
+    yield from _check_targets(
+        targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection
+    )
     policy = nested_map(spec, "failurePolicy")
     policy_path = (*spec_path, "failurePolicy")
     yield from gates.check_restart_strategy(policy, jobs, spec_path, rejection, versions)
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
-        yield from gates.check_restart_action(rule, jobs, (*policy_path, "rules", i), rejection, versions)
+        yield from gates.check_restart_action(
+            rule, jobs, (*policy_path, "rules", i), rejection, versions
+        )
     yield from check_failure_policy(policy, known, policy_path, rejection)
-    yield from _check_coordinator(spec, name, jobs, (*spec_path, "coordinator"), rejection, versions)
+    yield from _check_coordinator(
+        spec, name, jobs, (*spec_path, "coordinator"), rejection, versions
+    )
     yield from check_claim_templates(spec, name, (*spec_path, "volumeClaimPolicies"), rejection)
 
 
@@ -388,7 +467,9 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         if job_name and (why := names.why_not_label_value(job_name)):
             path = ("spec", "replicatedJobs", i, "name")
             yield child_rejection(
-                path, f'Invalid value: "{job_name}": it becomes a label of the Jobs: {why}', "rename it"
+                path,
+                f'Invalid value: "{job_name}": it becomes a label of the Jobs: {why}',
+                "rename it",
             )
 
 
@@ -403,7 +484,9 @@ def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Prob
     if not isinstance(value, str):
         return
     if why := names.why_not_domain_prefixed_path(value):
-        yield rejection(path, f'Invalid value: "{value}": {why}', "write DOMAIN/NAME, or remove managedBy")
+        yield rejection(
+            path, f'Invalid value: "{value}": {why}', "write DOMAIN/NAME, or remove managedBy"
+        )
     elif len(value) > 63:
         yield rejection(path, "Too long: may not be more than 63 bytes", "shorten it")
 
@@ -412,14 +495,18 @@ def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Proble
     parallelism = as_int(nested_map(job, "template", "spec").get("parallelism"), 1)
     if parallelism * as_int(job.get("replicas"), 1) > _MAX_INT32:
         yield rejection(
-            (*path, "replicas"), f"Invalid value: replicas x parallelism must not exceed {_MAX_INT32}", "lower them"
+            (*path, "replicas"),
+            f"Invalid value: replicas x parallelism must not exceed {_MAX_INT32}",
+            "lower them",
         )
 
 
 def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Problems:
     if group and (why := names.why_not_dns_1035_label(group)):
         yield rejection(
-            path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, starting with a letter"
+            path,
+            f'Invalid value: "{group}": {why}',
+            "use letters, digits and dashes, starting with a letter",
         )
 
 
@@ -430,7 +517,11 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
     last_job = f"{name}-{replicated_name}-{as_int(job.get('replicas'), 1) - 1}"
     name_path = (*path, "name")
     if why := names.why_not_dns_1035_label(last_job):
-        help = "shorten the JobSet's name or this one" if len(last_job) > 63 else _name_help(replicated_name)
+        help = (
+            "shorten the JobSet's name or this one"
+            if len(last_job) > 63
+            else _name_help(replicated_name)
+        )
         yield rejection(name_path, f'Invalid value: "{last_job}": the name of the Job {why}', help)
         return
     completions = job_spec.get("completions")
@@ -438,14 +529,16 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
         return
     pod = f"{last_job}-{as_int(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
-        message = (
-            f'Invalid value: "{last_job}": the name of the pod {pod} has {len(pod)} characters, and 63 are allowed'
-        )
+        message = f'Invalid value: "{last_job}": the name of the pod {pod} has {len(pod)} characters, and 63 are allowed'
         yield rejection(name_path, message, "shorten the JobSet's name or this one")
 
 
 def _name_help(name: str) -> str:
-    return "give it a name" if not name else "use lower case letters, digits and dashes in both names, a letter first"
+    return (
+        "give it a name"
+        if not name
+        else "use lower case letters, digits and dashes in both names, a letter first"
+    )
 
 
 def _check_depends_on(
@@ -454,7 +547,9 @@ def _check_depends_on(
     depends = as_mappings(job.get("dependsOn"))
     if index == 0 and depends:
         help = "move the job after those that it waits for"
-        yield rejection(path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help)
+        yield rejection(
+            path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help
+        )
         return
     for i, dependency in enumerate(depends):
         required_job = as_string(dependency.get("name"))
@@ -468,16 +563,31 @@ def _check_depends_on(
             yield rejection((*path, i, "name"), message, help)
 
 
-def _check_targets(value: Any, job_names: Sequence[str], path: Path, rejection: ProblemFactory) -> Problems:
+def _check_targets(
+    value: Any, job_names: Sequence[str], path: Path, rejection: ProblemFactory
+) -> Problems:
     for i, target in enumerate(as_strings(value)):
         if target not in job_names:
             suggestion = closest_match(target, job_names)
-            help = f'did you mean "{suggestion}"?' if suggestion else "name a replicatedJob of this JobSet"
-            yield rejection((*path, i), f'Invalid value: "{target}": there is no replicatedJob of this name', help)
+            help = (
+                f'did you mean "{suggestion}"?'
+                if suggestion
+                else "name a replicatedJob of this JobSet"
+            )
+            yield rejection(
+                (*path, i),
+                f'Invalid value: "{target}": there is no replicatedJob of this name',
+                help,
+            )
 
 
 def _check_coordinator(
-    spec: Json, name: str, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
+    spec: Json,
+    name: str,
+    jobs: Sequence[Json],
+    path: Path,
+    rejection: ProblemFactory,
+    versions: Versions,
 ) -> Problems:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
@@ -498,19 +608,25 @@ def _check_coordinator(
             "use an index below replicas",
         )
         return
-    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get("completions") is None:
+    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get(
+        "completions"
+    ) is None:
         message = "job for coordinator pod must be indexed completion mode, and completions number must be set"
-        yield rejection((*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job")
+        yield rejection(
+            (*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job"
+        )
         return
     if not 0 <= pod_index < as_int(job_spec.get("completions")):
         yield rejection(
-            (*path, "podIndex"), f"Invalid value: {pod_index}: its Job has no such pod", "use one below completions"
+            (*path, "podIndex"),
+            f"Invalid value: {pod_index}: its Job has no such pod",
+            "use one below completions",
         )
         return
-    address = (
-        f"{name}-{job_name}-{job_index}-{pod_index}.{as_string(nested_map(spec, 'network').get('subdomain')) or name}"
-    )
+    address = f"{name}-{job_name}-{job_index}-{pod_index}.{as_string(nested_map(spec, 'network').get('subdomain')) or name}"
     if versions.jobset >= _COORDINATOR_LABEL and (why := names.why_not_label_value(address)):
         yield rejection(
-            path, f'Invalid value: the coordinator\'s address "{address}" is a label: {why}', "shorten the names"
+            path,
+            f'Invalid value: the coordinator\'s address "{address}" is a label: {why}',
+            "shorten the names",
         )

@@ -39,7 +39,11 @@ from ptcompile.operators.shared.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.operators.shared.endings import JOBSET_ENDING_SENTENCES, POD_COUNT_SENTENCES, check_clean_pod_policy
+from ptcompile.operators.shared.endings import (
+    JOBSET_ENDING_SENTENCES,
+    POD_COUNT_SENTENCES,
+    check_clean_pod_policy,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,19 +92,30 @@ def _rank_variable() -> JsonDict:
 def _needs_rank(job: Job) -> bool:
     """Return whether torchrun's command line contains $(RANK), which must then be a variable of the container."""
     launch = job.launch
-    return _has_two_roles(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
+    return (
+        _has_two_roles(job)
+        and launch is not None
+        and bool(launch.entry)
+        and backend(job, launch) == "static"
+    )
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
-    yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
+    yield from check_restart_policies(
+        job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end"
+    )
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
     yield from check_clean_pod_policy(job, "a JobSet", "jobset", instead=instead)
     yield from endings.check_endings(job, cluster, "a JobSet", by_role=_has_two_roles(job))
     for role in job.training_roles if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
-            why = "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
+            why = (
+                "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
+            )
             yield unsupported_by_target(
-                (*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles"
+                (*role_path(role), "env", "RANK"),
+                why,
+                "remove RANK, or use nodes instead of two roles",
             )
     yield from reject_host_names(job, "JobSet")
     yield from check_service_name(job, "the JobSet's Jobs and Service")
@@ -111,7 +126,10 @@ def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
     auxiliary = [(role, role.name, 1, role.replicas) for role in job.auxiliary_roles]
     if _has_two_roles(job):
         job_names = {"master": job.names.master, "worker": job.names.worker}
-        return [*((role, job_names[role.name], role.replicas, 1) for role in job.training_roles), *auxiliary]
+        return [
+            *((role, job_names[role.name], role.replicas, 1) for role in job.training_roles),
+            *auxiliary,
+        ]
     return [(job.roles[0], job.names.node, 1, job.nodes), *auxiliary]
 
 
@@ -126,7 +144,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if success := endings.success_policy(job, [name for role, name, _, _ in _replicated_jobs(job) if role.trains]):
+    if success := endings.success_policy(
+        job, [name for role, name, _, _ in _replicated_jobs(job) if role.trains]
+    ):
         spec["successPolicy"] = success
     if failure := endings.failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
@@ -142,7 +162,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    **endings.child_job(job, role, policy.active_deadline_seconds, by_role=_has_two_roles(job)),
+                    **endings.child_job(
+                        job, role, policy.active_deadline_seconds, by_role=_has_two_roles(job)
+                    ),
                     "template": _pod_template(role, job, cluster),
                 },
             },
@@ -150,7 +172,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         for role, name, jobs, pods in _replicated_jobs(job)
     ]
     metadata = object_metadata(job, cluster, "jobset")
-    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+    manifest = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": metadata,
+        "spec": spec,
+    }
     return [*emitting.pod_group(job, cluster, "jobset"), manifest]
 
 

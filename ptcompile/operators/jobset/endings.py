@@ -44,7 +44,9 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
             endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
         )
     crash = "backoffLimit 0 fails its Job, and the first failed Job fails the JobSet"
-    yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="jobset")
+    yield from endings.check_lost_pods(
+        job, each=failure_action == "RestartPod", crash=crash, authority="jobset"
+    )
 
 
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> JsonDict:
@@ -55,7 +57,9 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     retries = endings.retries(job) if by_pod else 0
     spec = batch_endings.ending_fields(
         endings.restarts(job, role) if in_place else retries,
-        "FailJob" if disruption_action == "Ignore" and not endings.restarts_alone(job) else disruption_action,
+        "FailJob"
+        if disruption_action == "Ignore" and not endings.restarts_alone(job)
+        else disruption_action,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),
     )
@@ -71,14 +75,19 @@ def failure_policy(job: Job, deadline: int | None) -> JsonDict | None:
     disruption_action = endings.on_disruption(job)
     rules: list[JsonDict] = []
     if disruption_action == "Ignore" and not endings.restarts_alone(job) and not in_place:
-        rules.append(_failure_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy"))
+        rules.append(
+            _failure_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")
+        )
     if disruption_action == "FailJob" and whole:
         rules.append(_failure_rule("disruption", "FailJobSet", "PodFailurePolicy"))
     if deadline is not None and (whole or rules):
         rules.append(_failure_rule("deadline", "FailJobSet", "DeadlineExceeded"))
     if whole and (auxiliary := [role.name for role in job.roles if endings.returns_alone(role)]):
         rules.append(
-            {**_failure_rule("beside", "FailJobSet", "BackoffLimitExceeded"), "targetReplicatedJobs": auxiliary}
+            {
+                **_failure_rule("beside", "FailJobSet", "BackoffLimitExceeded"),
+                "targetReplicatedJobs": auxiliary,
+            }
         )
     policy: JsonDict = {"maxRestarts": endings.retries(job) if whole else 0}
     if rules:
@@ -94,7 +103,10 @@ def success_policy(job: Job, training_jobs: list[str]) -> JsonDict | None:
     node_0 = len(training_jobs) > 1 and endings.ends_with_node_0(job)
     if not (node_0 or job.auxiliary_roles):
         return None
-    return {"operator": "All", "targetReplicatedJobs": training_jobs[:1] if node_0 else training_jobs}
+    return {
+        "operator": "All",
+        "targetReplicatedJobs": training_jobs[:1] if node_0 else training_jobs,
+    }
 
 
 def _failure_rule(name: str, action: str, reason: str) -> JsonDict:

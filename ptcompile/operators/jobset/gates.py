@@ -43,10 +43,14 @@ def check_restart_strategy(
         job_path = (*path, "replicatedJobs", index, "template", "spec")
         if spec.get("backoffLimit") != _MAX_INT32:
             message = f"Invalid value: must be set to {_MAX_INT32} (MaxInt32) when in-place restart is enabled"
-            yield rejection((*job_path, "backoffLimit"), message, f"set backoffLimit to {_MAX_INT32}")
+            yield rejection(
+                (*job_path, "backoffLimit"), message, f"set backoffLimit to {_MAX_INT32}"
+            )
         if spec.get("podReplacementPolicy") != "Failed":
             message = "Invalid value: must be set to Failed when in-place restart is enabled"
-            yield rejection((*job_path, "podReplacementPolicy"), message, "set podReplacementPolicy: Failed")
+            yield rejection(
+                (*job_path, "podReplacementPolicy"), message, "set podReplacementPolicy: Failed"
+            )
         size = spec.get("completions")
         if size is None or size != spec.get("parallelism"):
             message = (
@@ -72,7 +76,11 @@ def check_restart_action(
 
 def _needs_gate(word: str, gate: str, path: Path, rejection: ProblemFactory, help: str) -> Problem:
     message = f"Forbidden: {word} needs the feature gate {gate}, which is off by default"
-    return rejection(path, message, f"{help}; if the gate is on, set spec.featureGates.jobset.{gate} in the profile")
+    return rejection(
+        path,
+        message,
+        f"{help}; if the gate is on, set spec.featureGates.jobset.{gate} in the profile",
+    )
 
 
 def is_resize(path: tuple[str, ...], update: Update) -> bool:
@@ -95,28 +103,41 @@ def resize_problems(update: Update) -> Problems:
     """Yield what the webhook rejects of new sizes of Indexed Jobs."""
     if not is_on("ElasticJobSet", update.versions):
         return
-    old = {job.get("name"): job for job in as_mappings(nested_map(update.old, "spec").get("replicatedJobs"))}
+    old = {
+        job.get("name"): job
+        for job in as_mappings(nested_map(update.old, "spec").get("replicatedJobs"))
+    }
     for index, job in enumerate(as_mappings(nested_map(update.new, "spec").get("replicatedJobs"))):
-        before, after = (nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job))
+        before, after = (
+            nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job)
+        )
         changed = [field for field in _SIZE_FIELDS if before.get(field) != after.get(field)]
         if changed and job.get("name") in old and _completion_mode(job) == "Indexed":
-            yield from _check_size(changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update)
+            yield from _check_size(
+                changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update
+            )
 
 
 def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Problems:
     conditions = as_mappings(nested_map(update.old, "status").get("conditions"))
-    if any(c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions):
+    if any(
+        c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions
+    ):
         why = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)"
         yield _rejected_size(path, f"Forbidden: {why}", "delete the JobSet and apply again")
         return
     for field in changed:
         value: Any = spec.get(field)
         if type(value) is int and value < 1:
-            yield _rejected_size((*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more")
+            yield _rejected_size(
+                (*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more"
+            )
     parallelism, completions = (spec.get(field) for field in _SIZE_FIELDS)
     if parallelism is not None and completions is not None and parallelism != completions:
         why = "completions must be equal to parallelism for Elastic Indexed Jobs"
-        yield _rejected_size((*path, "completions"), f"Invalid value: {completions}: {why}", "set both to one number")
+        yield _rejected_size(
+            (*path, "completions"), f"Invalid value: {completions}: {why}", "set both to one number"
+        )
 
 
 _rejected_size = webhook_rejection("jobset")

@@ -29,7 +29,12 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.operators.batch import pods as batch_pods
-from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
+from ptcompile.operators.batch.pods import (
+    PodBuilder,
+    describe_spec_failures as of_job,
+    job_summary,
+    pod_count,
+)
 
 _PREFIX = "jobset.sigs.k8s.io/"
 PREFIX = "alpha.jobset.sigs.k8s.io/"
@@ -76,7 +81,9 @@ def _subdomain(spec: Json) -> str:
 class _JobSetExpansion:
     """Values shared by all Jobs of one JobSet."""
 
-    def __init__(self, manifest: Json, spec: Json, jobs: list[Json], request: KindContext, main: str | None) -> None:
+    def __init__(
+        self, manifest: Json, spec: Json, jobs: list[Json], request: KindContext, main: str | None
+    ) -> None:
         self.name = object_name(manifest)
         self.namespace = namespace_of(manifest)
         self.spec = spec
@@ -104,7 +111,11 @@ class _JobSetExpansion:
         return (
             {
                 "metadata": {"name": self.subdomain, "namespace": self.namespace},
-                "spec": {"clusterIP": "None", "publishNotReadyAddresses": publish, "selector": selector},
+                "spec": {
+                    "clusterIP": "None",
+                    "publishNotReadyAddresses": publish,
+                    "selector": selector,
+                },
             },
         )
 
@@ -132,7 +143,10 @@ class _JobSetExpansion:
             job = index // pods_per_job
             job_name = f"{self.name}-{name}-{job}"
             return build(
-                index, index % pods_per_job, job_name, {**shared_labels, **self._of_job(position, job, job_name)}
+                index,
+                index % pods_per_job,
+                job_name,
+                {**shared_labels, **self._of_job(position, job, job_name)},
             )
 
         return ExpandedRole(name, self.replicas[position] * pods_per_job, pod)
@@ -197,14 +211,17 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     replicated = [*indexed_mappings(spec.get("replicatedJobs"))]
     names = [as_string(job.get("name")) for _, job in replicated]
     pods = {
-        as_string(job.get("name")): as_int(job.get("replicas"), 1) * pod_count(nested_map(job, "template", "spec"))
+        as_string(job.get("name")): as_int(job.get("replicas"), 1)
+        * pod_count(nested_map(job, "template", "spec"))
         for _, job in replicated
     }
     if nested_map(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
         order = ("spec", "startupPolicy", "startupPolicyOrder")
         for position, name in enumerate(names[:-1]):
             text = f"InOrder creates {names[position + 1]} when {name} is ready"
-            yield StartOrder(order, name, sum(pods[each] for each in names[: position + 1]), text, "remove it")
+            yield StartOrder(
+                order, name, sum(pods[each] for each in names[: position + 1]), text, "remove it"
+            )
     for index, job in replicated:
         for position, dependency in enumerate(as_mappings(job.get("dependsOn"))):
             first = as_string(dependency.get("name"))
@@ -220,7 +237,10 @@ def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[st
     """Return the replicatedJobs that are created after `first`, directly or through others; each names earlier ones."""
     later = {first}
     for _, job in replicated:
-        if any(as_string(dependency.get("name")) in later for dependency in as_mappings(job.get("dependsOn"))):
+        if any(
+            as_string(dependency.get("name")) in later
+            for dependency in as_mappings(job.get("dependsOn"))
+        ):
             later.add(as_string(job.get("name")))
     return later - {first}
 
@@ -233,7 +253,9 @@ def is_recreated(manifest: Json, _template: Template) -> bool:
 _RECREATION: dict[str, LostPod] = {
     "FailJobSet": LostPod("none", "the JobSet fails"),
     "RestartJobSet": LostPod("job", "all Jobs are recreated"),
-    "RestartJobSetAndIgnoreMaxRestarts": LostPod("job", "all Jobs are recreated, which is not counted"),
+    "RestartJobSetAndIgnoreMaxRestarts": LostPod(
+        "job", "all Jobs are recreated, which is not counted"
+    ),
     "RestartJob": LostPod("role", "its Job is recreated"),
     "RestartJobAndIgnoreMaxRestarts": LostPod("role", "its Job is recreated, which is not counted"),
 }
@@ -242,13 +264,18 @@ _RECREATION: dict[str, LostPod] = {
 
 def lost_pod(spec: Json, role: str) -> LostPod:
     """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then failurePolicy."""
-    replicated = next((rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {})
+    replicated = next(
+        (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
+    )
     child = nested_map(replicated, "template", "spec")
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job
     action = _job_failure_action(spec, role, batch_pods.failure_reason(child))
-    if action in _COUNTED_ACTIONS and as_int(nested_map(spec, "failurePolicy").get("maxRestarts")) == 0:
+    if (
+        action in _COUNTED_ACTIONS
+        and as_int(nested_map(spec, "failurePolicy").get("maxRestarts")) == 0
+    ):
         action = "FailJobSet"
     return _RECREATION.get(action, LostPod("none", "unknown action"))
 
@@ -272,7 +299,9 @@ def _job_failure_action(spec: Json, role: str, reason: str) -> str:
 
 def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a JobSet: its child Job, then failurePolicy; see `Kind.restarts`."""
-    replicated = next((rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {})
+    replicated = next(
+        (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
+    )
     child = nested_map(replicated, "template", "spec")
     size = as_int(child.get("parallelism"), 1) if as_int(replicated.get("replicas"), 1) > 1 else 0
     by_job = batch_pods.restarts(child, exit_code, "OnFailure", size)
@@ -284,7 +313,11 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     if scope == "none":
         return by_job
     most = as_int(nested_map(spec, "failurePolicy").get("maxRestarts"))
-    limit, text = (most, f"maxRestarts {most}") if action in _COUNTED_ACTIONS else (None, f"failurePolicy {action}")
+    limit, text = (
+        (most, f"maxRestarts {most}")
+        if action in _COUNTED_ACTIONS
+        else (None, f"failurePolicy {action}")
+    )
     return (*by_job, Retry(scope, limit, "job", text, size=size))
 
 
@@ -331,7 +364,8 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
     for replicated in as_mappings(spec.get("replicatedJobs")):
         name = as_string(replicated.get("name"))
         yield from (
-            f"{name}: {sentence}" for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
+            f"{name}: {sentence}"
+            for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
         )
     for replicated in as_mappings(spec.get("replicatedJobs")):
         name = as_string(replicated.get("name"))
@@ -342,10 +376,14 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
     if policy is None:
         yield "no failurePolicy: the first Job that fails fails the JobSet"
     else:
-        rules = "; ".join(_describe_rule(rule) for rule in as_mappings(as_mapping(policy).get("rules")))
+        rules = "; ".join(
+            _describe_rule(rule) for rule in as_mappings(as_mapping(policy).get("rules"))
+        )
         limit = as_int(as_mapping(policy).get("maxRestarts"))
         effect = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
-        yield f"failurePolicy: a failed Job {effect}" + (f"; rules before that: {rules}" * bool(rules))
+        yield f"failurePolicy: a failed Job {effect}" + (
+            f"; rules before that: {rules}" * bool(rules)
+        )
     if as_mapping(policy).get("restartStrategy") == "InPlaceRestart":
         yield (
             "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them restarts its containers, "
@@ -355,13 +393,17 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
     target_jobs = as_strings(success.get("targetReplicatedJobs"))
     operator = as_string(success.get("operator")) or "All"
     yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(target_jobs) or 'the Jobs'} succeeded"
-    yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
+    yield from limit_sentences(
+        {"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet"
+    )
 
 
 def _describe_rule(rule: Json) -> str:
     reasons = " or ".join(as_strings(rule.get("onJobFailureReasons"))) or "any failure"
     targets = (
-        f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}" if rule.get("targetReplicatedJobs") else ""
+        f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}"
+        if rule.get("targetReplicatedJobs")
+        else ""
     )
     return f"{reasons}{targets} -> {as_string(rule.get('action'))}"
 
@@ -382,7 +424,11 @@ def placement_notes(manifest: Json) -> Iterator[str]:
     for path, values, indexes in annotated_parts(manifest):
         label = values.get(EXCLUSIVE)
         if label:
-            which = "each Job" if path[0] == "metadata" else f"each Job of {jobs[indexes[0]].get('name')}"
+            which = (
+                "each Job"
+                if path[0] == "metadata"
+                else f"each Job of {jobs[indexes[0]].get('name')}"
+            )
             how = "the nodes must be labeled for it" if NODE_SELECTOR in values else _FOLLOWERS
             yield f"{which} runs alone in one domain of {label}: {how}"
 

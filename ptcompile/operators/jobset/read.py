@@ -28,17 +28,25 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     spec = nested_map(manifest, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
     if not jobs:
-        yield unreadable_object("jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob")
+        yield unreadable_object(
+            "jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob"
+        )
         return
     for index, replicated in enumerate(jobs):
         job = nested_map(replicated, "template", "spec")
         path = ("spec", "replicatedJobs", index, "template", "spec")
         if pod_count(job.get("parallelism")) < pod_count(job.get("completions")):
             why = "fewer pods run at a time than there are indexes, but the nodes of a job must all run at once"
-            yield unreadable_object("jobset", (*path, "completions"), why, "set parallelism to the same number")
+            yield unreadable_object(
+                "jobset", (*path, "completions"), why, "set parallelism to the same number"
+            )
             return
     first = _first_training_job(jobs)
-    if len(jobs) > first + 1 and _pod_count(jobs[first]) == 1 and _has_one_pod_per_job(jobs[first + 1]):
+    if (
+        len(jobs) > first + 1
+        and _pod_count(jobs[first]) == 1
+        and _has_one_pod_per_job(jobs[first + 1])
+    ):
         yield _read_master_and_workers(spec, jobs, first)
     yield _read_nodes(spec, jobs, first)
 
@@ -49,7 +57,9 @@ def _first_training_job(jobs: Sequence[Json]) -> int:
 
 
 def _starts_launcher(replicated: Json) -> bool:
-    containers = as_mappings(nested_map(replicated, "template", "spec", "template", "spec").get("containers"))
+    containers = as_mappings(
+        nested_map(replicated, "template", "spec", "template", "spec").get("containers")
+    )
     commands = [str([container.get("command"), container.get("args")]) for container in containers]
     return any(launcher in command for command in commands for launcher in _LAUNCHERS)
 
@@ -68,7 +78,15 @@ def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) 
     template = nested_map(replicated, "template", "spec", "template")
     path: Path = ("spec", "replicatedJobs", index, "template", "spec", "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
-    return ReadRole(role, _pod_count(replicated), template, path, main, restart_policy(template, "OnFailure"), trains)
+    return ReadRole(
+        role,
+        _pod_count(replicated),
+        template,
+        path,
+        main,
+        restart_policy(template, "OnFailure"),
+        trains,
+    )
 
 
 def _auxiliary_roles(jobs: Sequence[Json], training: Sequence[int]) -> list[ReadRole]:
@@ -84,7 +102,9 @@ def _read_nodes(spec: Json, jobs: Sequence[Json], first: int) -> Read:
     count_in_job = pod_count(nested_map(jobs[first], "template", "spec").get("parallelism"))
     job_names = changed_names(container=pods.main, node=as_string(jobs[first].get("name")))
     fields = {"nodes": max(1, count_in_job), **_run_policy(spec, jobs[first]), **job_names}
-    return Read("jobset", (pods._replace(replicas=count_in_job), *_auxiliary_roles(jobs, [first])), fields)
+    return Read(
+        "jobset", (pods._replace(replicas=count_in_job), *_auxiliary_roles(jobs, [first])), fields
+    )
 
 
 def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Read:
@@ -92,9 +112,16 @@ def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Re
     master = _read_role("master", first, jobs[first])
     worker = _read_role("worker", first + 1, next_job)
     job_names = changed_names(
-        container=master.main, master=as_string(jobs[first].get("name")), worker=as_string(next_job.get("name"))
+        container=master.main,
+        master=as_string(jobs[first].get("name")),
+        worker=as_string(next_job.get("name")),
     )
-    fields = {"master": {}, "worker": {"replicas": worker.replicas}, **_run_policy(spec, jobs[first]), **job_names}
+    fields = {
+        "master": {},
+        "worker": {"replicas": worker.replicas},
+        **_run_policy(spec, jobs[first]),
+        **job_names,
+    }
     return Read("jobset", (master, worker, *_auxiliary_roles(jobs, [first, first + 1])), fields)
 
 

@@ -21,9 +21,14 @@ class KAI(Operator):
         images=("kai-scheduler/scheduler", "kai-scheduler/operator", "kai-scheduler/podgrouper"),
     )
     features: Mapping[str, Feature] = {
-        "kai-trainjob": Feature("kai", (0, 13), "the pods of a TrainJob are one gang", "KAI Scheduler 0.13 CHANGELOG"),
+        "kai-trainjob": Feature(
+            "kai", (0, 13), "the pods of a TrainJob are one gang", "KAI Scheduler 0.13 CHANGELOG"
+        ),
         "kai-job": Feature(
-            "kai", (0, 15), "kai.scheduler/batch-min-member makes a Job a gang", "KAI Scheduler pull request 1308"
+            "kai",
+            (0, 15),
+            "kai.scheduler/batch-min-member makes a Job a gang",
+            "KAI Scheduler pull request 1308",
         ),
     }
     queue_system = "kai"

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     versions = cluster.versions()
-    one_by_one = target.name in {"job", "trainjob"} and not has_feature(f"kai-{target.name}", versions)
+    one_by_one = target.name in {"job", "trainjob"} and not has_feature(
+        f"kai-{target.name}", versions
+    )
     if one_by_one and job.pods > 1:
-        message = f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
+        message = (
+            f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
+        )
         yield done_differently(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")
 
 
@@ -36,4 +40,9 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
         yield unsupported_by_target(TOPOLOGY, message, "add spec.topology.name to the profile")
 
 
-GANGS = GangSystem(scheduler_name="kai-scheduler", places_topology=True, check=_check, check_topology=_check_topology)
+GANGS = GangSystem(
+    scheduler_name="kai-scheduler",
+    places_topology=True,
+    check=_check,
+    check_topology=_check_topology,
+)

@@ -62,7 +62,10 @@ class KubeScheduler(Operator):
     install = Install(purpose="schedules the pods of a job together")
     features: Mapping[str, Feature] = {
         "jobset-scheduling-group": Feature(
-            "jobset", (0, 12), "pods can name a PodGroup of Kubernetes", "JobSet 0.12 release notes, facts/gangs"
+            "jobset",
+            (0, 12),
+            "pods can name a PodGroup of Kubernetes",
+            "JobSet 0.12 release notes, facts/gangs",
         ),
         "trainjob-scheduling-group": Feature(
             "trainer", (2, 3), "pods can name a PodGroup of Kubernetes", "Trainer 2.3, facts/gangs"

@@ -49,7 +49,11 @@ def api_version(kubernetes: Version) -> str:
     """Return the newest apiVersion of the groups of a release."""
     if kubernetes >= _BETA:
         return "scheduling.k8s.io/v1beta1"
-    return "scheduling.k8s.io/v1alpha2" if kubernetes >= _FIRST_POD_GROUP else "scheduling.k8s.io/v1alpha1"
+    return (
+        "scheduling.k8s.io/v1alpha2"
+        if kubernetes >= _FIRST_POD_GROUP
+        else "scheduling.k8s.io/v1alpha1"
+    )
 
 
 def gates_off(cluster: ClusterProfile) -> list[str]:
@@ -64,7 +68,9 @@ def _is_on(gate: str, cluster: ClusterProfile) -> bool:
 
 
 def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:
-    if job.runtime is not None or all("schedulingGroup" in role.template.extra for role in job.roles):
+    if job.runtime is not None or all(
+        "schedulingGroup" in role.template.extra for role in job.roles
+    ):
         return None
     kubernetes = cluster.versions().kubernetes
     policy = {"gang": {"minCount": job.min_pods}}
@@ -73,7 +79,12 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:
     if kubernetes < _FIRST_POD_GROUP:
         kind = "Workload"
         spec = {"podGroups": [{"name": _ITEM, "policy": policy}]}
-    return {"apiVersion": api_version(kubernetes), "kind": kind, "metadata": object_metadata(job), "spec": spec}
+    return {
+        "apiVersion": api_version(kubernetes),
+        "kind": kind,
+        "metadata": object_metadata(job),
+        "spec": spec,
+    }
 
 
 def _placement(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
@@ -112,22 +123,32 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
         yield _gate_off(SPEC, f"{release} schedules no gangs", off)
     if job.runtime is not None:
         message = "the pods of an existing runtime cannot name a PodGroup, so they are scheduled one by one"
-        yield done_differently((*SPEC, "runtimeRef"), message, "remove runtimeRef so that the job brings its own")
+        yield done_differently(
+            (*SPEC, "runtimeRef"), message, "remove runtimeRef so that the job brings its own"
+        )
     if len(_priority_classes(job)) > 1:
         message = "a PodGroup has one priority, but the roles have different ones: it gets none"
-        yield done_differently(SPEC, message, "write the same priorityClassName for all roles", "kube-apiserver")
+        yield done_differently(
+            SPEC, message, "write the same priorityClassName for all roles", "kube-apiserver"
+        )
 
 
 def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | None:
     """Return why the pods of a target cannot name a group, and what to do, or None if they can."""
     versions = cluster.versions()
     if versions.kubernetes < _FIRST:
-        return "Kubernetes schedules gangs only since 1.35", "use another gangScheduler, or a newer Kubernetes"
+        return (
+            "Kubernetes schedules gangs only since 1.35",
+            "use another gangScheduler, or a newer Kubernetes",
+        )
     others = "use the target job or jobset"
     if target == "pytorchjob":
         return "a PyTorchJob has the pods of Kubernetes 1.31, which cannot name a PodGroup", others
     if versions.kubernetes < _FIRST_POD_GROUP and target not in {"job", "pod"}:
-        return "on Kubernetes 1.35, only the pods of a Job can name a Workload", "use the target job"
+        return (
+            "on Kubernetes 1.35, only the pods of a Job can name a Workload",
+            "use the target job",
+        )
     for name, title in (("jobset", "JobSet 0.12"), ("trainjob", "Trainer 2.3")):
         if target == name and not has_feature(f"{name}-scheduling-group", versions):
             return (
@@ -149,14 +170,20 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
     if job.topology is None:
         return
     if cluster.versions().kubernetes < _FIRST_POD_GROUP:
-        yield unsupported_by_target(TOPOLOGY, "groups have a topology only since Kubernetes 1.36", "remove it")
+        yield unsupported_by_target(
+            TOPOLOGY, "groups have a topology only since Kubernetes 1.36", "remove it"
+        )
     elif not job.topology.required:
-        message = "kube-scheduler places a group within one domain or not at all: it knows no preference"
+        message = (
+            "kube-scheduler places a group within one domain or not at all: it knows no preference"
+        )
         yield unsupported_by_target(TOPOLOGY, message, "write required, or add a queue of Kueue")
     elif level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "kube-scheduler")
     elif not _is_on(_TOPOLOGY_GATE, cluster):
-        yield _gate_off(TOPOLOGY, "the API server drops the topology of a PodGroup", [_TOPOLOGY_GATE])
+        yield _gate_off(
+            TOPOLOGY, "the API server drops the topology of a PodGroup", [_TOPOLOGY_GATE]
+        )
 
 
 def _needs(group: JsonDict) -> Iterator[tuple[str, str, str]]:
@@ -165,7 +192,9 @@ def _needs(group: JsonDict) -> Iterator[tuple[str, str, str]]:
     is_beta = "beta" in api
     yield "api", api, f"kube-apiserver --runtime-config={api}=true"
     for gate in GROUP_GATES[:1] if is_beta else GROUP_GATES:
-        components = "kube-scheduler" if gate == GROUP_GATES[1] else "all components of the control plane"
+        components = (
+            "kube-scheduler" if gate == GROUP_GATES[1] else "all components of the control plane"
+        )
         yield "gate", gate, f"in {components}"
     if "schedulingConstraints" in spec:
         yield "gate", _TOPOLOGY_GATE, "in kube-apiserver and kube-scheduler"

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Problems
-from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
+from ptcompile.kinds.model import (
+    Feature,
+    Foreign,
+    Install,
+    Kind,
+    KindContext,
+    Operator,
+    QueueSystem,
+    RuleHelp,
+)
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.kubernetes.versions import Versions
@@ -51,7 +60,14 @@ class KueueKind(Kind):
 def _kinds() -> Iterator[Kind]:
     """Yield the kinds that Kueue's webhooks or the CEL rules of its CRDs check, in both versions."""
     for version in ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"):
-        for name in ("AdmissionCheck", "ClusterQueue", "Cohort", "MultiKueueCluster", "ResourceFlavor", "Topology"):
+        for name in (
+            "AdmissionCheck",
+            "ClusterQueue",
+            "Cohort",
+            "MultiKueueCluster",
+            "ResourceFlavor",
+            "Topology",
+        ):
             yield KueueKind(version, name)
         for name in ("LocalQueue", "Workload"):
             yield KueueKind(version, name, namespaced=True)
@@ -73,20 +89,37 @@ class Kueue(Operator):
     )
     features: Mapping[str, Feature] = {
         "kueue-runtime-patches": Feature(
-            "kueue", (0, 17), "a TrainJob is started through its runtimePatches", "Kueue issue 14722, facts/kueue"
+            "kueue",
+            (0, 17),
+            "a TrainJob is started through its runtimePatches",
+            "Kueue issue 14722, facts/kueue",
         ),
         "kueue-topology-gate": Feature(
-            "kueue", (0, 14), "a queued Pod has the gate of its topology too", "Kueue 0.17, pod_webhook.go, Default"
+            "kueue",
+            (0, 14),
+            "a queued Pod has the gate of its topology too",
+            "Kueue 0.17, pod_webhook.go, Default",
         ),
         "kueue-queue-labels": Feature(
-            "kueue", (0, 17), "admitted pods have labels with their queues", "Kueue 0.17, AssignQueueLabelsForPods"
+            "kueue",
+            (0, 17),
+            "admitted pods have labels with their queues",
+            "Kueue 0.17, AssignQueueLabelsForPods",
         ),
-        "kueue-v1beta2": Feature("kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"),
+        "kueue-v1beta2": Feature(
+            "kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"
+        ),
     }
     modeled_since = (0, 18)
     older = ("kueue.x-k8s.io/v1beta1",)
     queue_system = "kueue"
-    probes = (("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),)
+    probes = (
+        (
+            "queue of Kueue, in another cluster",
+            {"queue": "q"},
+            {"multiKueue": True, "queueSystem": "kueue"},
+        ),
+    )
     foreign = Foreign(
         marks="kueue.x-k8s.io/",
         kinds=frozenset(  # Volcano Jobs have their own queues

@@ -35,9 +35,17 @@ def check_gates(manifest: Json, problems: FieldErrors) -> None:
             why = "cannot contain empty gate names"
             problems.invalid(_PATH, text, why, "remove the empty name", _FIELD)
         elif gate in seen:
-            problems.invalid(_PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD)
+            problems.invalid(
+                _PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD
+            )
         elif why_not := names.why_not_domain_prefixed_path(gate):
-            problems.invalid(_PATH, gate, why_not, "write domain/name, as the controller of the gate does", _FIELD)
+            problems.invalid(
+                _PATH,
+                gate,
+                why_not,
+                "write domain/name, as the controller of the gate does",
+                _FIELD,
+            )
         elif len(gate.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
             problems.too_long(_PATH, _MAX_BYTES, field=_FIELD)
 

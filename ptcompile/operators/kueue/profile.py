@@ -51,7 +51,9 @@ def _configurations(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
 
 def _is_manager(by_kind: Mapping[str, Sequence[Json]]) -> bool:
     """Return whether the jobs of every ClusterQueue run in other clusters."""
-    checks = {object_name(check) for check in by_kind.get("AdmissionCheck", ()) if _runs_elsewhere(check)}
+    checks = {
+        object_name(check) for check in by_kind.get("AdmissionCheck", ()) if _runs_elsewhere(check)
+    }
     queues = by_kind.get("ClusterQueue", ())
     return bool(queues) and all(not checks.isdisjoint(_checks_of(queue)) for queue in queues)
 
@@ -63,4 +65,7 @@ def _runs_elsewhere(check: Json) -> bool:
 def _checks_of(cluster_queue: Json) -> set[str]:
     spec = nested_map(cluster_queue, "spec")
     strategies = as_mappings(nested_map(spec, "admissionChecksStrategy").get("admissionChecks"))
-    return {*as_strings(spec.get("admissionChecks")), *(as_string(check.get("name")) for check in strategies)}
+    return {
+        *as_strings(spec.get("admissionChecks")),
+        *(as_string(check.get("name")) for check in strategies),
+    }

@@ -49,7 +49,10 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
 
 
 def outside_text(
-    kind: GroupVersionKind, versions: Versions, switched_on: Collection[str], configured: Collection[str]
+    kind: GroupVersionKind,
+    versions: Versions,
+    switched_on: Collection[str],
+    configured: Collection[str],
 ) -> str:
     """Return why an object of a kind starts outside of its queue, or "" if Kueue manages the kind.
 
@@ -92,18 +95,25 @@ def _device_class(name: str, versions: Versions) -> tuple[str, str]:
     pkg/dra/claims.go).
     """
     if versions.kueue < (0, 18):
-        why = "the feature gate DynamicResourceAllocation is on: Kueue has counted claims since 0.18"
+        why = (
+            "the feature gate DynamicResourceAllocation is on: Kueue has counted claims since 0.18"
+        )
     else:
         why = f"resources.deviceClassMappings names {name}, and the ClusterQueue has quota for its name there"
     return "Configuration/kueue", why
 
 
-def _framework(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> tuple[str, str] | None:
+def _framework(
+    kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]
+) -> tuple[str, str] | None:
     """Return the configuration without which Kueue ignores the queue of this kind, or None."""
     name = framework_off(kind, versions, switched_on)
     release = f"{versions.kueue[0]}.{versions.kueue[1]}"
     return (
-        ("Configuration/kueue", f"integrations.frameworks lists {name}: Kueue {release} leaves it out")
+        (
+            "Configuration/kueue",
+            f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
+        )
         if name
         else None
     )

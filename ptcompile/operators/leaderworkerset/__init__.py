@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Install, Kind, KindContext, LostPod, Operator, RendezvousSettings, StartOrder
+from ptcompile.kinds.model import (
+    Install,
+    Kind,
+    KindContext,
+    LostPod,
+    Operator,
+    RendezvousSettings,
+    StartOrder,
+)
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False

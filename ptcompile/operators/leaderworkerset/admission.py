@@ -26,19 +26,27 @@ def validate(manifest: Json) -> Problems:
     name = as_string(metadata.get("name"))
     why = names.why_not_dns_1035_label(name) if name else None
     if why:
-        yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name")
+        yield _rejection(
+            ("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name"
+        )
     size = as_int(nested_map(spec, "leaderWorkerTemplate").get("size"), 1)
     if size < 1:
         text = f"Invalid value: {size}: size must be equal or greater than 1"
         yield _rejection((*_TEMPLATE, "size"), text, "count the leader too")
     elif as_int(spec.get("replicas"), 1) * size > 2**31 - 1:
         text = "the product of replicas and worker replicas must not exceed 2147483647"
-        yield _rejection(("spec", "replicas"), f"Invalid value: {spec.get('replicas')}: {text}", "use fewer groups")
+        yield _rejection(
+            ("spec", "replicas"),
+            f"Invalid value: {spec.get('replicas')}: {text}",
+            "use fewer groups",
+        )
     rolling: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     config = nested_map(spec, *map(str, rolling[1:]))
     if _is_zero(config.get("maxUnavailable", 1)) and _is_zero(config.get("maxSurge", 0)):
         text = "must not be 0 when `maxSurge` is 0"
-        yield _rejection((*rolling, "maxUnavailable"), f"Invalid value: 0: {text}", "set maxUnavailable to 1")
+        yield _rejection(
+            (*rolling, "maxUnavailable"), f"Invalid value: 0: {text}", "set maxUnavailable to 1"
+        )
     yield from _check_subgroups(manifest, size)
 
 
@@ -53,7 +61,11 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
         if nested_map(manifest, "metadata", "annotations").get(_SUBGROUPS) is not None:
             text = "cannot have subgroup-exclusive-topology without subGroupSize set"
             key: Path = ("metadata", "annotations", _SUBGROUPS)
-            yield _rejection(key, f"Invalid value: {text}", "set subGroupPolicy.subGroupSize, or remove the annotation")
+            yield _rejection(
+                key,
+                f"Invalid value: {text}",
+                "set subGroupPolicy.subGroupSize, or remove the annotation",
+            )
         return
     part = as_int(policy.get("subGroupSize"))
     text = ""
@@ -66,7 +78,9 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
     elif size % part and (size - 1) % part:
         text = "size or size - 1 must be divisible by subGroupSize"
     if text:
-        yield _rejection(path, f"Invalid value: {part}: {text}", f"use a size that divides {size}, or {size - 1}")
+        yield _rejection(
+            path, f"Invalid value: {part}: {text}", f"use a size that divides {size}, or {size - 1}"
+        )
 
 
 def controller_errors(manifest: Json) -> Problems:
@@ -76,11 +90,15 @@ def controller_errors(manifest: Json) -> Problems:
         if isinstance(policy, str) and policy not in ("", "Always"):
             path = (*template.path, "spec", "restartPolicy")
             text = f'Unsupported value: "{policy}": supported values: "Always"'
-            yield child_rejection(path, text, "remove it: the pods of a LeaderWorkerSet restart always")
+            yield child_rejection(
+                path, text, "remove it: the pods of a LeaderWorkerSet restart always"
+            )
 
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
-    claims = as_mappings(nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates"))
+    claims = as_mappings(
+        nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates")
+    )
     volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)
     check_templates(pod_templates(manifest), context, problems, volumes)

@@ -47,7 +47,12 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     if has_leader:
         yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
     if both.get("workerTemplate") is not None:
-        yield Template((*path, "workerTemplate"), both.get("workerTemplate"), "worker", groups * (size - has_leader))
+        yield Template(
+            (*path, "workerTemplate"),
+            both.get("workerTemplate"),
+            "worker",
+            groups * (size - has_leader),
+        )
 
 
 def expand(manifest: Json) -> Expansion:
@@ -60,11 +65,15 @@ def expand(manifest: Json) -> Expansion:
     shown = groups.count if groups.size == 1 else min(groups.count, 1)
     roles = [ExpandedRole("worker", shown * groups.size, groups.pod)]
     if groups.has_leader:
-        workers = ExpandedRole("worker", shown * (groups.size - 1), partial(groups.pod, role="worker", first=1))
+        workers = ExpandedRole(
+            "worker", shown * (groups.size - 1), partial(groups.pod, role="worker", first=1)
+        )
         roles = [ExpandedRole("leader", shown, partial(groups.pod, role="leader")), workers]
     notes = ["the controller never ends a group: containers that exit are started again"]
     if shown < groups.count:
-        notes.append(f"{groups.count} groups of {groups.size} pods, each with its own leader: only the first is shown")
+        notes.append(
+            f"{groups.count} groups of {groups.size} pods, each with its own leader: only the first is shown"
+        )
     return Expansion(tuple(roles), (groups.service(),), notes=tuple(notes))
 
 
@@ -72,9 +81,13 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield that the workers of a group are created when its leader is ready."""
     spec = nested_map(manifest, "spec")
     if spec.get("startupPolicy") == "LeaderReady":
-        leader = "leader" if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate") else "worker"
+        leader = (
+            "leader" if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate") else "worker"
+        )
         text = "LeaderReady creates the workers when the leader is ready"
-        yield StartOrder(("spec", "startupPolicy"), leader, 1, text, "set startupPolicy to LeaderCreated")
+        yield StartOrder(
+            ("spec", "startupPolicy"), leader, 1, text, "set startupPolicy to LeaderCreated"
+        )
 
 
 class _Groups:
@@ -88,7 +101,9 @@ class _Groups:
         self.size = group_size(manifest)
         self.templates = nested_map(spec, "leaderWorkerTemplate")
         self.has_leader = bool(self.templates.get("leaderTemplate"))
-        self.is_shared = nested_map(spec, "networkConfig").get("subdomainPolicy") != "UniquePerReplica"
+        self.is_shared = (
+            nested_map(spec, "networkConfig").get("subdomainPolicy") != "UniquePerReplica"
+        )
 
     def subdomain(self, group: int) -> str:
         """Return the name of the headless Service of a group."""
@@ -97,7 +112,11 @@ class _Groups:
     def pod(self, index: int, role: str = "worker", first: int = 0) -> PodView:
         """Return a pod of a role; `first` is the worker index of the role's first pod in a group."""
         group, worker = (index, 0) if self.size == 1 else (0, index + first)
-        template = self.templates.get("leaderTemplate") if role == "leader" else self.templates.get("workerTemplate")
+        template = (
+            self.templates.get("leaderTemplate")
+            if role == "leader"
+            else self.templates.get("workerTemplate")
+        )
         metadata, spec = template_parts(template)
         name = f"{self.name}-{group}" + (f"-{worker}" if worker else "")
         subdomain = self.subdomain(group)
@@ -110,8 +129,14 @@ class _Groups:
             hostname=name,
             subdomain=subdomain,
             dns=templates.cluster_host_name(name, subdomain, self.namespace),
-            labels={**string_map(metadata.get("labels")), **{_PREFIX + key: value for key, value in labels.items()}},
-            annotations={**string_map(metadata.get("annotations")), f"{_PREFIX}size": str(self.size)},
+            labels={
+                **string_map(metadata.get("labels")),
+                **{_PREFIX + key: value for key, value in labels.items()},
+            },
+            annotations={
+                **string_map(metadata.get("annotations")),
+                f"{_PREFIX}size": str(self.size),
+            },
             spec=self.pod_spec(spec, group, worker),
         )
 
@@ -123,10 +148,15 @@ class _Groups:
             "LWS_WORKER_INDEX": str(worker),
         }
         added = [templates.env_value(name, value) for name, value in variables.items()]
-        changed: JsonDict = {**spec, "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else "")}
+        changed: JsonDict = {
+            **spec,
+            "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else ""),
+        }
         for key in ("initContainers", "containers"):
             if spec.get(key):
-                changed[key] = [_with_variables(container, added) for container in as_mappings(spec.get(key))]
+                changed[key] = [
+                    _with_variables(container, added) for container in as_mappings(spec.get(key))
+                ]
         return {**changed, "subdomain": self.subdomain(group)}
 
     def service(self) -> Json:
@@ -140,7 +170,13 @@ class _Groups:
 
 def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
     names = {entry["name"] for entry in added}
-    return {**container, "env": [*added, *(e for e in as_mappings(container.get("env")) if e.get("name") not in names)]}
+    return {
+        **container,
+        "env": [
+            *added,
+            *(e for e in as_mappings(container.get("env")) if e.get("name") not in names),
+        ],
+    }
 
 
 def restart_policy(manifest: Json) -> str:

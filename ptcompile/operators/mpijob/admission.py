@@ -9,7 +9,14 @@ from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_mappings,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, pod_templates
 
 _SPECS: Path = ("spec", "mpiReplicaSpecs")
@@ -24,23 +31,31 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     spec = nested_map(manifest, "spec")
     specs = spec.get("mpiReplicaSpecs")
     if not specs:
-        yield _validation_error(_SPECS, "Required value: must have replica specs", "describe a Launcher and Workers")
+        yield _validation_error(
+            _SPECS, "Required value: must have replica specs", "describe a Launcher and Workers"
+        )
     elif as_mapping(specs).get("Launcher") is None:
         yield _validation_error(
-            (*_SPECS, "Launcher"), "Required value: must have Launcher replica spec", "add a Launcher"
+            (*_SPECS, "Launcher"),
+            "Required value: must have Launcher replica spec",
+            "add a Launcher",
         )
     for kind, replica in as_mapping(specs).items():
         if kind in DEFAULT_REPLICAS and replica is not None:
             yield from _check_replica(str(kind), as_mapping(replica))
     yield from _check_run_policy(spec)
-    yield from _check_worker_names(object_name(manifest), as_mapping(as_mapping(specs).get("Worker")))
+    yield from _check_worker_names(
+        object_name(manifest), as_mapping(as_mapping(specs).get("Worker"))
+    )
 
 
 def _check_replica(kind: str, replica: Json) -> Problems:
     path = (*_SPECS, kind)
     count = as_int(replica.get("replicas"), DEFAULT_REPLICAS[kind])
     if kind == "Launcher" and count != 1:
-        yield _validation_error((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
+        yield _validation_error(
+            (*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher"
+        )
     if kind == "Worker" and count < 1:
         help = "set the number of workers: the default of 0 is rejected, or remove Worker"
         yield _validation_error(
@@ -52,7 +67,9 @@ def _check_replica(kind: str, replica: Json) -> Problems:
         yield _validation_error((*path, "restartPolicy"), text, "use Never or OnFailure")
     if not as_mappings(nested_map(replica, "template", "spec").get("containers")):
         containers = (*path, "template", "spec", "containers")
-        yield _validation_error(containers, "Required value: must define at least one container", "add a container")
+        yield _validation_error(
+            containers, "Required value: must define at least one container", "add a container"
+        )
 
 
 def _check_run_policy(spec: Json) -> Problems:
@@ -65,10 +82,14 @@ def _check_run_policy(spec: Json) -> Problems:
             yield _validation_error(("spec", "runPolicy", field), text, "use 0 or more")
     if as_int(spec.get("slotsPerWorker"), 1) < 0:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
-        yield _validation_error(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
+        yield _validation_error(
+            ("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker"
+        )
     if clean and clean not in _CLEAN_POD_POLICIES:
         text = f'Unsupported value: "{clean}": supported values: {quote_names(_CLEAN_POD_POLICIES)}'
-        yield _validation_error(("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All")
+        yield _validation_error(
+            ("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All"
+        )
     if manager and manager not in _MANAGERS:
         text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
         yield _validation_error(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
@@ -83,7 +104,9 @@ def _check_worker_names(name: str, worker: Json) -> Problems:
             if len(last_worker) > 63
             else "start with a letter"
         )
-        yield _validation_error(("metadata", "name"), f'Invalid value: "{last_worker}": {why}', help)
+        yield _validation_error(
+            ("metadata", "name"), f'Invalid value: "{last_worker}": {why}', help
+        )
 
 
 def _validation_error(path: Path, text: str, help: str) -> Problem:
@@ -96,7 +119,10 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
-    templates = (item._replace(template=without_restart_policy(item.template)) for item in pod_templates(manifest))
+    templates = (
+        item._replace(template=without_restart_policy(item.template))
+        for item in pod_templates(manifest)
+    )
     check_templates(templates, context, problems, _VOLUMES)
 
 

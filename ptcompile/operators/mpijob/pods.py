@@ -58,7 +58,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     del request
     job = _MPIJob(manifest)
     if "Launcher" not in job.replicas:
-        return Expansion(refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",))
+        return Expansion(
+            refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",)
+        )
     roles = tuple(
         ExpandedRole(name, job.counts[kind], partial(job.pod, kind))
         for kind, name in (("Launcher", "launcher"), ("Worker", "worker"))
@@ -69,7 +71,14 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         (job.service(),),
         job.pod_group(),
         lambda: (job.config_map(),),
-        jobs=({"name": f"{job.name}-launcher", "role": "launcher", "parallelism": 1, "completions": 1},),
+        jobs=(
+            {
+                "name": f"{job.name}-launcher",
+                "role": "launcher",
+                "parallelism": 1,
+                "completions": 1,
+            },
+        ),
         notes=tuple(job.notes()),
     )
 
@@ -81,9 +90,14 @@ class _MPIJob:
         self.name = object_name(manifest)
         self.namespace = namespace_of(manifest)
         self.spec = spec = nested_map(manifest, "spec")
-        self.replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items() if v is not None}
+        self.replicas = {
+            str(k): as_mapping(v)
+            for k, v in nested_map(spec, "mpiReplicaSpecs").items()
+            if v is not None
+        }
         self.counts = {
-            k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1))) for k, r in self.replicas.items()
+            k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1)))
+            for k, r in self.replicas.items()
         }
         self.slots = as_int(spec.get("slotsPerWorker"), 1)
         self.launcher_works = spec.get("runLauncherAsWorker") is True
@@ -102,7 +116,9 @@ class _MPIJob:
             random_suffix=launcher,
             hostname=name,
             subdomain=self.name,
-            dns=templates.cluster_host_name(name, self.name, self.namespace) if self.named(kind) else None,
+            dns=templates.cluster_host_name(name, self.name, self.namespace)
+            if self.named(kind)
+            else None,
             job=name if launcher else None,
             labels={**string_map(metadata.get("labels")), **self.labels(kind, index)},
             annotations=string_map(metadata.get("annotations")),
@@ -116,23 +132,32 @@ class _MPIJob:
     def pod_spec(self, kind: str, spec: Json, name: str) -> JsonDict:
         """Return the template with the controller's additions: names, keys, the hostfile, the MPI's variables."""
         is_launcher = kind == "Launcher"
-        restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if is_launcher else "Never")
+        restart = as_string(self.replicas[kind].get("restartPolicy")) or (
+            "OnFailure" if is_launcher else "Never"
+        )
         folder = as_string(self.spec.get("sshAuthMountPath")) or _SSH_PATH
         mode = {"defaultMode": 0o600} if folder == _SSH_PATH else {}
         mounts = [{"name": "ssh-auth", "mountPath": folder}]
-        volumes: list[Json] = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh", **mode}}]
+        volumes: list[Json] = [
+            {"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh", **mode}}
+        ]
         if is_launcher:
             mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
         first, *sidecars = as_mappings(spec.get("containers")) or [{}]
-        container = templates.with_env(templates.with_items(first, "volumeMounts", mounts), self.env(kind))
+        container = templates.with_env(
+            templates.with_items(first, "volumeMounts", mounts), self.env(kind)
+        )
         if not is_launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [
             *(nested_map(spec, "dnsConfig").get("searches") or []),
             templates.cluster_host_name(self.name, None, self.namespace),
         ]
-        changed = {**templates.with_items(spec, "volumes", volumes), "containers": [container, *sidecars]}
+        changed = {
+            **templates.with_items(spec, "volumes", volumes),
+            "containers": [container, *sidecars],
+        }
         host_fields = {
             "hostname": name,
             "subdomain": self.name,
@@ -162,7 +187,11 @@ class _MPIJob:
             "MPICH": [("HYDRA_HOST_FILE", hosts), ("HYDRA_LAUNCH_EXTRA_ARGS", _SSH_ARGS)],
         }
         pairs = variables_by_mpi.get(self.implementation, [])
-        no_gpus = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+        no_gpus = (
+            []
+            if self.launcher_works
+            else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+        )
         return [role, *(templates.env_value(name, value) for name, value in (*pairs, *no_gpus))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
@@ -187,7 +216,10 @@ class _MPIJob:
     def config_map(self) -> Json:
         """Return the ConfigMap with mpirun's hostfile; workers beyond a limit are left out."""
         hosts = [f"{self.name}-launcher"] if self.launcher_works else []
-        hosts += [f"{self.name}-worker-{i}" for i in range(min(self.counts.get("Worker", 0), MAX_NAMED_HOSTS))]
+        hosts += [
+            f"{self.name}-worker-{i}"
+            for i in range(min(self.counts.get("Worker", 0), MAX_NAMED_HOSTS))
+        ]
         suffix = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
         lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{suffix}\n" for host in hosts)
         return {
@@ -199,7 +231,11 @@ class _MPIJob:
         """Return the gang: all workers and the launcher, unless the policy sets a number."""
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
         size = as_int(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
-        return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+        return {
+            "minMember": size,
+            "queue": as_string(policy.get("queue")) or "default",
+            "onlyWith": "a gang scheduler",
+        }
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about behavior that the objects do not show."""
@@ -209,7 +245,10 @@ class _MPIJob:
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the mpi-operator does about a lost pod: only the launcher's Job counts."""
-    if role.lower() == "launcher" and as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"), 6) == 0:
+    if (
+        role.lower() == "launcher"
+        and as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"), 6) == 0
+    ):
         return LostPod("none", "the job fails")
     if role.lower() == "launcher":
         return LostPod("pod", "its Job creates a new pod, which is counted")
@@ -222,11 +261,17 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
     policy = nested_map(spec, "runPolicy")
     restart = as_string(nested_map(replicas, "Launcher").get("restartPolicy")) or "OnFailure"
-    effect = "the kubelet restarts it in place" if restart == "OnFailure" else "its Job creates a new pod"
+    effect = (
+        "the kubelet restarts it in place"
+        if restart == "OnFailure"
+        else "its Job creates a new pod"
+    )
     yield f"a launcher that fails: {effect}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
     if "Worker" in replicas:
         in_place = as_string(replicas["Worker"].get("restartPolicy")) == "OnFailure"
-        worker_effect = "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        worker_effect = (
+            "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        )
         yield f"a worker that fails: mpirun fails with it; {worker_effect}, and the launcher is retried"
     yield "the job succeeds or fails with its launcher"
     clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"

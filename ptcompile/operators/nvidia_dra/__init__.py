@@ -28,7 +28,10 @@ class NvidiaDRA(Operator):
     install = Install(
         "nvidia-dra-driver-gpu",
         ("computedomains.resource.nvidia.com/v1beta1",),
-        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
+        kubernetes=(
+            ((25, 3), (1, 32)),
+            ((25, 12), (1, 34)),
+        ),  # site, Prerequisites; the chart: kubeVersion
         images=("k8s-dra-driver-gpu",),
     )
 

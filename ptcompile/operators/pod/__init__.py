@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.model import Kind, KindContext, LostPod, Operator, RendezvousSettings, Retry, StartOrder
+from ptcompile.kinds.model import (
+    Kind,
+    KindContext,
+    LostPod,
+    Operator,
+    RendezvousSettings,
+    Retry,
+    StartOrder,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +33,11 @@ POD_RULES = (
 )
 """The packages of lint rules for every kind with a pod template."""
 
-LAUNCH_RULES = ("linter.rules.launch", "operators.kueue.rules", "operators.volcano.rules.annotations")
+LAUNCH_RULES = (
+    "linter.rules.launch",
+    "operators.kueue.rules",
+    "operators.volcano.rules.annotations",
+)
 """Packages of lint rules for every kind that a target emits and whose pods train."""
 
 
@@ -52,7 +64,9 @@ class BarePod(Kind):
 
         return LOST_POD
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.pod.pods import restarts
 
         return restarts(manifest, exit_code)

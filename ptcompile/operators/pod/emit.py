@@ -34,7 +34,12 @@ DERIVED = (Derived("the pod's host name", "{job}", "facts/kubernetes, Kubernetes
 
 
 def _wiring(job: Job) -> Wiring:
-    env = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(job.master_port), "WORLD_SIZE": "1", "RANK": "0"}
+    env = {
+        "MASTER_ADDR": "localhost",
+        "MASTER_PORT": str(job.master_port),
+        "WORLD_SIZE": "1",
+        "RANK": "0",
+    }
     plain = tuple({"name": k, "value": v} for k, v in env.items()) if job.launch is None else ()
     return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain)
 
@@ -47,7 +52,9 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
             "use the target job, pytorchjob or volcano",
         )
     yield from reject_auxiliary_roles(job, "a Pod")
-    yield from check_restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
+    yield from check_restart_policies(
+        job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy"
+    )
     policy = job.run_policy
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
@@ -58,7 +65,9 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
     for field, is_set in needs_job.items():
         if is_set:
             yield unsupported_by_target(
-                (*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job"
+                (*RUN_POLICY, field),
+                f"a Pod has no {field}: no controller manages it",
+                "use the target job",
             )
     yield from _unsupported_endings(job)
 
@@ -72,15 +81,21 @@ def _unsupported_endings(job: Job) -> Problems:
     policy = job.run_policy
     reason = "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
-        yield unsupported_by_target(endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure")
+        yield unsupported_by_target(
+            endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure"
+        )
     if (path := endings.survival_path(job)) == endings.ON_DISRUPTION:
         yield unsupported_by_target(path, f"{reason} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
-        yield endings.approximation(path, f"{reason} when its node is lost", "use the target job", "kubelet")
+        yield endings.approximation(
+            path, f"{reason} when its node is lost", "use the target job", "kubelet"
+        )
     for role in job.training_roles if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
-            yield endings.approximation((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
+            yield endings.approximation(
+                (*role_path(role), "restartPolicy"), why, "use the target job", "kubelet"
+            )
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
@@ -94,7 +109,11 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     metadata = object_metadata(job, cluster, "pod")
     defaults = cluster.spec.defaults
     for key, default_values in (("labels", defaults.labels), ("annotations", defaults.annotations)):
-        pod_values = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if default_values.get(k) != v}
+        pod_values = {
+            k: v
+            for k, v in template.get("metadata", {}).get(key, {}).items()
+            if default_values.get(k) != v
+        }
         if pod_values or key in metadata:
             metadata[key] = {**metadata.get(key, {}), **pod_values}
     return [{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}]

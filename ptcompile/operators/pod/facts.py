@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kinds.status import Following, Status, field_condition, status_from_condition, true_conditions
+from ptcompile.kinds.status import (
+    Following,
+    Status,
+    field_condition,
+    status_from_condition,
+    true_conditions,
+)
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 
 FOLLOWING = Following(
@@ -24,7 +30,10 @@ def status(live: Json) -> Status:
         return _failed_status(live)
     if phase in ("Running", "Unknown"):
         return _running_status(live, phase)
-    if gates := [as_string(gate.get("name")) for gate in as_mappings(nested_map(live, "spec").get("schedulingGates"))]:
+    if gates := [
+        as_string(gate.get("name"))
+        for gate in as_mappings(nested_map(live, "spec").get("schedulingGates"))
+    ]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
     return _pending_status(live)
 
@@ -38,7 +47,9 @@ def _failed_status(live: Json) -> Status:
     for name, terminated in _containers_in_state(live, "terminated"):
         if code := as_int(terminated.get("exitCode")):
             return Status(
-                "failed", as_string(terminated.get("reason")) or None, f"container {name} exited with status {code}"
+                "failed",
+                as_string(terminated.get("reason")) or None,
+                f"container {name} exited with status {code}",
             )
     return Status("failed")
 
@@ -46,7 +57,9 @@ def _failed_status(live: Json) -> Status:
 def _running_status(live: Json, phase: str) -> Status:
     for name, waiting in _containers_in_state(live, "waiting"):
         if as_string(waiting.get("reason")) == "CrashLoopBackOff":
-            return Status("restarting", "CrashLoopBackOff", f"container {name} ended and is started again")
+            return Status(
+                "restarting", "CrashLoopBackOff", f"container {name} ended and is started again"
+            )
     return Status("running", "NodeLost" if phase == "Unknown" else None)
 
 

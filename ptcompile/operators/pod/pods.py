@@ -23,7 +23,15 @@ from ptcompile.kinds.templates import (
     restart_sentences,
     restarts_by_rule,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, as_string, namespace_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
@@ -46,7 +54,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         namespace=namespace,
         hostname=hostname,
         subdomain=subdomain,
-        dns=templates.cluster_host_name(hostname, subdomain, namespace) if service and subdomain and hostname else None,
+        dns=templates.cluster_host_name(hostname, subdomain, namespace)
+        if service and subdomain and hostname
+        else None,
         labels=labels,
         annotations=string_map(metadata.get("annotations")),
         spec=spec,
@@ -66,12 +76,17 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
     metadata, pod = template_parts(spec.get("template"))
     count = min(max(0, as_int(spec.get("replicas"), 1)), MAX_PODS_PER_ROLE)
     is_stateful = manifest.get("kind") == "StatefulSet"
-    subdomain = as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain")) or None
+    subdomain = (
+        as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain"))
+        or None
+    )
     first = as_int(nested_map(spec, "ordinals").get("start")) if is_stateful else 0
     labels = string_map(metadata.get("labels"))
 
     def view(index: int) -> PodView:
-        hostname = f"{name}-{first + index}" if is_stateful else as_string(pod.get("hostname")) or None
+        hostname = (
+            f"{name}-{first + index}" if is_stateful else as_string(pod.get("hostname")) or None
+        )
         own = {**labels, _POD_NAME: hostname} if is_stateful and hostname else labels
         service = find_headless_service(request.related, subdomain, own, namespace)
         return PodView(
@@ -82,7 +97,9 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
             namespace=namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=templates.cluster_host_name(hostname, subdomain, namespace) if service and hostname else None,
+            dns=templates.cluster_host_name(hostname, subdomain, namespace)
+            if service and hostname
+            else None,
             labels=own,
             annotations=string_map(metadata.get("annotations")),
             spec={**pod, "subdomain": subdomain} if is_stateful else pod,
@@ -124,10 +141,14 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     """Yield the pod as a job of one node, with the object's labels and annotations."""
     template = {"spec": nested_map(manifest, "spec")}
     main = main_container(template, MAIN_CONTAINER)
-    run_policy = without_empty({"activeDeadlineSeconds": nested_map(manifest, "spec").get("activeDeadlineSeconds")})
+    run_policy = without_empty(
+        {"activeDeadlineSeconds": nested_map(manifest, "spec").get("activeDeadlineSeconds")}
+    )
     spec = {key: value for key, value in template["spec"].items() if key != "activeDeadlineSeconds"}
     pods = ReadRole("node", 1, {"spec": spec}, (), main, restart_policy(template, "Always"))
-    yield Read("pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **changed_names(container=main)})
+    yield Read(
+        "pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **changed_names(container=main)}
+    )
 
 
 LOST_POD = LostPod("none", "no new pod is created")
@@ -153,5 +174,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a Pod does on failure."""
     spec = nested_map(manifest, "spec")
     yield from restart_sentences(spec, "Always")
-    yield from limit_sentences({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
+    yield from limit_sentences(
+        {"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod"
+    )
     yield f"a lost node: {LOST_POD.text}"

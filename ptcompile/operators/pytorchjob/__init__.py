@@ -89,7 +89,9 @@ class PyTorchJob(Kind):
 
         return lost_pod(manifest, role)
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.pytorchjob.pods import restarts
 
         return restarts(manifest, role, exit_code)
@@ -217,7 +219,10 @@ class TrainingOperator(Operator):
             "training-operator 1.8, facts/training-operator",
         ),
         "training-managed-by": Feature(
-            "training_operator", (1, 9), "runPolicy.managedBy", "training-operator 1.9, facts/training-operator"
+            "training_operator",
+            (1, 9),
+            "runPolicy.managedBy",
+            "training-operator 1.9, facts/training-operator",
         ),
     }
 

@@ -19,7 +19,15 @@ from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.pytorchjob.pods import pod_templates
 
 
@@ -29,7 +37,9 @@ def pytorch_job_rules(manifest: Json) -> Problems:
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
         path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
-        yield invalid_value(path, f"{replicas}: should be a non-negative integer", "write 0 or more")
+        yield invalid_value(
+            path, f"{replicas}: should be a non-negative integer", "write 0 or more"
+        )
 
 
 _RESTART_POLICIES = ("Always", "ExitCode", "Never", "OnFailure")
@@ -41,7 +51,12 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     clean: Any = None
     for template in pod_templates(manifest):
         clean = check_template(
-            without_restart_policy(template.template), template.path, context, problems, frozenset(), clean
+            without_restart_policy(template.template),
+            template.path,
+            context,
+            problems,
+            frozenset(),
+            clean,
         )
         finalizers = nested_map(template.template, "metadata").get("finalizers")
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
@@ -50,7 +65,9 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
             problems.unsupported((*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
 
-FIXED = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
+FIXED = (
+    ("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),
+)
 """Fields that the CRD makes immutable (training-operator 1.8 and later)."""
 
 _UNSEEN_CHANGES = (
@@ -101,7 +118,9 @@ def _check_job(manifest: Json, established: Established) -> Problems:
         yield _rejection(path, text, "remove managedBy")
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
-        yield _rejection(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
+        yield _rejection(
+            _SPECS, "Required value: must be required", "describe a Master, Workers, or both"
+        )
     for key, replica in as_mapping(specs).items():
         if replica is not None:  # the server drops a null before it calls the webhook
             yield from _check_replica(str(key), as_mapping(replica))
@@ -135,33 +154,54 @@ def _check_replica(key: str, replica: Json) -> Problems:
 def _check_containers(containers: object, replica: Path) -> Problems:
     path: Path = (*replica, "template", "spec", "containers")
     if not containers:
-        yield _rejection(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
+        yield _rejection(
+            path, "Required value: must be specified", f"add a container named {_CONTAINER}"
+        )
         return
     container_list = as_mappings(containers)
     for i, container in enumerate(container_list):
         if not as_string(container.get("image")):
-            yield _rejection((*path, i, "image"), "Required value: must be required", "give every container an image")
+            yield _rejection(
+                (*path, i, "image"),
+                "Required value: must be required",
+                "give every container an image",
+            )
     if not any(c.get("name") == _CONTAINER for c in container_list):
         help = f"name the container that trains {_CONTAINER}"
-        yield _rejection(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
+        yield _rejection(
+            path, f"Required value: must have at least one container with name {_CONTAINER}", help
+        )
 
 
 def _check_elastic_policy(spec: Json) -> Problems:
     policy = spec.get("elasticPolicy")
     if policy is None:
         return
-    if nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
+    if (
+        nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None
+        and spec.get("pytorchReplicaSpecs") is not None
+    ):
         help = "name the replicas Worker: an elastic job is made of them"
-        yield _rejection((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
+        yield _rejection(
+            (*_SPECS, "Worker"),
+            "Required value: must be configured if elastic policy is used",
+            help,
+        )
     path = ("spec", "elasticPolicy", "nProcPerNode")
     if as_mapping(policy).get("nProcPerNode") is None:
         return
     if spec.get("nprocPerNode") is not None:
-        yield _rejection(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
+        yield _rejection(
+            path,
+            "Forbidden: must not be used with spec.nprocPerNode",
+            "keep spec.nprocPerNode alone",
+        )
         return
     message = "deprecated, use spec.nprocPerNode instead"
     help = "write spec.nprocPerNode, as text"
-    yield problem_at("webhook-refusal", path, message, help, "warning", "style", "training-operator")
+    yield problem_at(
+        "webhook-refusal", path, message, help, "warning", "style", "training-operator"
+    )
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
@@ -182,18 +222,24 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
         why = "the controller panics on an empty list, and no pod is created"
-        yield controller_failure("training-operator", path, why, "remove rdzvConf, or give it an entry")
+        yield controller_failure(
+            "training-operator", path, why, "remove rdzvConf, or give it an entry"
+        )
 
 
 def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
-    suffixes = [f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
+    suffixes = [
+        f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()
+    ]
     yield from check_longest_name(name, suffixes, "Service", "the pods get no DNS name")
 
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:
     """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
     containers = as_mappings(nested_map(replica, "template", "spec").get("containers"))
-    container_index = next((i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None)
+    container_index = next(
+        (i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None
+    )
     if container_index is None:
         return
     ports = as_mappings(containers[container_index].get("ports"))
@@ -209,7 +255,9 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
         if number in numbers:
             why = f"Duplicate value: {number}: the replica's Service would have this port twice"
             yield child_rejection(
-                (*port_path, "containerPort"), why, f"name the port {_PORT_NAME}, or use another number"
+                (*port_path, "containerPort"),
+                why,
+                f"name the port {_PORT_NAME}, or use another number",
             )
         numbers.add(number)
 
@@ -219,5 +267,7 @@ def _check_init_containers(replica: Json) -> Problems:
     for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")
-            why = 'Duplicate value: "init-pytorch": the operator adds an init container of this name'
+            why = (
+                'Duplicate value: "init-pytorch": the operator adds an init container of this name'
+            )
             yield child_rejection(path, why, "rename it")

@@ -57,7 +57,15 @@ DERIVED = (
 _PORT = 23456
 _STATIC = frozenset({"nnodes", "nproc-per-node", "node-rank", "master-addr", "master-port"})
 _ELASTIC = frozenset(
-    {"nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts"}
+    {
+        "nnodes",
+        "nproc-per-node",
+        "rdzv-backend",
+        "rdzv-endpoint",
+        "rdzv-id",
+        "rdzv-conf",
+        "max-restarts",
+    }
 )
 
 
@@ -69,10 +77,14 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_auxiliary_roles(job, "a PyTorchJob")
-    yield from reject_restart_in_place(job, "a PyTorchJob has the pods of Kubernetes 1.31, without restart rules")
+    yield from reject_restart_in_place(
+        job, "a PyTorchJob has the pods of Kubernetes 1.31, without restart rules"
+    )
     if not has_feature("nproc-per-node", cluster.versions()):
         yield unsupported_by_target(
-            SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset"
+            SPEC,
+            "training-operator passes torchrun its nodes only since 1.7",
+            "use the target job or jobset",
         )
     processes = job.launch.nproc_per_node if job.launch else 1
     if _needs_elastic_nproc(job, cluster) and not isinstance(processes, int):
@@ -124,7 +136,11 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd_fields(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            **({"rdzvConf": _key_value_pairs(settings)} if (settings := job.launch.settings) else {}),
+            **(
+                {"rdzvConf": _key_value_pairs(settings)}
+                if (settings := job.launch.settings)
+                else {}
+            ),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {
@@ -135,7 +151,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         for key, count, role in _replica_specs(job)
     }
     metadata = object_metadata(job, cluster, "pytorchjob")
-    return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
+    return [
+        {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}
+    ]
 
 
 def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
@@ -159,7 +177,11 @@ def _key_value_pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _etcd_fields(endpoint: str | None) -> JsonDict:
     host_and_port = split_endpoint(endpoint or "")
-    return {} if host_and_port is None else {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
+    return (
+        {}
+        if host_and_port is None
+        else {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
+    )
 
 
 def _with_port(template: PodTemplate, port: int) -> PodTemplate:
@@ -167,11 +189,27 @@ def _with_port(template: PodTemplate, port: int) -> PodTemplate:
     if port == _PORT or any(p.get("name") == "pytorchjob-port" for p in ports):
         return template
     ports = [*ports, {"name": "pytorchjob-port", "containerPort": port}]
-    return template._replace(main=template.main._replace(extra={**template.main.extra, "ports": ports}))
+    return template._replace(
+        main=template.main._replace(extra={**template.main.extra, "ports": ports})
+    )
 
 
-_PET = ("NNODES", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "NPROC_PER_NODE", "RDZV_ENDPOINT", "RDZV_BACKEND")
-_OVERWRITTEN = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", *(f"PET_{name}" for name in _PET))
+_PET = (
+    "NNODES",
+    "NODE_RANK",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "NPROC_PER_NODE",
+    "RDZV_ENDPOINT",
+    "RDZV_BACKEND",
+)
+_OVERWRITTEN = (
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "WORLD_SIZE",
+    "RANK",
+    *(f"PET_{name}" for name in _PET),
+)
 
 PYTORCHJOB = Target(
     name="pytorchjob",

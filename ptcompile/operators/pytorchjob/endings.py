@@ -41,12 +41,16 @@ def unsupported(job: Job) -> Problems:
         if path == endings.ON_DISRUPTION:
             yield unsupported_by_target(path, why, "remove restartPolicy: Never")
         else:
-            yield endings.approximation(path, why, "remove restartPolicy: Never", "training-operator")
+            yield endings.approximation(
+                path, why, "remove restartPolicy: Never", "training-operator"
+            )
     if job.nodes > 1:
         yield from _unsupported_success_policy(job)
     if job.nodes > 1 and not never:
         crash = "backoffLimit 0 fails the PyTorchJob when a container restarts"
-        yield from endings.check_lost_pods(job, each=True, crash=crash, authority="training-operator")
+        yield from endings.check_lost_pods(
+            job, each=True, crash=crash, authority="training-operator"
+        )
     else:
         crash = "restartPolicy Never fails the PyTorchJob with its first failed pod"
         problems = [*endings.peers_fail_too(job, each=True)] if job.nodes > 1 else []
@@ -57,7 +61,9 @@ def _unsupported_success_policy(job: Job) -> Problems:
     success_policy = job.run_policy.success_policy
     if success_policy == "AllNodes":
         deciding_pod = "the first worker that does" if job.elastic else "its Master"
-        yield unsupported_by_target(endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {deciding_pod}", _BATCH)
+        yield unsupported_by_target(
+            endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {deciding_pod}", _BATCH
+        )
     elif success_policy == "Node0" and job.elastic:
         why = "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker that does"
         yield endings.approximation(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
@@ -67,7 +73,11 @@ def restart_policy(job: Job, role: Role) -> RestartPolicy:
     """Return the restartPolicy of a role."""
     if role.restart_policy is not None:
         return role.restart_policy
-    return "OnFailure" if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore" else "Never"
+    return (
+        "OnFailure"
+        if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore"
+        else "Never"
+    )
 
 
 def run_policy(job: Job) -> JsonDict:

@@ -39,13 +39,17 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     """Return the pods, one headless Service for each, and the PodGroup's size for a gang scheduler."""
     spec = nested_map(manifest, "spec")
     replicas = {
-        str(k).capitalize(): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items() if v is not None
+        str(k).capitalize(): as_mapping(v)
+        for k, v in nested_map(spec, "pytorchReplicaSpecs").items()
+        if v is not None
     }
     if (
         as_mappings(nested_map(spec, "elasticPolicy").get("rdzvConf")) == []
         and nested_map(spec, "elasticPolicy").get("rdzvConf") is not None
     ):
-        panic = "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
+        panic = (
+            "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
+        )
         return Expansion(refused=(panic,))
     job = _PyTorchJob(manifest, spec, replicas, request.versions)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
@@ -61,14 +65,18 @@ def _service_indexes(count: int) -> range:
 class _PyTorchJob:
     """Values shared by all pods of one job."""
 
-    def __init__(self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions) -> None:
+    def __init__(
+        self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions
+    ) -> None:
         self.name = object_name(manifest).replace("/", "-")
         self.namespace = namespace_of(manifest)
         self.spec = spec
         self.replicas = replicas
         self.versions = versions
         self.counts = {name: max(0, as_int(r.get("replicas"), 1)) for name, r in replicas.items()}
-        self.templates = {name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()}
+        self.templates = {
+            name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()
+        }
         self.elastic = spec.get("elasticPolicy")
 
     def notes(self) -> Iterator[str]:
@@ -82,17 +90,26 @@ class _PyTorchJob:
     def pod_group(self) -> Json:
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
         size = as_int(policy.get("minAvailable"), sum(self.counts.values()))
-        return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+        return {
+            "minMember": size,
+            "queue": as_string(policy.get("queue")) or "default",
+            "onlyWith": "a gang scheduler",
+        }
 
     def role(self, kind: str) -> ExpandedRole:
         metadata = template_parts(self.replicas[kind].get("template"))[0]
         spec = self.pod_spec(kind)
-        return ExpandedRole(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
+        return ExpandedRole(
+            kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata)
+        )
 
     def pod_spec(self, kind: str) -> JsonDict:
         """Return the pod spec without the env, which depends on the index."""
         policy = as_string(self.replicas[kind].get("restartPolicy")) or "OnFailure"
-        spec = {**self.templates[kind], "restartPolicy": "Never" if policy == "ExitCode" else policy}
+        spec = {
+            **self.templates[kind],
+            "restartPolicy": "Never" if policy == "ExitCode" else policy,
+        }
         if kind != "Worker" or "Master" not in self.replicas:
             return spec
         script = _INIT_SCRIPT.format(master=f"{self.name}-master-0")
@@ -100,7 +117,10 @@ class _PyTorchJob:
             "name": "init-pytorch",
             "image": _INIT_IMAGE,
             "command": ["sh", "-c", script],
-            "resources": {"requests": {"cpu": "50m", "memory": "10Mi"}, "limits": {"cpu": "100m", "memory": "20Mi"}},
+            "resources": {
+                "requests": {"cpu": "50m", "memory": "10Mi"},
+                "limits": {"cpu": "100m", "memory": "20Mi"},
+            },
         }
         return templates.with_items(spec, "initContainers", [init_container])
 
@@ -116,7 +136,10 @@ class _PyTorchJob:
             hostname=as_string(spec.get("hostname")) or None,
             subdomain=as_string(spec.get("subdomain")) or None,
             dns=templates.cluster_host_name(name, None, self.namespace),
-            labels={**string_map(metadata.get("labels")), **self.labels(kind, index, is_leader=is_leader)},
+            labels={
+                **string_map(metadata.get("labels")),
+                **self.labels(kind, index, is_leader=is_leader),
+            },
             annotations=string_map(metadata.get("annotations")),
             main=CONTAINER,
             spec=templates.with_containers(spec, lambda c: templates.with_env(c, env), init=False),
@@ -149,7 +172,9 @@ class _PyTorchJob:
         master_env = self.env_of_master(kind, index)
         nproc_env = [] if is_before_1_7 else self.env_of_nproc()
         nnodes_env: list[Json] = (
-            [] if is_before_1_7 else [templates.env_value("PET_NNODES", str(sum(self.counts.values())))]
+            []
+            if is_before_1_7
+            else [templates.env_value("PET_NNODES", str(sum(self.counts.values())))]
         )
         if self.elastic is not None and "Worker" in self.replicas:
             nnodes_env = self.env_of_elastic()
@@ -170,9 +195,18 @@ class _PyTorchJob:
         rank = str(index if kind == "Master" else index + 1)
         total = sum(self.counts.values())
         if self.versions.training_operator < (1, 7):
-            plain = [("MASTER_PORT", port), ("MASTER_ADDR", address), ("WORLD_SIZE", str(total)), ("RANK", rank)]
+            plain = [
+                ("MASTER_PORT", port),
+                ("MASTER_ADDR", address),
+                ("WORLD_SIZE", str(total)),
+                ("RANK", rank),
+            ]
             return [templates.env_value(k, v) for k, v in plain]
-        nproc = None if self.spec.get("nprocPerNode") is None else atoi(as_string(self.spec.get("nprocPerNode")))
+        nproc = (
+            None
+            if self.spec.get("nprocPerNode") is None
+            else atoi(as_string(self.spec.get("nprocPerNode")))
+        )
         pairs = [
             ("MASTER_PORT", port),
             ("PET_MASTER_PORT", port),
@@ -188,7 +222,11 @@ class _PyTorchJob:
         processes = self.spec.get("nprocPerNode")
         if processes is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
             return []
-        return [templates.env_value("PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes))]
+        return [
+            templates.env_value(
+                "PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes)
+            )
+        ]
 
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
@@ -197,12 +235,21 @@ class _PyTorchJob:
         low = high if low is None else low
         high = low if high is None else high
         workers = self.counts["Worker"]
-        host = f"{self.name}-worker-0" if policy.get("rdzvHost") is None else as_string(policy.get("rdzvHost"))
+        host = (
+            f"{self.name}-worker-0"
+            if policy.get("rdzvHost") is None
+            else as_string(policy.get("rdzvHost"))
+        )
         port = policy.get("rdzvPort")
         port = _master_port(self.templates["Worker"]) if port is None else as_int(port)
         variables = [
             ("PET_RDZV_ENDPOINT", f"{host}:{port}"),
-            ("PET_RDZV_BACKEND", "c10d" if policy.get("rdzvBackend") is None else as_string(policy.get("rdzvBackend"))),
+            (
+                "PET_RDZV_BACKEND",
+                "c10d"
+                if policy.get("rdzvBackend") is None
+                else as_string(policy.get("rdzvBackend")),
+            ),
             ("PET_NNODES", f"{as_int(low, workers)}:{as_int(high, workers)}"),
         ]
         for key, name in _ELASTIC_OPTIONS:
@@ -210,7 +257,8 @@ class _PyTorchJob:
                 variables.append((name, str(policy[key])))
         if policy.get("rdzvConf") is not None:
             pairs = [
-                f"{as_string(i.get('key'))}={as_string(i.get('value'))}" for i in as_mappings(policy.get("rdzvConf"))
+                f"{as_string(i.get('key'))}={as_string(i.get('value'))}"
+                for i in as_mappings(policy.get("rdzvConf"))
             ]
             variables.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
@@ -257,13 +305,20 @@ def _master_port(spec: Json) -> int:
 
 def _service_port(port: Json) -> Json:
     """Return the Service port for a container port, without the protocol."""
-    return {k: v for k, v in (("name", port.get("name")), ("port", as_int(port.get("containerPort")))) if v}
+    return {
+        k: v
+        for k, v in (("name", port.get("name")), ("port", as_int(port.get("containerPort"))))
+        if v
+    }
 
 
 def is_recreated(manifest: Json, template: Template) -> bool:
     """Return whether a lost pod of a replica type is recreated."""
     spec = nested_map(manifest, "spec")
-    policy = as_string(nested_map(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
+    policy = (
+        as_string(nested_map(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy"))
+        or "OnFailure"
+    )
     return policy != "Never" and nested_map(spec, "runPolicy").get("backoffLimit") != 0
 
 
@@ -280,7 +335,9 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
 def _restart_policy(manifest: Json, role: str) -> str:
     """Return the restartPolicy of a replica type in any case."""
     replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
-    replica = next((replica for name, replica in replicas.items() if name.lower() == role.lower()), None)
+    replica = next(
+        (replica for name, replica in replicas.items() if name.lower() == role.lower()), None
+    )
     return as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
 
 
@@ -295,7 +352,9 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
     (training-operator 1.9, docs/facts/training-operator.md#restarts-and-the-end).
     """
     policy = _restart_policy(manifest, role)
-    if policy == "Never" or (policy == "ExitCode" and exit_code is not None and exit_code < _RETRYABLE_EXIT):
+    if policy == "Never" or (
+        policy == "ExitCode" and exit_code is not None and exit_code < _RETRYABLE_EXIT
+    ):
         return ()
     if exit_code is None or policy == "ExitCode":
         return (Retry("pod", None, "pod", f"restartPolicy {policy}"),)
@@ -356,7 +415,9 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     else:
         yield "the job succeeds when all workers have"
     clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
-    limits = [name for name in ("backoffLimit", "activeDeadlineSeconds") if policy.get(name) is not None]
+    limits = [
+        name for name in ("backoffLimit", "activeDeadlineSeconds") if policy.get(name) is not None
+    ]
     kept = "all pods stay"
     if limits and release < (1, 9):
         kept = f"all pods are deleted if {' or '.join(limits)} is exceeded (until 1.9.3), else they stay"

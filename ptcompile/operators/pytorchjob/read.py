@@ -15,7 +15,14 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+)
 
 _PORT = 23456
 _NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
@@ -30,13 +37,17 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     policy = spec.get("elasticPolicy")
     if policy is not None and "Master" in specs:
         why = "with a Master it adds one torchrun to those of the workers (PTC439)"
-        yield unreadable_object("pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy")
+        yield unreadable_object(
+            "pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy"
+        )
     elif policy is None and "Master" not in specs:
         path: Path = ("spec", "pytorchReplicaSpecs")
         why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
         yield unreadable_object("pytorchjob", path, why, "add a Master or an elasticPolicy")
     else:
-        pods = [_read_role(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs]
+        pods = [
+            _read_role(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs
+        ]
         yield _read_job(spec, nested_map(spec, "elasticPolicy"), pods)
 
 
@@ -67,15 +78,24 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     else:
         roles, fields = as_nodes(pods)
         if "nprocPerNode" in spec:
-            fields["elastic"] = {**_NOT_PASSED, "rdzvBackend": "static", "nprocPerNode": _nproc_per_node(spec)}
+            fields["elastic"] = {
+                **_NOT_PASSED,
+                "rdzvBackend": "static",
+                "nprocPerNode": _nproc_per_node(spec),
+            }
     run = nested_map(spec, "runPolicy")
     fields["runPolicy"] = {
         "cleanPodPolicy": as_string(run.get("cleanPodPolicy")) or "None",
         **without_empty(
-            {field: run.get(field) for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")}
+            {
+                field: run.get(field)
+                for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")
+            }
         ),
     }
-    if (number := nested_map(run, "schedulingPolicy").get("minAvailable")) is not None and as_int(number) > 0:
+    if (number := nested_map(run, "schedulingPolicy").get("minAvailable")) is not None and as_int(
+        number
+    ) > 0:
         fields["minAvailable"] = as_int(number)
     if (port := _custom_master_port(pods[0])) is not None:
         fields["masterPort"] = port
@@ -83,7 +103,10 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
 
 
 def _read_elastic(spec: Json, policy: Json) -> JsonDict:
-    conf = {as_string(item.get("key")): as_string(item.get("value")) for item in as_mappings(policy.get("rdzvConf"))}
+    conf = {
+        as_string(item.get("key")): as_string(item.get("value"))
+        for item in as_mappings(policy.get("rdzvConf"))
+    }
     host = policy.get("rdzvHost")
     return {
         "nprocPerNode": _nproc_per_node(spec),
@@ -112,5 +135,12 @@ def _custom_master_port(pods: ReadRole) -> int | None:
         {},
     )
     ports = as_mappings(main.get("ports"))
-    number = next((as_int(item.get("containerPort")) for item in ports if item.get("name") == "pytorchjob-port"), _PORT)
+    number = next(
+        (
+            as_int(item.get("containerPort"))
+            for item in ports
+            if item.get("name") == "pytorchjob-port"
+        ),
+        _PORT,
+    )
     return number if number != _PORT else None

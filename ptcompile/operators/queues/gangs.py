@@ -45,13 +45,19 @@ def named_groups(pod: Json, objects: Objects) -> Iterator[NamedGroup]:
             continue
         match = next(iter(objects.by_name(kind, name)), None)
         if mark.pod_path not in paths or match is not None:
-            paths[mark.pod_path] = _group(name, kind[1], mark, match, _text_at(pod, mark.member_path))
+            paths[mark.pod_path] = _group(
+                name, kind[1], mark, match, _text_at(pod, mark.member_path)
+            )
     yield from paths.values()
 
 
 def needed_groups(spec: Json) -> Iterator[tuple[str, str]]:
     """Yield kind and name of the groups that a pod's spec names."""
-    paths = {mark.pod_path[1:]: kind for (_, kind), mark in GROUP_MARKS.items() if mark.pod_path[0] == "spec"}
+    paths = {
+        mark.pod_path[1:]: kind
+        for (_, kind), mark in GROUP_MARKS.items()
+        if mark.pod_path[0] == "spec"
+    }
     for path, kind in paths.items():
         if name := _text_at(spec, path):
             yield kind, name

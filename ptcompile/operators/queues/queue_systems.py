@@ -38,7 +38,10 @@ KAI_MIN_MEMBER = "kai.scheduler/batch-min-member"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 """Annotation of a pod without its own PodGroup, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
-KUEUE_TOPOLOGY = {word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")}
+KUEUE_TOPOLOGY = {
+    word: f"kueue.x-k8s.io/podset-{word}-topology"
+    for word in ("required", "preferred", "unconstrained")
+}
 """Annotations of a pod template, of which it has one: the value is the label of a level of the flavor's Topology."""
 
 KUEUE_SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
@@ -54,7 +57,9 @@ PARTIAL_ADMISSION = {
 }
 """Annotations that Kueue reads of batch/v1 Jobs alone, each with its purpose (Kueue 0.19, pkg/controller/jobs/job)."""
 
-KAI_PLACEMENT = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
+KAI_PLACEMENT = {
+    word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")
+}
 """Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
 
 KAI_TOPOLOGY = "kai.scheduler/topology"
@@ -91,7 +96,9 @@ _PODS_READY_SINCE = (0, 19)
 """The release of Kueue since which waitForPodsReady is on by default (pull request 11855)."""
 
 
-def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[str] = ()) -> Iterator[str]:
+def queue_sentences(
+    manifest: Json, versions: Versions, frameworks: Collection[str] = ()
+) -> Iterator[str]:
     """Yield sentences on how queues affect a manifest of any kind. `frameworks`: see `queueFrameworks` of a profile."""
     labels = nested_map(manifest, "metadata", "labels")
     spec = nested_map(manifest, "spec")
@@ -115,7 +122,11 @@ def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[s
 
 
 def queued(
-    expansion: Expansion, manifest: Json, related: Sequence[Json], versions: Versions, frameworks: Collection[str]
+    expansion: Expansion,
+    manifest: Json,
+    related: Sequence[Json],
+    versions: Versions,
+    frameworks: Collection[str],
 ) -> Expansion:
     """Return the pods of an object with what Kueue writes on them, if the object is in its queue."""
     from ptcompile.kinds.model import KindContext
@@ -126,10 +137,14 @@ def queued(
         return expansion
     mark = BY_QUEUE_SYSTEM["kueue"].queues().mark
     context = KindContext(versions, related)
-    return expansion._replace(roles=tuple(mark(manifest, role, context) for role in expansion.roles))
+    return expansion._replace(
+        roles=tuple(mark(manifest, role, context) for role in expansion.roles)
+    )
 
 
-def _framework_setting(kind: tuple[str, str], versions: Versions, switched_on: Collection[str]) -> str:
+def _framework_setting(
+    kind: tuple[str, str], versions: Versions, switched_on: Collection[str]
+) -> str:
     """Return the setting without which Kueue ignores a kind, or ""."""
     from ptcompile.operators.table import BY_QUEUE_SYSTEM
 
@@ -162,7 +177,10 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
         return status_from_condition("failed", conditions["Failed"])
     if success in conditions:
         return Status("succeeded")
-    if "Suspended" not in conditions and nested_map(live, *suspend[:-1]).get(suspend[-1]) is not True:
+    if (
+        "Suspended" not in conditions
+        and nested_map(live, *suspend[:-1]).get(suspend[-1]) is not True
+    ):
         return None
 
     status = status_from_condition("queued", conditions.get("Suspended", {"reason": "Suspended"}))
@@ -170,5 +188,7 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
     uid = as_string(nested_map(live, "metadata").get("uid"))
     if queue := as_string(labels.get(KUEUE_QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
-        return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")
+        return status._replace(
+            message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what"
+        )
     return status

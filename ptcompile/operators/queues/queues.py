@@ -46,7 +46,9 @@ def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
 
 def gang_scheduler_of(job: Job, cluster: ClusterProfile) -> GangScheduler:
     """Return the scheduler that places this job as a gang: `none` for a single pod without a queue of the scheduler."""
-    by_queue = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
+    by_queue = (
+        cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
+    )
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
@@ -130,7 +132,9 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
         return {}
     strictness = "required" if job.topology.required else "preferred"
     annotations = {KUEUE_TOPOLOGY[strictness]: level_of(job, cluster).node_label or ""}
-    return annotations | ({KUEUE_POD_SET_GROUP: "nodes"} if can_share_domain(target.groups(job)) else {})
+    return annotations | (
+        {KUEUE_POD_SET_GROUP: "nodes"} if can_share_domain(target.groups(job)) else {}
+    )
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:

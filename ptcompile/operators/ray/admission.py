@@ -70,7 +70,9 @@ def _check_group(group: RayGroup) -> Problems:
         text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
         edit = Edit("set", (*group.path, "maxReplicas"), least)
         fix = Fix(f"set maxReplicas to {least}", (edit,), safe=False)
-        yield _failure((*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix)
+        yield _failure(
+            (*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix
+        )
 
 
 _RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
@@ -83,7 +85,9 @@ def _check_resources(group: RayGroup) -> Problems:
     for name in _RESOURCE_PARAMETERS:
         if name in group.parameters:
             text = f"rayStartParams {name} cannot be set together with resources of the group"
-            yield _failure((*group.path, "rayStartParams", name), text, "write it in one of the two")
+            yield _failure(
+                (*group.path, "rayStartParams", name), text, "write it in one of the two"
+            )
 
 
 def _check_autoscaler(manifest: Json) -> Problems:
@@ -107,14 +111,18 @@ def _check_job(manifest: Json) -> Problems:
     mode = as_string(spec.get("submissionMode"))
     if spec.get("rayClusterSpec") is None and not selector:
         text = "one of RayClusterSpec or ClusterSelector must be set"
-        yield _failure(_SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector")
+        yield _failure(
+            _SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector"
+        )
     retries = as_int(spec.get("backoffLimit"))
     if selector:
         yield from _check_selector(spec, retries, mode)
     yield from _check_end(spec)
     if mode == "InteractiveMode" and retries > 0:
         text = "backoffLimit is incompatible with InteractiveMode"
-        yield _failure((*_SPEC, "backoffLimit"), text, "remove it: whoever submits the job retries it")
+        yield _failure(
+            (*_SPEC, "backoffLimit"), text, "remove it: whoever submits the job retries it"
+        )
     if mode == "SidecarMode":
         for key in ("submitterPodTemplate", "submitterConfig"):
             if spec.get(key) is not None:
@@ -127,7 +135,9 @@ def _check_job(manifest: Json) -> Problems:
 def _check_selector(spec: Json, retries: int, mode: str) -> Problems:
     """Reject what a job on an existing cluster cannot have."""
     if spec.get("suspend") is True:
-        yield _failure((*_SPEC, "suspend"), "a job with clusterSelector cannot be suspended", "remove it")
+        yield _failure(
+            (*_SPEC, "suspend"), "a job with clusterSelector cannot be suspended", "remove it"
+        )
     if retries > 0:
         text = "backoffLimit is incompatible with clusterSelector"
         yield _failure((*_SPEC, "backoffLimit"), text, "remove it: a retry starts a new cluster")
@@ -146,7 +156,12 @@ def _check_end(spec: Json) -> Problems:
         yield _failure((*_SPEC, "suspend"), f"{ends} is not allowed to be suspended", help, fix)
     seconds = spec.get("ttlSecondsAfterFinished")
     if isinstance(seconds, int) and seconds > 0 and not shuts_down:
-        yield _failure((*_SPEC, "ttlSecondsAfterFinished"), f"{ends} cannot have TTLSecondsAfterFinished", help, fix)
+        yield _failure(
+            (*_SPEC, "ttlSecondsAfterFinished"),
+            f"{ends} cannot have TTLSecondsAfterFinished",
+            help,
+            fix,
+        )
     if isinstance(seconds, int) and seconds < 0:
         text = "TTLSecondsAfterFinished must be a non-negative integer"
         yield _failure((*_SPEC, "ttlSecondsAfterFinished"), text, "use 0 or more")

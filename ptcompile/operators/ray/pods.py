@@ -121,7 +121,9 @@ def groups_of(manifest: Json) -> Iterator[RayGroup]:
     if cluster.get("headGroupSpec") is not None:
         yield RayGroup((*path, "headGroupSpec"), "head", nested_map(cluster, "headGroupSpec"), True)
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
-        yield RayGroup((*path, "workerGroupSpecs", i), as_string(group.get("groupName")), group, False)
+        yield RayGroup(
+            (*path, "workerGroupSpecs", i), as_string(group.get("groupName")), group, False
+        )
 
 
 def has_autoscaler(manifest: Json) -> bool:
@@ -132,10 +134,14 @@ def has_autoscaler(manifest: Json) -> bool:
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the templates of the head, the workers and a RayJob's submitter."""
     for group in groups_of(manifest):
-        yield Template((*group.path, "template"), group.spec.get("template"), group.name, group.started_pods)
+        yield Template(
+            (*group.path, "template"), group.spec.get("template"), group.name, group.started_pods
+        )
     spec = nested_map(manifest, "spec")
     if spec.get("submitterPodTemplate") is not None and manifest.get("kind") == "RayJob":
-        yield Template(("spec", "submitterPodTemplate"), spec.get("submitterPodTemplate"), "submitter", 1)
+        yield Template(
+            ("spec", "submitterPodTemplate"), spec.get("submitterPodTemplate"), "submitter", 1
+        )
 
 
 def expand(manifest: Json) -> Expansion:
@@ -168,7 +174,9 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
     container = _ray_container(group, first, host)
     changed: JsonDict = {**spec, "containers": [container, *others]}
     if not _mounts_shm(first):
-        changed = templates.with_items(changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}])
+        changed = templates.with_items(
+            changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}]
+        )
     return PodView(
         name=name,
         role=group.name,
@@ -185,7 +193,10 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     """Return the Ray container with KubeRay's variables and its command, which runs the user's first."""
     words = [*as_strings(first.get("command")), *as_strings(first.get("args"))]
     users = " ".join(words)
-    env = [("RAY_ADDRESS", "127.0.0.1:6379" if group.is_head else f"{host}:6379"), ("RAY_PORT", "6379")]
+    env = [
+        ("RAY_ADDRESS", "127.0.0.1:6379" if group.is_head else f"{host}:6379"),
+        ("RAY_PORT", "6379"),
+    ]
     if not group.is_head:
         env.append(("FQ_RAY_IP", host))
     names = {as_string(entry.get("name")) for entry in as_mappings(first.get("env"))}
@@ -201,11 +212,15 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
 
 
 def _mounts_shm(container: Json) -> bool:
-    return any(mount.get("mountPath") == SHM_PATH for mount in as_mappings(container.get("volumeMounts")))
+    return any(
+        mount.get("mountPath") == SHM_PATH for mount in as_mappings(container.get("volumeMounts"))
+    )
 
 
 def _start_command(group: RayGroup, host: str) -> str:
-    parameters = {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}  # noqa: S104
+    parameters = (
+        {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}
+    )  # noqa: S104
     if not group.is_head:
         parameters["address"] = f"{host}:6379"
     if group.devices:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 def _group(job: Job, cluster: ClusterProfile, _target: str) -> JsonDict:
     spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **_timeout(cluster)}
     metadata = object_metadata(job)
-    return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "PodGroup",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def _with_group(template: PodTemplate, job: Job, _cluster: ClusterProfile) -> PodTemplate:
@@ -41,5 +46,8 @@ def _timeout(cluster: ClusterProfile) -> JsonDict:
 
 
 GANGS = GangSystem(
-    group=_group, with_group=_with_group, scheduling_policy=_scheduling_policy, runtime_policy=_runtime_policy
+    group=_group,
+    with_group=_with_group,
+    scheduling_policy=_scheduling_policy,
+    runtime_policy=_runtime_policy,
 )

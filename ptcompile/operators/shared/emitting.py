@@ -75,12 +75,17 @@ def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str
         metadata["namespace"] = job.namespace
     labels = object_labels(job, cluster) if cluster is not None else {}
     annotations = object_annotations(job, cluster, target) if cluster is not None else {}
-    for field, job_values, added in (("labels", job.labels, labels), ("annotations", job.annotations, annotations)):
+    for field, job_values, added in (
+        ("labels", job.labels, labels),
+        ("annotations", job.annotations, annotations),
+    ):
         if not job_values and not added:
             continue
         combined = {**job_values, **added}
         if values := {
-            name: text for name, text in combined.items() if text is not None and job_values.get(name, "") is not None
+            name: text
+            for name, text in combined.items()
+            if text is not None and job_values.get(name, "") is not None
         }:
             metadata[field] = values
     return metadata
@@ -103,7 +108,9 @@ def unsupported_by_target(
     return problem_at("unsupported-by-target", path, message, help, authority=authority)
 
 
-def done_differently(path: Path, message: str, help: str, authority: Authority = "ptcompile") -> Problem:
+def done_differently(
+    path: Path, message: str, help: str, authority: Authority = "ptcompile"
+) -> Problem:
     """Return the warning that the queue system, gang scheduler or operator does something different."""
     return problem_at("queued-differently", path, message, help, "warning", "run", authority)
 
@@ -141,9 +148,9 @@ def reject_auxiliary_roles(job: Job, kind: str) -> Problems:
     """Yield an error for each auxiliary role: every pod of this kind is a node."""
     for role in job.auxiliary_roles:
         why = f"{kind} has no pods other than those that train"
-        yield unsupported_by_target(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(
-            on_key=True
-        )
+        yield unsupported_by_target(
+            role_path(role), why, "use the target volcano, trainjob or jobset"
+        )._replace(on_key=True)
 
 
 def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
@@ -151,7 +158,9 @@ def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     index.
     """
     return {
-        role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
+        role.name: tuple(
+            f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas)
+        )
         for role in job.auxiliary_roles
     }
 
@@ -178,8 +187,12 @@ def check_container_name(job: Job, name: str, kind: str) -> Problems:
     }
     for field in (field for field, written in fields.items() if written not in {None, name}):
         path: Path = (*SPEC, "names", field)
-        message = f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
-        yield problem_at("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
+        message = (
+            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
+        )
+        yield problem_at(
+            "done-differently", path, message, f"write {name}, or remove it", "warning", "run"
+        )
 
 
 def check_equal_roles(job: Job, kind: str) -> Problems:
@@ -216,7 +229,10 @@ _NO_WAIT_SINCE: Version = (25, 8)
 def device_objects(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the objects that must exist before the job's pods, in the order of applying."""
     domain = [_compute_domain(job, cluster)] if job.compute_domain else []
-    return [*domain, *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims)]
+    return [
+        *domain,
+        *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims),
+    ]
 
 
 def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
@@ -225,7 +241,10 @@ def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
         "apiVersion": "resource.nvidia.com/v1beta1",
         "kind": "ComputeDomain",
         "metadata": object_metadata(job),
-        "spec": {"numNodes": nodes, "channel": {"resourceClaimTemplate": {"name": channel_template(job.name)}}},
+        "spec": {
+            "numNodes": nodes,
+            "channel": {"resourceClaimTemplate": {"name": channel_template(job.name)}},
+        },
     }
 
 
@@ -240,7 +259,9 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> JsonDict:
     exactly: JsonDict = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
     exactly["count"] = claim.count
     if claim.selectors:
-        exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
+        exactly["selectors"] = [
+            {"cel": {"expression": expression}} for expression in claim.selectors
+        ]
     flat = kubernetes < (1, 33)
     request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
     version = "v1beta1" if flat else "v1beta2"
@@ -265,15 +286,27 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
     release = f"{kubernetes[0]}.{kubernetes[1]}"
     if kubernetes < _CLAIMS_SINCE:
         yield unsupported_by_target(
-            path, f"claims of devices need Kubernetes 1.32, but the cluster has {release}", "use Kubernetes 1.34"
+            path,
+            f"claims of devices need Kubernetes 1.32, but the cluster has {release}",
+            "use Kubernetes 1.34",
         )
         return
-    if is_switched("kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")):
+    if is_switched(
+        "kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")
+    ):
         return
-    message = f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
+    message = (
+        f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
+    )
     help = f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} in the profile"
     yield problem_at(
-        "kubernetes-too-old", path, message, help, severity="warning", stage="run", authority="kube-apiserver"
+        "kubernetes-too-old",
+        path,
+        message,
+        help,
+        severity="warning",
+        stage="run",
+        authority="kube-apiserver",
     )
 
 
@@ -283,7 +316,8 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
     if fabric is not None and (fabric.compute_domain or fabric.claims):
         return (*SPEC, "fabric")
     has_accelerators = any(
-        hardware.count_accelerators(cluster, role.template.main.resources.limits) for role in job.roles
+        hardware.count_accelerators(cluster, role.template.main.resources.limits)
+        for role in job.roles
     )
     by_claim = cluster.spec.gpu.claim is not None
     return (*SPEC, "resources") if by_claim and (has_accelerators or job.resources.limits) else None
@@ -305,12 +339,16 @@ def with_single_pod_queue(template: PodTemplate, job: Job, cluster: ClusterProfi
     queue = queue_of(job, cluster)
     if gang_scheduler_of(job, cluster) != "volcano" or queue is None:
         return template
-    return with_priority(template, job, cluster)._replace(annotations={VOLCANO_QUEUE: queue, **template.annotations})
+    return with_priority(template, job, cluster)._replace(
+        annotations={VOLCANO_QUEUE: queue, **template.annotations}
+    )
 
 
 def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """Return the template with the priority class of its Volcano PodGroup."""
-    priority = without_none({"priorityClassName": volcano_fields(job, cluster)["priorityClassName"]})
+    priority = without_none(
+        {"priorityClassName": volcano_fields(job, cluster)["priorityClassName"]}
+    )
     return template._replace(extra={**priority, **template.extra})
 
 
@@ -345,7 +383,10 @@ def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
     for role in job.roles:
         count = min(remaining, role.replicas) if role.trains else role.replicas
         remaining -= count if role.trains else 0
-        sidecars = [(sidecar.get("resources") or {}).get("requests") or {} for sidecar in role.template.sidecars]
+        sidecars = [
+            (sidecar.get("resources") or {}).get("requests") or {}
+            for sidecar in role.template.sidecars
+        ]
         for amounts in (role.template.main.resources.requests, *sidecars):
             for name, text in amounts.items():
                 amount = quantity.parse(text)

@@ -135,7 +135,9 @@ def check_clean_pod_policy(job: Job, kind: str, authority: Authority, *, instead
         )
     elif job.run_policy.clean_pod_policy == "None" and (job.peak_nodes > 1 or job.auxiliary_roles):
         why = f"{kind} always deletes running pods when the job ends"
-        note = approximation(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
+        note = approximation(
+            CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority
+        )
         yield note._replace(severity="note")
 
 
@@ -161,7 +163,9 @@ def peers_fail_too(job: Job, *, each: bool) -> Problems:
             path,
             "the processes of the other nodes fail with the lost one, and torchrun may not "
             "restart them (maxRestarts 0), so their pods fail too, and each failure counts",
-            "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
+            "set elastic.maxRestarts"
+            if each
+            else "set elastic.maxRestarts, or runPolicy.backoffLimit",
             "warning",
             "run",
             "torchrun",
@@ -208,10 +212,18 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     policy = job.run_policy
     if launch is None or job.runtime is not None or not (job.elastic or launch.max_restarts):
         return
-    if retries(job) or policy.on_pod_failure is not None or any(map(restarts_in_place, job.training_roles)):
+    if (
+        retries(job)
+        or policy.on_pod_failure is not None
+        or any(map(restarts_in_place, job.training_roles))
+    ):
         return
     path: Path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
-    promise = "torchrun restarts failed processes" if launch.max_restarts else "the job can run with fewer nodes"
+    promise = (
+        "torchrun restarts failed processes"
+        if launch.max_restarts
+        else "the job can run with fewer nodes"
+    )
     message = f"{promise}, but a pod that crashes ends the job: {crash}"
     help = "set runPolicy.backoffLimit to the number of failed pods to retry"
     yield problem_at("crash-ends-job", path, message, help, "note", "run", authority)
@@ -237,9 +249,13 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
         ("RestartAllContainersOnContainerExits", "the action RestartAllContainers", "1.36"),
     ):
         is_needed = since == "1.35" or rule.action == "RestartAllContainers"
-        if is_needed and not is_on("kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes")):
+        if is_needed and not is_on(
+            "kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes")
+        ):
             release = version_text(versions.kubernetes)
-            message = f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"
+            message = (
+                f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"
+            )
             help = f"use Kubernetes {since}; if the gate is on, set spec.featureGates.kubernetes.{gate} in the profile"
             yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), message, help)
             return
@@ -248,14 +264,16 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
 def reject_restart_in_place(job: Job, why: str) -> Problems:
     """Yield an error for restartInPlace if the operator's pods cannot have the rules for it."""
     if job.run_policy.restart_in_place is not None:
-        yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), why, "use the target job, jobset or trainjob")
+        yield unsupported_by_target(
+            (*RUN_POLICY, "restartInPlace"), why, "use the target job, jobset or trainjob"
+        )
 
 
-NO_RETRIES_TEXT = "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"
-
-NEVER_TEXT = (
-    "A failed container is not restarted in place, so the failure counts and its log is kept, unless you set OnFailure."
+NO_RETRIES_TEXT = (
+    "no retries unless you allow some: a replaced pod cannot rejoin a static rendezvous"
 )
+
+NEVER_TEXT = "A failed container is not restarted in place, so the failure counts and its log is kept, unless you set OnFailure."
 
 NEVER_FOR_NODES_TEXT = (
     "A failed container of a node is not restarted in place, so the failure counts and its log is kept; a container of "
@@ -272,7 +290,9 @@ NODE_0_TEXT = (
     "have started."
 )
 
-AUXILIARY_TEXT = "Auxiliary roles never keep the job running: it is done when the training roles are."
+AUXILIARY_TEXT = (
+    "Auxiliary roles never keep the job running: it is done when the training roles are."
+)
 
 JOB_ENDING_SENTENCES: Mapping[str, str] = {
     "completionMode": "Indexed gives each pod its own number and host name.",

@@ -71,7 +71,9 @@ class TrainJob(Kind):
 
         return lost_pod(manifest, role, related)
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.trainer.pods import restarts
 
         return restarts(manifest, role, related, exit_code)
@@ -210,7 +212,10 @@ class KubeflowTrainer(Operator):
     target_name = "trainjob"
     conversion = Conversion(
         job_templates=JobTemplates(
-            "trainjob/TrainingRuntime", ("spec", "template", "spec"), container="node", without_restart=NO_RESTART
+            "trainjob/TrainingRuntime",
+            ("spec", "template", "spec"),
+            container="node",
+            without_restart=NO_RESTART,
         )
     )
     install = Install(
@@ -228,7 +233,11 @@ class KubeflowTrainer(Operator):
     features: Mapping[str, Feature] = {
         "trainjob": Feature("trainer", (2, 0), "the kind TrainJob", _API.format("2.0")),
         "pod-spec-overrides": Feature(
-            "trainer", (2, 0), "a TrainJob changes pods through podSpecOverrides", _API.format("2.0"), until=(2, 0)
+            "trainer",
+            (2, 0),
+            "a TrainJob changes pods through podSpecOverrides",
+            _API.format("2.0"),
+            until=(2, 0),
         ),
         "pod-template-overrides": Feature(
             "trainer",
@@ -244,11 +253,20 @@ class KubeflowTrainer(Operator):
             _API.format("2.2"),
         ),
         "nproc-words": Feature(
-            "trainer", (2, 0), "trainer.numProcPerNode may be auto, cpu or gpu", _API.format("2.1"), until=(2, 1)
+            "trainer",
+            (2, 0),
+            "trainer.numProcPerNode may be auto, cpu or gpu",
+            _API.format("2.1"),
+            until=(2, 1),
         ),
-        "trainjob-deadline": Feature("trainer", (2, 2), "spec.activeDeadlineSeconds of a TrainJob", _API.format("2.2")),
+        "trainjob-deadline": Feature(
+            "trainer", (2, 2), "spec.activeDeadlineSeconds of a TrainJob", _API.format("2.2")
+        ),
         "trainer-volcano": Feature(
-            "trainer", (2, 1), "podGroupPolicy.volcano of a runtime", "Trainer 2.1 release notes, facts/trainer"
+            "trainer",
+            (2, 1),
+            "podGroupPolicy.volcano of a runtime",
+            "Trainer 2.1 release notes, facts/trainer",
         ),
         "resources-merged": Feature(
             "trainer",
@@ -257,7 +275,10 @@ class KubeflowTrainer(Operator):
             "Trainer 2.3, PR 3602, facts/trainer",
         ),
         "trainjob-managed-by": Feature(
-            "trainer", (2, 3), "managedBy is honored by the controller", "Trainer 2.3, PR 3681, facts/trainer"
+            "trainer",
+            (2, 3),
+            "managedBy is honored by the controller",
+            "Trainer 2.3, PR 3681, facts/trainer",
         ),
     }
 
@@ -276,7 +297,9 @@ class KubeflowTrainer(Operator):
 
         return DEFAULTS
 
-    def platform_objects(self, manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
+    def platform_objects(
+        self, manifests: Sequence[JsonDict], versions: Versions
+    ) -> Iterator[JsonDict]:
         from ptcompile.operators.trainer.runtimes import platform_objects
 
         return platform_objects(manifests, versions)

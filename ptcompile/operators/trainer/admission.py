@@ -80,7 +80,11 @@ def _check_name(metadata: Json) -> Problems:
             "use lower-case letters, digits and dashes; begin with a letter; end with a letter or digit",
         )
     elif len(name) > 63:
-        yield invalid_value(("metadata", key), "metadata.name must be no more than 63 characters", "shorten the name")
+        yield invalid_value(
+            ("metadata", key),
+            "metadata.name must be no more than 63 characters",
+            "shorten the name",
+        )
 
 
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
@@ -96,8 +100,12 @@ def training_runtime_rules(manifest: Json) -> Problems:
         count = nested_map(policy, name).get("numProcPerNode")
         if type(count) is int and count < 1:
             count_path = (*path, name, "numProcPerNode")
-            yield invalid_value(count_path, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more")
-    yield from _check_injection_targets(nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection"))
+            yield invalid_value(
+                count_path, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more"
+            )
+    yield from _check_injection_targets(
+        nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection")
+    )
     yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
@@ -143,7 +151,9 @@ FIXED = tuple(
 )
 """Fields that the TrainJob CRD makes immutable (Trainer 2.3)."""
 
-FIXED_IN_RUNTIMES = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
+FIXED_IN_RUNTIMES = tuple(
+    (f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS
+)
 """Fields that the runtime CRDs make immutable: they contain a JobSet spec."""
 
 
@@ -174,13 +184,23 @@ def validate_update(update: Update) -> Problems:
             rule = f"{_PATCH_TITLES[name]} can only be modified when the TrainJob is suspended {condition}"
             help = "suspend the TrainJob first (spec.suspend: true), or give it another name for each run"
             yield problem_at(
-                "webhook-refusal", ("spec", name), f"Forbidden: {rule}".rstrip(), help, authority="trainer"
+                "webhook-refusal",
+                ("spec", name),
+                f"Forbidden: {rule}".rstrip(),
+                help,
+                authority="trainer",
             )
             return
 
 
 _rejection = webhook_rejection("trainer")
-_RESERVED_ENV = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+_RESERVED_ENV = (
+    "PET_NNODES",
+    "PET_NPROC_PER_NODE",
+    "PET_NODE_RANK",
+    "PET_MASTER_ADDR",
+    "PET_MASTER_PORT",
+)
 _TRAINER_CONTAINERS = ("node", "dataset-initializer", "model-initializer")
 _ENV_SHAPE = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
 SPEC: roundtrip.FieldShapes = {
@@ -218,7 +238,11 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     kind = _group_kind(ref)
     if kind not in _SUPPORTED:
         message = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
-        yield _rejection(("spec", "runtimeRef"), message, f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}")
+        yield _rejection(
+            ("spec", "runtimeRef"),
+            message,
+            f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}",
+        )
         return
     runtime = runtimes.find_runtime(manifest, request.related)
     if not request.established.decodes:
@@ -226,7 +250,9 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     yield from _check_patches(as_mappings(spec.get("runtimePatches")))
     if runtime.assumed and as_string(ref.get("name")) not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
-    is_example = ref.get("name") not in runtimes.BUILTIN and all(runtime.source is not o for o in request.related)
+    is_example = ref.get("name") not in runtimes.BUILTIN and all(
+        runtime.source is not o for o in request.related
+    )
     for problem in _check_with_runtime(manifest, runtime.source, request.versions):
         # the cluster's runtime may have no more than the name in common with an example of Trainer
         yield problem._replace(severity="warning") if is_example else problem
@@ -260,14 +286,20 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
         container = runtimes.find_container(job, name) if job else None
         help = "use a runtime that has it, or remove the initializer"
         if job is None:
-            yield _rejection(path, f"Invalid value: the runtime must have a replicatedJob {name}", help)
+            yield _rejection(
+                path, f"Invalid value: the runtime must have a replicatedJob {name}", help
+            )
         elif container is None:
-            yield _rejection(path, f"Invalid value: the runtime's job {name} must have a container {name}", help)
+            yield _rejection(
+                path, f"Invalid value: the runtime's job {name} must have a container {name}", help
+            )
         elif needs_mount and not any(
             m.get("name") == "initializer" for m in as_mappings(container.get("volumeMounts"))
         ):
             message = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
-            yield _rejection(path, message, "use a runtime whose initializer keeps what it loads on a volume")
+            yield _rejection(
+                path, message, "use a runtime whose initializer keeps what it loads on a volume"
+            )
 
 
 def _check_torch(spec: Json, runtime: Json) -> Problems:
@@ -277,7 +309,9 @@ def _check_torch(spec: Json, runtime: Json) -> Problems:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
-    for target in as_mappings(nested_map(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
+    for target in as_mappings(
+        nested_map(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")
+    ):
         yield from _check_injection(target, runtime)
     if as_strings(nested_map(spec, "trainer").get("command")) == ["tune", "run"]:
         yield from _check_tune(spec)
@@ -295,12 +329,12 @@ def _check_injection(target: Json, runtime: Json) -> Problems:
         )
         return
     pod = nested_map(job, "template", "spec", "template", "spec")
-    containers = [c.get("name") for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))]
+    containers = [
+        c.get("name") for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))
+    ]
     for container in as_strings(target.get("containerNames")):
         if container not in containers:
-            message = (
-                f"Invalid value: the runtime's envInjection names a container {container!r} that {name} does not have"
-            )
+            message = f"Invalid value: the runtime's envInjection names a container {container!r} that {name} does not have"
             yield _rejection(path, message, "fix the runtime")
 
 
@@ -322,15 +356,21 @@ def _check_tune(spec: Json) -> Problems:
     nodes = as_int(nested_map(spec, "trainer").get("numNodes"), 1)
     if nodes > 1 and (model != _MULTI_NODE_MODEL or lora):
         reason = (
-            "LoRA fine-tuning" if lora and model == _MULTI_NODE_MODEL else f"the model {model or 'of this runtime'}"
+            "LoRA fine-tuning"
+            if lora and model == _MULTI_NODE_MODEL
+            else f"the model {model or 'of this runtime'}"
         )
         yield _rejection(
-            ("spec", "trainer", "numNodes"), f"Invalid value: {nodes}: must be 1 for {reason}", "use one node"
+            ("spec", "trainer", "numNodes"),
+            f"Invalid value: {nodes}: must be 1 for {reason}",
+            "use one node",
         )
     if "model.quantize_base=True" in args and lora and model.startswith("qwen"):
         index = args.index("model.quantize_base=True")
         yield _rejection(
-            ("spec", "trainer", "args", index), "Invalid value: QLoRA is not supported for qwen", "use LoRA"
+            ("spec", "trainer", "args", index),
+            "Invalid value: QLoRA is not supported for qwen",
+            "use LoRA",
         )
 
 
@@ -339,10 +379,14 @@ def _check_queue(manifest: Json, runtime: Json) -> Problems:
     annotations = string_map(nested_map(runtime, "spec", "template", "metadata").get("annotations"))
     if annotations.get(key) == "":
         yield _rejection(
-            ("spec", "runtimeRef"), f"Invalid value: the runtime's annotation {key} is empty", "name a queue"
+            ("spec", "runtimeRef"),
+            f"Invalid value: the runtime's annotation {key} is empty",
+            "name a queue",
         )
     if string_map(nested_map(manifest, "metadata").get("annotations")).get(key) == "":
-        yield _rejection(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue")
+        yield _rejection(
+            ("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue"
+        )
 
 
 def _check_patches(patches: Sequence[Json]) -> Problems:
@@ -351,7 +395,9 @@ def _check_patches(patches: Sequence[Json]) -> Problems:
         manager = as_string(patch.get("manager"))
         if manager and (why := names.why_not_domain_prefixed_path(manager)):
             yield _rejection(
-                (*path, "manager"), f'Invalid value: "{manager}": {why}', "write DOMAIN/NAME, such as acme.io/foo"
+                (*path, "manager"),
+                f'Invalid value: "{manager}": {why}',
+                "write DOMAIN/NAME, such as acme.io/foo",
             )
         for container_path, container in patched_containers(patch, path):
             name = as_string(container.get("name"))
@@ -385,7 +431,10 @@ def validate_runtime(manifest: Json, request: KindContext) -> Problems:
 
     The webhook skips a runtime whose label disables validation; its rejections are then reported at stage "run".
     """
-    is_disabled = string_map(nested_map(manifest, "metadata").get("labels")).get(_VALIDATION_LABEL) == "disabled"
+    is_disabled = (
+        string_map(nested_map(manifest, "metadata").get("labels")).get(_VALIDATION_LABEL)
+        == "disabled"
+    )
     for problem in _check_runtime(manifest, request.established):
         yield problem._replace(stage="run") if is_disabled else problem
 
@@ -400,7 +449,9 @@ def _check_runtime(manifest: Json, established: Established) -> Problems:
         path: Path = ("spec", "template", "spec", "replicatedJobs", i)
         if job.get("replicas") not in (None, 1):
             message = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
-            yield _rejection((*path, "replicas"), message, "remove replicas; a TrainJob says how many nodes")
+            yield _rejection(
+                (*path, "replicas"), message, "remove replicas; a TrainJob says how many nodes"
+            )
         if runtimes.find_container(job, _CONTAINERS[step]) is None:
             containers_path = (*path, "template", "spec", "template", "spec", "containers")
             message = f"Required value: must have the container {_CONTAINERS[step]} for the ancestor {step}"

@@ -14,7 +14,11 @@ from ptcompile.apiserver.validation.env import check_env, why_not_env
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
+from ptcompile.apiserver.validation.scheduling import (
+    check_node_selector,
+    check_scheduling_gates,
+    check_tolerations,
+)
 from ptcompile.apiserver.webhooks import check_longest_name, child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
@@ -31,7 +35,9 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     runtime, assumed = runtimes.find_runtime(manifest, request.related)
     if assumed:
         return
-    if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(nested_map(manifest, "spec").get("trainer")):
+    if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(
+        nested_map(manifest, "spec").get("trainer")
+    ):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
         yield controller_failure("trainer", path, why, "say how many nodes")
@@ -46,16 +52,25 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
         yield child_rejection(
-            (*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it"
+            (*path, "image"),
+            "Required value: it replaces the runtime's image",
+            "name an image, or remove it",
         )
     resources = nested_map(trainer, "resourcesPerNode")
     jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.step_label(j) == "trainer"]
-    runtime_limits = [nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs]
-    limits = {*nested_map(resources, "limits"), *(name for names_ in runtime_limits for name in names_)}
+    runtime_limits = [
+        nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs
+    ]
+    limits = {
+        *nested_map(resources, "limits"),
+        *(name for names_ in runtime_limits for name in names_),
+    }
     for name in nested_map(resources, "requests"):
         if "/" in name and name not in limits:
             why = "Required value: a requested device needs a limit of the same amount"
-            yield child_rejection((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
+            yield child_rejection(
+                (*path, "resourcesPerNode", "requests", name), why, "write it under limits as well"
+            )
 
 
 def _lacks_num_nodes(trainer: Any) -> bool:
@@ -85,7 +100,9 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
         name = as_string(job.get("name"))
         if name not in runtime_jobs:
             yield child_rejection(
-                (*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _name_help(name, runtime_jobs)
+                (*base, i, "name"),
+                f'Not found: "{name}": the runtime has no such job',
+                _name_help(name, runtime_jobs),
             )
             continue
         runtime_pod = nested_map(runtime_jobs[name], "template", "spec", "template", "spec")
@@ -96,7 +113,9 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
                 missing = as_string(container.get("name"))
                 if missing not in existing:
                     name_path = (*base, i, "template", "spec", "template", "spec", key, j, "name")
-                    message = f'Not found: "{missing}": the runtime\'s job {name} has no such container'
+                    message = (
+                        f'Not found: "{missing}": the runtime\'s job {name} has no such container'
+                    )
                     yield child_rejection(name_path, message, _name_help(missing, existing))
 
 
@@ -116,17 +135,24 @@ def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None
     path = ("spec", "trainer")
     check_env(fields["trainer"]["env"], trainer)
     if type(trainer.get("resourcesPerNode")) is dict:
-        check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True)
+        check_amounts(
+            trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True
+        )
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
         problems.invalid(
-            (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
+            (*path, "image"),
+            image,
+            "must not have leading or trailing whitespace",
+            "remove the whitespace",
         )
     for _, part in fields["initializer"].entries():
         check_env(part["env"], part.mapping)
 
 
-def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: FieldErrors) -> None:
+def check_runtime_patches(
+    patches: Any, path: Path, context: ApiServer, problems: FieldErrors
+) -> None:
     """Check `spec.runtimePatches`: partial pod templates per replicatedJob."""
     for index, patch in indexed_mappings(patches):
         template = nested_map(patch, "trainingRuntimeSpec", "template")
@@ -137,8 +163,12 @@ def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems
             child = nested_map(job, "template")
             _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
             pods = nested_map(child, "spec", "template")
-            _check_metadata(pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems)
-            _check_pod(nested_map(pods, "spec"), (*job_path, "spec", "template", "spec"), context, problems)
+            _check_metadata(
+                pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems
+            )
+            _check_pod(
+                nested_map(pods, "spec"), (*job_path, "spec", "template", "spec"), context, problems
+            )
 
 
 def _check_metadata(meta: Any, path: Path, problems: FieldErrors) -> None:
@@ -167,7 +197,10 @@ def check_train_job(manifest: Json, context: ApiServer, problems: FieldErrors) -
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
 
 
-_ADDED_VOLUMES = (("mpi", ("mpi-ssh-auth", "mpi-hostfile")), ("flux", ("flux-install", "flux-config")))
+_ADDED_VOLUMES = (
+    ("mpi", ("mpi-ssh-auth", "mpi-hostfile")),
+    ("flux", ("flux-install", "flux-config")),
+)
 """Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
 
 
@@ -177,5 +210,9 @@ def check_runtime(manifest: Json, context: ApiServer, problems: FieldErrors) -> 
     jobs = nested_map(spec, "template", "spec")
     counted = type(spec.get("mlPolicy")) is dict
     policy = nested_map(spec, "mlPolicy")
-    volumes = frozenset(name for key, added in _ADDED_VOLUMES if policy.get(key) is not None for name in added)
-    check_replicated_jobs(jobs, ("spec", "template", "spec"), None, counted, context, problems, volumes)
+    volumes = frozenset(
+        name for key, added in _ADDED_VOLUMES if policy.get(key) is not None for name in added
+    )
+    check_replicated_jobs(
+        jobs, ("spec", "template", "spec"), None, counted, context, problems, volumes
+    )

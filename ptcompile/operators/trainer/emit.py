@@ -105,8 +105,12 @@ def _wiring(job: Job) -> Wiring:
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
     processes = job.launch.nproc_per_node
-    injected = {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
-    if job.runtime is not None and not job.launch.entry:  # options would be variables, which the webhook reserves
+    injected = (
+        {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
+    )
+    if (
+        job.runtime is not None and not job.launch.entry
+    ):  # options would be variables, which the webhook reserves
         injected |= {"nproc-per-node", "nnodes", "node-rank", "master-addr"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
     if job.peak_nodes > 1:
@@ -124,13 +128,17 @@ def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
         return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
     template = job.roles[0].template
     claimed = accelerators_in(job.claims, template.extra)
-    return claimed or hardware.uncounted_processes(cluster, template.main.resources.limits, job.accelerator)
+    return claimed or hardware.uncounted_processes(
+        cluster, template.main.resources.limits, job.accelerator
+    )
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     if not has_feature("trainjob", cluster.versions()):
         yield unsupported_by_target(
-            SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
+            SPEC,
+            "TrainJob came with Trainer 2.0, and the profile names an older release",
+            "use the target pytorchjob",
         )
     yield from check_equal_roles(job, "a TrainJob")
     yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
@@ -150,9 +158,15 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
         help = "use the target jobset, job or pytorchjob"
         yield done_differently((*SPEC, "elastic", "nnodes"), message, help, "trainer")
-    if job.min_pods != job.nodes and job.min_available is not None and pod_group_policy(job, cluster) is not None:
+    if (
+        job.min_pods != job.nodes
+        and job.min_available is not None
+        and pod_group_policy(job, cluster) is not None
+    ):
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_available}"
-        yield unsupported_by_target((*SPEC, "minAvailable"), message, "use the target jobset, job or pytorchjob")
+        yield unsupported_by_target(
+            (*SPEC, "minAvailable"), message, "use the target jobset, job or pytorchjob"
+        )
     if job.runtime is not None:
         yield from _unsupported_over_runtime(job, cluster)
 
@@ -167,7 +181,11 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
         yield unsupported_by_target(
             path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
         )
-    if job.launch is not None and not job.launch.entry and job.launch.nproc_per_node in PROCESS_WORDS:
+    if (
+        job.launch is not None
+        and not job.launch.entry
+        and job.launch.nproc_per_node in PROCESS_WORDS
+    ):
         yield unsupported_by_target(
             (*SPEC, "elastic", "nprocPerNode"),
             "Trainer passes only a number of processes to the command of a runtime",
@@ -182,7 +200,9 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
     }
     for field in [field for field, value in fields.items() if value is not None]:
         yield unsupported_by_target(
-            (*RUN_POLICY, field), "the runtime decides how it ends", "remove it, or remove runtimeRef"
+            (*RUN_POLICY, field),
+            "the runtime decides how it ends",
+            "remove it, or remove runtimeRef",
         )
     if role.restart_policy is not None:
         yield unsupported_by_target(
@@ -191,7 +211,10 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
-    return [IndexedGroup(NODE, job.nodes), *(IndexedGroup(role.name, role.replicas) for role in job.auxiliary_roles)]
+    return [
+        IndexedGroup(NODE, job.nodes),
+        *(IndexedGroup(role.name, role.replicas) for role in job.auxiliary_roles),
+    ]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
@@ -252,7 +275,11 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
 
 def _runtime_deadline(job: Job, cluster: ClusterProfile) -> int | None:
     """Return the deadline in seconds that the runtime's Job must enforce, since the TrainJob has no field for it."""
-    return None if has_feature("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
+    return (
+        None
+        if has_feature("trainjob-deadline", cluster.versions())
+        else job.run_policy.active_deadline_seconds
+    )
 
 
 def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
@@ -261,11 +288,18 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
     policy = pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
     mark = with_priority if by_volcano else with_pod_group
-    pods = map_templates(job, lambda template: mark(template, job, cluster)) if policy is None or by_volcano else job
+    pods = (
+        map_templates(job, lambda template: mark(template, job, cluster))
+        if policy is None or by_volcano
+        else job
+    )
     node = {
         "name": NODE,
         "template": {
-            "metadata": {"labels": {ANCESTOR: "trainer"}, **kai_min_member(job, cluster).get("metadata", {})},
+            "metadata": {
+                "labels": {ANCESTOR: "trainer"},
+                **kai_min_member(job, cluster).get("metadata", {}),
+            },
             "spec": _child_job(job, pods.roles[0], deadline, main=NODE),
         },
     }
@@ -295,7 +329,9 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = None) -> JsonDict:
     """Return a Job spec of the runtime. Trainer sets the node count; counts of other roles are written."""
-    template = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
+    template = pod_template.write(
+        role.template, main=main, restartPolicy=role.restart_policy or "Never"
+    )
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
     ends = jobset_endings.child_job(job, role, deadline, by_role=False)
     return {"completionMode": "Indexed", **count, **ends, "template": template}
@@ -317,7 +353,9 @@ TRAINJOB = Target(
 )
 
 
-_COUNT_SENTENCE = "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
+_COUNT_SENTENCE = (
+    "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
+)
 
 SENTENCES: Mapping[str, str] = {
     **JOBSET_ENDING_SENTENCES,

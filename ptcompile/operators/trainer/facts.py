@@ -56,4 +56,8 @@ def status(live: Json) -> Status:
     JobSet, which has the same name, does.
     """
     child_jobs = as_mappings(nested_map(live, "status").get("jobsStatus"))
-    return settled_status(live, "Complete", FOLLOWING.suspend) or status_from_counts(child_jobs) or Status("created")
+    return (
+        settled_status(live, "Complete", FOLLOWING.suspend)
+        or status_from_counts(child_jobs)
+        or Status("created")
+    )

@@ -16,7 +16,15 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kinds.pods import FieldOrigin
 from ptcompile.kinds.templates import indexed_mappings, upsert
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+)
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
 
@@ -57,7 +65,9 @@ def merge(base: Any, patch: Any, field: str = "") -> Any:
 def _merge_lists(base: list[Any], patch: list[Any], key: str) -> list[Any]:
     merged = list(as_mappings(base))
     for item in as_mappings(patch):
-        position = next((i for i, base_item in enumerate(merged) if base_item.get(key) == item.get(key)), None)
+        position = next(
+            (i for i, base_item in enumerate(merged) if base_item.get(key) == item.get(key)), None
+        )
         if position is None:
             merged.append(item)
         else:
@@ -76,11 +86,25 @@ def apply_runtime_patches(
     for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
         change = nested_map(patch, "trainingRuntimeSpec").get("template")
         if isinstance(change, Mapping):
-            start: Path = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+            start: Path = (
+                "spec",
+                "runtimePatches",
+                i,
+                "trainingRuntimeSpec",
+                "template",
+                "spec",
+                "replicatedJobs",
+            )
             for k, job in indexed_mappings(nested_map(change, "spec").get("replicatedJobs")):
                 for part in ("metadata", "spec"):
                     written = written_path((*start, k, *_POD_TEMPLATE, part), version)
-                    place: Path = ("spec", "replicatedJobs", as_string(job.get("name")), *_POD_TEMPLATE, part)
+                    place: Path = (
+                        "spec",
+                        "replicatedJobs",
+                        as_string(job.get("name")),
+                        *_POD_TEMPLATE,
+                        part,
+                    )
                     origins.append((place, FieldOrigin(written)))
             template = merge(template, change)
     return template
@@ -90,7 +114,11 @@ def with_env_merged(container: Json, env: Any) -> JsonDict:
     """Return the container with env entries merged in by name."""
     entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
     old = as_mappings(container.get("env"))
-    return {**as_mapping(container), "env": upsert(old, entries)} if old or entries else dict(container)
+    return (
+        {**as_mapping(container), "env": upsert(old, entries)}
+        if old or entries
+        else dict(container)
+    )
 
 
 _PATCH_FIELDS = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
@@ -109,7 +137,8 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
     patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
     if isinstance(spec.get(patch_field), list):
         spec["runtimePatches"] = [
-            _to_runtime_patch(override, i, patch_field) for i, override in enumerate(as_mappings(spec.pop(patch_field)))
+            _to_runtime_patch(override, i, patch_field)
+            for i, override in enumerate(as_mappings(spec.pop(patch_field)))
         ]
     trainer = nested_map(spec, "trainer")
     if trainer.get("numProcPerNode") in _PROCESS_WORDS:
@@ -147,13 +176,25 @@ NODE = "node"
 MANAGER = "ptcompile/compile"
 """The manager of ptcompile's patch: a path with a domain prefix, one patch per manager."""
 
-_POD_2_0 = frozenset({"serviceAccountName", "nodeSelector", "tolerations", "volumes", "schedulingGates"})
+_POD_2_0 = frozenset(
+    {"serviceAccountName", "nodeSelector", "tolerations", "volumes", "schedulingGates"}
+)
 _POD_2_1 = _POD_2_0 | {"affinity", "imagePullSecrets"}
 _POD_2_2 = _POD_2_1 | {"securityContext", "terminationGracePeriodSeconds"}
 _REACH: tuple[tuple[str, frozenset[str], frozenset[str], frozenset[str]], ...] = (
     ("pod-spec-overrides", frozenset(), _POD_2_0, frozenset({"volumeMounts"})),
-    ("pod-template-overrides", frozenset({"labels", "annotations"}), _POD_2_1, frozenset({"volumeMounts"})),
-    ("runtime-patches", frozenset({"labels", "annotations"}), _POD_2_2, frozenset({"volumeMounts", "securityContext"})),
+    (
+        "pod-template-overrides",
+        frozenset({"labels", "annotations"}),
+        _POD_2_1,
+        frozenset({"volumeMounts"}),
+    ),
+    (
+        "runtime-patches",
+        frozenset({"labels", "annotations"}),
+        _POD_2_2,
+        frozenset({"volumeMounts", "securityContext"}),
+    ),
 )
 """Fields that each release's patches reach: of the pods' metadata, of their spec, and of the container `node`."""
 
@@ -172,7 +213,9 @@ def split_template(template: PodTemplate, versions: Versions) -> TrainerParts | 
         (row for row in _REACH if has_feature(row[0], versions)), _REACH[0]
     )
     unreachable = (
-        (metadata.keys() - metadata_fields) | (pod.keys() - pod_fields) | (container.keys() - container_fields)
+        (metadata.keys() - metadata_fields)
+        | (pod.keys() - pod_fields)
+        | (container.keys() - container_fields)
     )
     if sidecars or unreachable:
         return None

@@ -27,7 +27,10 @@ from ptcompile.operators.trainer.runtimes import step_label, tune_model
 PORT = 29500
 TRAINER: Path = ("spec", "trainer")
 NUM_NODES: Path = (*TRAINER, "numNodes")
-_TORCH_FIELDS: dict[str, Path] = {"PET_NNODES": NUM_NODES, "PET_NPROC_PER_NODE": (*TRAINER, "numProcPerNode")}
+_TORCH_FIELDS: dict[str, Path] = {
+    "PET_NNODES": NUM_NODES,
+    "PET_NPROC_PER_NODE": (*TRAINER, "numProcPerNode"),
+}
 _NO_FIELDS: Mapping[str, Path] = MappingProxyType({})
 INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
 
@@ -76,7 +79,9 @@ class Build:
     def _meant(self, replicated: Json, job: str | None) -> bool:
         return replicated.get("name") == job if job else step_label(replicated) == "trainer"
 
-    def on_container(self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node") -> None:
+    def on_container(
+        self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node"
+    ) -> None:
         """Apply `change` to the container named `name` in the trainer's job, or in the job named `job`."""
         self._change(job, lambda replicated: _change_container(replicated, name, change))
 
@@ -93,7 +98,9 @@ class Build:
         for replicated in self.jobs:
             for entry in env if self._meant(replicated, job) else ():
                 path = (*container_place(replicated, name), "env", entry["name"])
-                self.origins.append((path, FieldOrigin(fields.get(entry["name"], TRAINER), "Trainer")))
+                self.origins.append(
+                    (path, FieldOrigin(fields.get(entry["name"], TRAINER), "Trainer"))
+                )
 
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
         """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
@@ -103,7 +110,17 @@ class Build:
 def container_place(replicated: Json, name: str) -> Path:
     """Return the path of a container in the JobSet, by the keys of items."""
     job = as_string(replicated.get("name"))
-    return ("spec", "replicatedJobs", job, "template", "spec", "template", "spec", "containers", name)
+    return (
+        "spec",
+        "replicatedJobs",
+        job,
+        "template",
+        "spec",
+        "template",
+        "spec",
+        "containers",
+        name,
+    )
 
 
 def _with_pod_count(replicated: Json, count: int) -> Json:
@@ -122,8 +139,12 @@ def _change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
 
 def _change_container(replicated: Json, name: str, change: Callable[[Json], Json]) -> Json:
     def pod(spec: Json) -> Json:
-        spec = templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=True)
-        return templates.with_containers(spec, lambda c: change(c) if c.get("name") == name else c, init=False)
+        spec = templates.with_containers(
+            spec, lambda c: change(c) if c.get("name") == name else c, init=True
+        )
+        return templates.with_containers(
+            spec, lambda c: change(c) if c.get("name") == name else c, init=False
+        )
 
     return _change_pod(replicated, pod)
 
@@ -137,8 +158,14 @@ def apply_plain(build: Build) -> None:
 
 def with_port(container: Json) -> Json:
     """Return the container with the rendezvous port, unless it has one with that number."""
-    has_port = any(as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports")))
-    return container if has_port else templates.with_items(container, "ports", [{"containerPort": PORT}])
+    has_port = any(
+        as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports"))
+    )
+    return (
+        container
+        if has_port
+        else templates.with_items(container, "ports", [{"containerPort": PORT}])
+    )
 
 
 def apply_mpi(build: Build) -> None:
@@ -165,10 +192,15 @@ def apply_mpi(build: Build) -> None:
         for job in build.jobs
         if job.get("name") == "node"
     ]
-    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MAX_NAMED_HOSTS))]
+    hosts = [
+        f"{build.name}-node-0-{i}.{build.name} slots={slots}\n"
+        for i in range(min(workers, MAX_NAMED_HOSTS))
+    ]
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
-    build.configmaps.append({"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}})
+    build.configmaps.append(
+        {"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}}
+    )
 
 
 def _mpi_slots(build: Build, policy: Json) -> int:
@@ -203,21 +235,38 @@ def apply_flux(build: Build) -> None:
     """
     trainer = build.trainer
     if trainer is not None and trainer.get("numNodes") is None:
-        build.failure = "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
+        build.failure = (
+            "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
+        )
         return
     apply_plain(build)
     entries = as_mappings((trainer or {}).get("env"))
-    image = next((as_string(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"), _FLUX_IMAGE)
-    installer = {"name": "flux-installer", "image": image, "command": ["/bin/bash", "/etc/flux-config/init.sh"]}
+    image = next(
+        (as_string(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"),
+        _FLUX_IMAGE,
+    )
+    installer = {
+        "name": "flux-installer",
+        "image": image,
+        "command": ["/bin/bash", "/etc/flux-config/init.sh"],
+    }
     installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config_mount()]
     user_command = " ".join(as_strings((trainer or {}).get("command"))).strip()
     command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", user_command]
     mounts = [
-        _flux_config_mount() if p == "/etc/flux-config" else {"name": "flux-install", "mountPath": p}
+        _flux_config_mount()
+        if p == "/etc/flux-config"
+        else {"name": "flux-install", "mountPath": p}
         for p in _FLUX_MOUNTS
     ]
-    build.on_pod(lambda s: templates.with_items(s, "initContainers", [{**installer, "volumeMounts": installer_mounts}]))
-    build.on_container(lambda c: templates.with_items({**c, "command": command}, "volumeMounts", mounts))
+    build.on_pod(
+        lambda s: templates.with_items(
+            s, "initContainers", [{**installer, "volumeMounts": installer_mounts}]
+        )
+    )
+    build.on_container(
+        lambda c: templates.with_items({**c, "command": command}, "volumeMounts", mounts)
+    )
     build.own = frozenset({"command"})
 
 
@@ -225,7 +274,12 @@ def _flux_config_mount() -> JsonDict:
     return {"name": "flux-config", "mountPath": "/etc/flux-config"}
 
 
-_RUNTIME_OPTIONS = ("output_dir=", "tokenizer.path=", "tokenizer.merges_file=", "checkpointer.checkpoint_dir=")
+_RUNTIME_OPTIONS = (
+    "output_dir=",
+    "tokenizer.path=",
+    "tokenizer.merges_file=",
+    "checkpointer.checkpoint_dir=",
+)
 
 
 def apply_torchtune(build: Build) -> None:
@@ -267,7 +321,10 @@ def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, 
 
 def _runtime_overrides(build: Build) -> list[str]:
     """Return the paths that the runtime's own command sets."""
-    node = next((rj for rj in as_mappings(build.spec.get("replicatedJobs")) if step_label(rj) == "trainer"), {})
+    node = next(
+        (rj for rj in as_mappings(build.spec.get("replicatedJobs")) if step_label(rj) == "trainer"),
+        {},
+    )
     container = runtimes.find_container(node, "node") or {}
     return [w for w in as_strings(container.get("command")) if w.startswith(_RUNTIME_OPTIONS)]
 
@@ -281,7 +338,8 @@ def apply_torch(build: Build) -> None:
     node_variables = [
         templates.env_value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
         templates.env_value(
-            "PET_NPROC_PER_NODE", runtimes.nproc_per_node(build.manifest, build.runtime, build.version)
+            "PET_NPROC_PER_NODE",
+            runtimes.nproc_per_node(build.manifest, build.runtime, build.version),
         ),
         templates.env_from_field("PET_NODE_RANK", INDEX_PATH),
     ]
@@ -299,7 +357,9 @@ def apply_torch(build: Build) -> None:
 
 def _inject_env(build: Build, env: Sequence[Json]) -> None:
     """Add the variables to the containers of `torch.envInjection` (2.3)."""
-    for target in as_mappings(nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
+    for target in as_mappings(
+        nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")
+    ):
         for name in as_strings(target.get("containerNames")):
             build.add_env(env, _TORCH_FIELDS, job=as_string(target.get("jobName")), name=name)
 
@@ -327,7 +387,11 @@ def apply_xgboost(build: Build) -> None:
         return
     processes = build.trainer.get("numProcPerNode")
     gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
-    workers_per_node = processes if isinstance(processes, int) and not isinstance(processes, bool) else max(1, gpus)
+    workers_per_node = (
+        processes
+        if isinstance(processes, int) and not isinstance(processes, bool)
+        else max(1, gpus)
+    )
     env = [
         templates.env_value("DMLC_TRACKER_URI", build.master),
         templates.env_value("DMLC_TRACKER_PORT", str(PORT)),

@@ -26,7 +26,11 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
 from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of_spec
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
+from ptcompile.operators.trainer.patches import (
+    apply_runtime_patches,
+    to_current_fields,
+    with_env_merged,
+)
 from ptcompile.operators.trainer.plugins import PLUGINS, TRAINER, Build, container_place
 
 _REPLICATED_JOBS: Path = ("spec", "replicatedJobs")
@@ -40,7 +44,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     notes = []
     if assumed:
         name = as_string(nested_map(manifest, "spec", "runtimeRef").get("name"))
-        notes.append(f"runtime {name!r} is in no file and not built in: treated as a copy of torch-distributed")
+        notes.append(
+            f"runtime {name!r} is in no file and not built in: treated as a copy of torch-distributed"
+        )
     build = _build(manifest, runtime, request.versions.trainer)
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
@@ -66,7 +72,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
     origins = [(_REPLICATED_JOBS, _runtime_origin(manifest, runtime))]
-    template = apply_runtime_patches(runtime, to_current_fields(manifest, version), origins, version)
+    template = apply_runtime_patches(
+        runtime, to_current_fields(manifest, version), origins, version
+    )
     spec: JsonDict = dict(nested_map(template, "spec"))
     patched_runtime = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
     build = Build(
@@ -82,7 +90,8 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
         PLUGINS[policy](build)
     runtime_jobs = build.jobs
     build.jobs = [
-        _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), build) for rj in build.jobs
+        _apply_initializer(_apply_trainer(rj, build, resources=policy is not None), build)
+        for rj in build.jobs
     ]
     _add_pod_group(build, runtime_jobs)
     return build
@@ -92,7 +101,9 @@ def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
     """Return the origin of all that the TrainJob does not change."""
     reference = nested_map(manifest, "spec", "runtimeRef")
     writer = f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} {as_string(reference.get('name'))}"
-    return FieldOrigin(("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS)))
+    return FieldOrigin(
+        ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
+    )
 
 
 def _with_pod_counts(replicated: Json) -> Json:
@@ -102,7 +113,11 @@ def _with_pod_counts(replicated: Json) -> Json:
     job = nested_map(replicated, "template", "spec")
     count = job.get("parallelism") if job.get("parallelism") is not None else 1
     job_spec = {**job, "parallelism": count, "completions": count}
-    return {**replicated, "replicas": 1, "template": {**nested_map(replicated, "template"), "spec": job_spec}}
+    return {
+        **replicated,
+        "replicas": 1,
+        "template": {**nested_map(replicated, "template"), "spec": job_spec},
+    }
 
 
 def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
@@ -113,7 +128,9 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     pod = nested_map(job, "template", "spec")
     if not as_mappings(pod.get("containers")):
         return replicated
-    containers = [{**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))]
+    containers = [
+        {**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))
+    ]
     pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
     return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
 
@@ -122,7 +139,11 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     """Apply `spec.trainer` to the container `node` of the trainer's job."""
     trainer = nested_map(build.manifest, "spec").get("trainer")
     node = runtimes.find_container(replicated, "node")
-    if runtimes.step_label(replicated) != "trainer" or node is None or not isinstance(trainer, Mapping):
+    if (
+        runtimes.step_label(replicated) != "trainer"
+        or node is None
+        or not isinstance(trainer, Mapping)
+    ):
         return replicated
     fields: JsonDict = {}
     for key in ("image", "command", "args"):
@@ -135,8 +156,12 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
     place = container_place(replicated, "node")
     renamed = {"resources": "resourcesPerNode"}
-    build.origins += [((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields]
-    return _with_container_fields(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
+    build.origins += [
+        ((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields
+    ]
+    return _with_container_fields(
+        replicated, "node", **{k: v for k, v in fields.items() if v is not None}
+    )
 
 
 def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> Json:
@@ -168,7 +193,10 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
         (place, FieldOrigin((*path, "env"))),
     ]
     if isinstance(config.get("secretRef"), Mapping):
-        fields["envFrom"] = [*as_mappings(container.get("envFrom")), {"secretRef": config["secretRef"]}]
+        fields["envFrom"] = [
+            *as_mappings(container.get("envFrom")),
+            {"secretRef": config["secretRef"]},
+        ]
     return _with_container_fields(replicated, name, **fields)
 
 
@@ -178,7 +206,9 @@ def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
     Before Trainer 2.2 it asks for the resources of the runtime's pods, not the TrainJob's (kubeflow/trainer#2980).
     """
     policy = nested_map(build.runtime, "spec", "podGroupPolicy")
-    kind = next((k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None)
+    kind = next(
+        (k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None
+    )
     if kind is None:
         return
     counts = [nested_map(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
@@ -189,8 +219,12 @@ def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
         requests = [amounts.pod_requests(spec, defaulted=False) for spec in specs]
         least = amounts.as_text(amounts.total(zip(requests, map(as_int, counts), strict=True)))
         build.pod_group = {**build.pod_group, "minResources": least}
-        build.notes.append("before Trainer 2.2 minResources are what the runtime requests, not resourcesPerNode")
-    build.notes.append("the PodGroup has no effect unless the runtime's pod template sets schedulerName")
+        build.notes.append(
+            "before Trainer 2.2 minResources are what the runtime requests, not resourcesPerNode"
+        )
+    build.notes.append(
+        "the PodGroup has no effect unless the runtime's pod template sets schedulerName"
+    )
 
 
 _GANG_SCHEDULERS = {"volcano": "volcano", "coscheduling": "scheduler-plugins"}
@@ -208,7 +242,9 @@ NODE = "node"
 
 def runtime_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of a TrainingRuntime or ClusterTrainingRuntime."""
-    for template in templates_of_spec(nested_map(manifest, "spec", "template", "spec"), ("spec", "template", "spec")):
+    for template in templates_of_spec(
+        nested_map(manifest, "spec", "template", "spec"), ("spec", "template", "spec")
+    ):
         yield template._replace(main=NODE) if template.role == NODE else template
 
 
@@ -218,7 +254,9 @@ def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
 
 
-def restarts(manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+def restarts(
+    manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+) -> tuple[Retry, ...]:
     """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
     runtime = runtimes.find_runtime(manifest, related)[0]
     return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
 from ptcompile.kubernetes.merging import merge
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
 
@@ -40,22 +47,38 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
     """
     runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
-    if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch" or jobs[0].get("name") != _NODE:
+    if (
+        assumed
+        or len(jobs) != 1
+        or runtimes.policy_of(runtime) != "torch"
+        or jobs[0].get("name") != _NODE
+    ):
         return None
     template = merge(
-        nested_map(jobs[0], "template", "spec", "template"), _trainjob_template(nested_map(manifest, "spec"))
+        nested_map(jobs[0], "template", "spec", "template"),
+        _trainjob_template(nested_map(manifest, "spec")),
     )
     nodes = runtimes.node_count(manifest, runtime)
     processes = runtimes.nproc_per_node(manifest, runtime)
-    unset = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
-    elastic = {"nprocPerNode": int(processes) if processes.isdigit() else processes, "rdzvBackend": "static", **unset}
+    unset = {
+        "monitorInterval": None,
+        "rdzvId": None,
+        "rdzvConfigs": {"timeout": None, "join_timeout": None},
+    }
+    elastic = {
+        "nprocPerNode": int(processes) if processes.isdigit() else processes,
+        "rdzvBackend": "static",
+        **unset,
+    }
     pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
     return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
 
 
 def _spec_fields(manifest: Json) -> JsonDict:
     spec = nested_map(manifest, "spec")
-    policy = without_empty({field: spec.get(field) for field in ("activeDeadlineSeconds", "suspend")})
+    policy = without_empty(
+        {field: spec.get(field) for field in ("activeDeadlineSeconds", "suspend")}
+    )
     fields: JsonDict = {"runPolicy": policy}
     processes = nested_map(spec, "trainer").get("numProcPerNode")
     if processes is not None:
@@ -80,10 +103,28 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
     job = nested_map(replicated, "template", "spec")
     name = as_string(replicated.get("name"))
     template = nested_map(job, "template")
-    path: Path = ("spec", "template", "spec", "replicatedJobs", index, "template", "spec", "template")
+    path: Path = (
+        "spec",
+        "template",
+        "spec",
+        "replicatedJobs",
+        index,
+        "template",
+        "spec",
+        "template",
+    )
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
-        return ReadRole(name, pod_count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
+        return ReadRole(
+            name,
+            pod_count(job.get("parallelism")),
+            template,
+            path,
+            name,
+            restart,
+            trains=False,
+            holder=1,
+        )
     template = merge(template, _trainjob_template(nested_map(manifest, "spec")))
     nodes = runtimes.node_count(manifest, runtime)
     restart = restart_policy(template, "OnFailure")
@@ -94,7 +135,10 @@ def _read_over_runtime(manifest: Json) -> Read:
     spec = nested_map(manifest, "spec")
     ref = nested_map(spec, "runtimeRef")
     nodes = nested_map(spec, "trainer").get("numNodes")
-    fields = {**_spec_fields(manifest), "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")})}
+    fields = {
+        **_spec_fields(manifest),
+        "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")}),
+    }
     if nodes is not None:
         fields["nodes"] = nodes
     pods = ReadRole(_NODE, pod_count(nodes), _trainjob_template(spec), None, _NODE, None)
@@ -105,11 +149,16 @@ def _trainjob_template(spec: Json) -> JsonDict:
     """Return the pod template that the TrainJob itself sets: its trainer, and the patch that compile writes."""
     trainer = nested_map(spec, "trainer")
     fields = {field: trainer.get(field) for field in ("image", "command", "args", "env")}
-    container = {"name": _NODE, **without_empty({**fields, "resources": trainer.get("resourcesPerNode")})}
+    container = {
+        "name": _NODE,
+        **without_empty({**fields, "resources": trainer.get("resourcesPerNode")}),
+    }
     template: JsonDict = {"spec": {"containers": [container]}}
     for patch in as_mappings(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
-            for job in as_mappings(nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):
+            for job in as_mappings(
+                nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
+            ):
                 template = merge(template, nested_map(job, "template", "spec", "template"))
     for field in ("podTemplateOverrides", "podSpecOverrides"):
         for override in as_mappings(spec.get(field)):

@@ -54,13 +54,23 @@ def _replicated_job(
     if step:
         template = {"metadata": {"labels": {ANCESTOR: step}}, **template}
     replicated: JsonDict = {"name": name, "template": template}
-    return {**replicated, "dependsOn": [{"name": n, "status": s} for n, s in after]} if after else replicated
+    return (
+        {**replicated, "dependsOn": [{"name": n, "status": s} for n, s in after]}
+        if after
+        else replicated
+    )
 
 
-def _runtime(framework: str, policy: Json, jobs: list[Json], spec: Json = _EMPTY, **more: Any) -> Json:
+def _runtime(
+    framework: str, policy: Json, jobs: list[Json], spec: Json = _EMPTY, **more: Any
+) -> Json:
     return {
         "metadata": {"labels": {f"{GROUP}/framework": framework}},
-        "spec": {"mlPolicy": {"numNodes": 1, **policy}, **more, "template": {"spec": {**spec, "replicatedJobs": jobs}}},
+        "spec": {
+            "mlPolicy": {"numNodes": 1, **policy},
+            **more,
+            "template": {"spec": {**spec, "replicatedJobs": jobs}},
+        },
     }
 
 
@@ -88,7 +98,9 @@ def _mpi_runtime(framework: str) -> Json:
         args=["-De", "-f", "/home/mpiuser/.sshd_config"],
         readinessProbe={"tcpSocket": {"port": 2222}, "initialDelaySeconds": 5},
     )
-    launcher = _replicated_job("launcher", image, step="trainer", after=(("node", "Ready"),), pod=pod, **user)
+    launcher = _replicated_job(
+        "launcher", image, step="trainer", after=(("node", "Ready"),), pod=pod, **user
+    )
     success = {"operator": "All", "targetReplicatedJobs": ["launcher"]}
     spec = {"network": {"publishNotReadyAddresses": True}, "successPolicy": success}
     return _runtime(framework, {"mpi": policy}, [node, launcher], spec)
@@ -100,8 +112,13 @@ def _cache_runtime() -> Json:
     env = [{"name": "CACHE_IMAGE", "value": f"{_IMAGES}data-cache:latest"}, name]
     account = {"serviceAccountName": "kubeflow-trainer-cache-initializer"}
     step = "dataset-initializer"
-    initializer = {**_replicated_job(step, _IMAGES + step, step=step, pod=account, env=env), "replicas": 1}
-    node = _replicated_job("node", TORCH_IMAGE, step="trainer", after=((step, "Complete"),), env=[name])
+    initializer = {
+        **_replicated_job(step, _IMAGES + step, step=step, pod=account, env=env),
+        "replicas": 1,
+    }
+    node = _replicated_job(
+        "node", TORCH_IMAGE, step="trainer", after=((step, "Complete"),), env=[name]
+    )
     return _runtime("torch", {"torch": {}}, [initializer, node])
 
 
@@ -110,7 +127,9 @@ def _torchtune_runtime(model: str, recipe: str, *tokenizer: str) -> Json:
     mounts = [{"name": "initializer", "mountPath": "/workspace"}]
     steps = (("dataset-initializer", _DATA), ("model-initializer", f"hf://{model}-Instruct"))
     jobs = [
-        _replicated_job(s, _IMAGES + s, step=s, env=[{"name": "STORAGE_URI", "value": uri}], volumeMounts=mounts)
+        _replicated_job(
+            s, _IMAGES + s, step=s, env=[{"name": "STORAGE_URI", "value": uri}], volumeMounts=mounts
+        )
         for s, uri in steps
     ]
     command = [
@@ -132,17 +151,29 @@ def _torchtune_runtime(model: str, recipe: str, *tokenizer: str) -> Json:
         "metadata": {"name": "initializer"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "20Gi"}}},
     }
-    return _runtime("torchtune", {"torch": {}}, [*jobs, trainer], {"volumeClaimPolicies": [{"templates": [claim]}]})
+    return _runtime(
+        "torchtune",
+        {"torch": {}},
+        [*jobs, trainer],
+        {"volumeClaimPolicies": [{"templates": [claim]}]},
+    )
 
 
 def _runtime_with_initializer() -> Json:
     step = "dataset-initializer"
     node = _replicated_job("node", TORCH_IMAGE, step="trainer", after=((step, "Complete"),))
-    return _runtime("torch", {"torch": {}}, [{**_replicated_job(step, _IMAGES + step, step=step), "replicas": 1}, node])
+    return _runtime(
+        "torch",
+        {"torch": {}},
+        [{**_replicated_job(step, _IMAGES + step, step=step), "replicas": 1}, node],
+    )
 
 
 _LLAMA = "tokenizer.path=/workspace/model/original/tokenizer.model"
-_QWEN = ("tokenizer.path=/workspace/model/vocab.json", "tokenizer.merges_file=/workspace/model/merges.txt")
+_QWEN = (
+    "tokenizer.path=/workspace/model/vocab.json",
+    "tokenizer.merges_file=/workspace/model/merges.txt",
+)
 
 BUILTIN: Mapping[str, Json] = {
     "torch-distributed": _nodes_only("torch", TORCH_IMAGE, {"torch": {}}),
@@ -162,9 +193,13 @@ _FLUX = {"initContainers": [{"name": "flux-bootstrap", "image": _FLUX_VIEW}]}
 
 EXAMPLES: Mapping[tuple[str, str], Json] = {
     ("ClusterTrainingRuntime", "flux-runtime"): _runtime(
-        "flux", {"flux": {}}, [_replicated_job("node", "placeholder-image", step="trainer", pod=_FLUX)]
+        "flux",
+        {"flux": {}},
+        [_replicated_job("node", "placeholder-image", step="trainer", pod=_FLUX)],
     ),
-    ("ClusterTrainingRuntime", "flux-distributed"): _nodes_only("flux", "ubuntu:jammy", {"flux": {}}),
+    ("ClusterTrainingRuntime", "flux-distributed"): _nodes_only(
+        "flux", "ubuntu:jammy", {"flux": {}}
+    ),
     ("ClusterTrainingRuntime", "torch-distributed-volcano"): _nodes_only(
         "torch", TORCH_IMAGE, {"torch": {}}, podGroupPolicy={"volcano": {}}
     ),
@@ -199,12 +234,19 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
     ref = nested_map(manifest, "spec", "runtimeRef")
     kind = as_string(ref.get("kind")) or KINDS[0]
     name = as_string(ref.get("name"))
-    candidates = objects(related) if kind == KINDS[0] else objects(related).in_namespace(namespace_of(manifest))
+    candidates = (
+        objects(related)
+        if kind == KINDS[0]
+        else objects(related).in_namespace(namespace_of(manifest))
+    )
     for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)
     installed = BUILTIN.get(name) if kind == KINDS[0] else None
     installed = installed or EXAMPLES.get((kind, name))
-    return Base(_as_of_release(installed or BUILTIN["torch-distributed"], version), assumed=installed is None)
+    return Base(
+        _as_of_release(installed or BUILTIN["torch-distributed"], version),
+        assumed=installed is None,
+    )
 
 
 def _as_of_release(runtime: Json, version: Version) -> Json:
@@ -236,12 +278,16 @@ def replicated_jobs(runtime: Json) -> list[Json]:
 
 def step_label(replicated: Json) -> str:
     """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty string."""
-    return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(ANCESTOR, "")
+    return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(
+        ANCESTOR, ""
+    )
 
 
 def containers(replicated: Json) -> list[Json]:
     """Return the main containers of a replicatedJob's pods."""
-    return as_mappings(nested_map(replicated, "template", "spec", "template", "spec").get("containers"))
+    return as_mappings(
+        nested_map(replicated, "template", "spec", "template", "spec").get("containers")
+    )
 
 
 def find_container(replicated: Json, name: str) -> Json | None:
@@ -300,7 +346,11 @@ def node_count(manifest: Json, runtime: Json) -> int:
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool):
         return max(0, num_nodes)
     runtime_nodes = nested_map(runtime, "spec", "mlPolicy").get("numNodes")
-    return max(1, runtime_nodes) if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool) else 1
+    return (
+        max(1, runtime_nodes)
+        if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool)
+        else 1
+    )
 
 
 def tune_model(runtime_name: str) -> str:

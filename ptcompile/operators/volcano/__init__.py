@@ -54,7 +54,9 @@ class VolcanoJob(Kind):
         nameless="the pods have no host names, since the job does not have the plugin svc",
         naming="add svc: [] to spec.plugins",
     )
-    additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
+    additions = Additions(
+        env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name"
+    )
     requests_default = False
     defaults_once = True
 
@@ -103,7 +105,9 @@ class VolcanoJob(Kind):
 
         return lost_pod(manifest, role)
 
-    def restarts(self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None) -> tuple[Retry, ...]:
+    def restarts(
+        self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
+    ) -> tuple[Retry, ...]:
         from ptcompile.operators.volcano.pods import restarts
 
         return restarts(manifest, role, exit_code)
@@ -192,7 +196,9 @@ class VolcanoOperator(Operator):
         images=("vc-controller-manager", "vc-scheduler"),
     )
     features: Mapping[str, Feature] = {
-        "volcano-pytorch-plugin": Feature("volcano", (1, 7), "the pytorch plugin", "Volcano 1.7, facts/volcano"),
+        "volcano-pytorch-plugin": Feature(
+            "volcano", (1, 7), "the pytorch plugin", "Volcano 1.7, facts/volcano"
+        ),
         "volcano-world-size": Feature(
             "volcano",
             (1, 12),
@@ -200,21 +206,39 @@ class VolcanoOperator(Operator):
             "Volcano 1.12, issue 4238, facts/volcano",
         ),
         "volcano-restart-pod": Feature(
-            "volcano", (1, 12), "action RestartPod, event PodPending with a timeout", "Volcano 1.12, facts/volcano"
+            "volcano",
+            (1, 12),
+            "action RestartPod, event PodPending with a timeout",
+            "Volcano 1.12, facts/volcano",
         ),
         "volcano-kept-group": Feature(
-            "volcano", (1, 16), "RestartPod keeps the PodGroup", "Volcano commit 5f1420fd0, facts/volcano"
+            "volcano",
+            (1, 16),
+            "RestartPod keeps the PodGroup",
+            "Volcano commit 5f1420fd0, facts/volcano",
         ),
         "volcano-partitions": Feature(
-            "volcano", (1, 14), "partitionPolicy, RestartPartition, highestTierName", "Volcano 1.14, facts/volcano"
+            "volcano",
+            (1, 14),
+            "partitionPolicy, RestartPartition, highestTierName",
+            "Volcano 1.14, facts/volcano",
         ),
         "volcano-topology": Feature(
-            "volcano", (1, 11), "networkTopology of a Job and a PodGroup", "Volcano 1.11 release notes, facts/volcano"
+            "volcano",
+            (1, 11),
+            "networkTopology of a Job and a PodGroup",
+            "Volcano 1.11 release notes, facts/volcano",
         ),
     }
     queue_system = "volcano"
     gang_scheduler = "volcano"
-    probes = (("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),)
+    probes = (
+        (
+            "gang of Volcano, range of nodes",
+            {"elastic": {"nnodes": "2:4"}},
+            {"gangScheduler": "volcano"},
+        ),
+    )
     conversion = Conversion(
         left_behind={
             ("spec", "plugins", "pytorch"): LeftBehind(
@@ -224,7 +248,10 @@ class VolcanoOperator(Operator):
             )
         },
         endings=(("spec", "policies"), ("spec", "tasks"), ("spec", "maxRetry")),
-        without_effect=(("spec", "plugins", "svc"), ("spec", "minAvailable")),  # the gangs are compared
+        without_effect=(
+            ("spec", "plugins", "svc"),
+            ("spec", "minAvailable"),
+        ),  # the gangs are compared
         not_admitted_by=frozenset({"kueue"}),
     )
     role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)

@@ -34,7 +34,16 @@ from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY
 
 _ANY_EVENT = "*"
-EVENTS = (_ANY_EVENT, "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated")
+EVENTS = (
+    _ANY_EVENT,
+    "PodFailed",
+    "PodEvicted",
+    "PodPending",
+    "Unknown",
+    "TaskCompleted",
+    "TaskFailed",
+    "JobUpdated",
+)
 ACTIONS = (
     "AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob",
     "ResumeJob",
@@ -55,27 +64,43 @@ def check_policies(value: Any, path: Path, version: Version) -> Problems:
             break
     if _ANY_EVENT in events and len(events) > 1:
         yield _rejection(
-            path, "if there's * here, no other policy should be here", "keep `*` alone, or name the events"
+            path,
+            "if there's * here, no other policy should be here",
+            "keep `*` alone, or name the events",
         )
 
 
-def _check_policy(policy: Json, path: Path, events: set[str], codes: set[int], version: Version) -> Problem | None:
+def _check_policy(
+    policy: Json, path: Path, events: set[str], codes: set[int], version: Version
+) -> Problem | None:
     event = as_string(policy.get("event"))
     code = policy.get("exitCode")
-    all_events = list(dict.fromkeys([*as_strings(policy.get("events")), *([event] if event else [])]))
+    all_events = list(
+        dict.fromkeys([*as_strings(policy.get("events")), *([event] if event else [])])
+    )
     if all_events and code is not None:
-        return _rejection(path, "must not specify event and exitCode simultaneously", "split it into two policies")
+        return _rejection(
+            path, "must not specify event and exitCode simultaneously", "split it into two policies"
+        )
     if all_events:
         return _check_events(all_events, as_string(policy.get("action")), path, events, version)
     if code is None:
         return _rejection(
-            path, "either event and exitCode should be specified", "set the event that triggers the action"
+            path,
+            "either event and exitCode should be specified",
+            "set the event that triggers the action",
         )
     if code == 0:
-        return _rejection((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "use a code other than 0")
+        return _rejection(
+            (*path, "exitCode"),
+            "Invalid value: 0 is not a valid error code",
+            "use a code other than 0",
+        )
     if isinstance(code, int) and code in codes:
         return _rejection(
-            (*path, "exitCode"), f"Duplicate value: duplicate exitCode {code}", "keep one of the policies"
+            (*path, "exitCode"),
+            f"Duplicate value: duplicate exitCode {code}",
+            "keep one of the policies",
         )
     codes.add(code if isinstance(code, int) else -1)
     return None
@@ -93,7 +118,9 @@ def _check_events(
             return _rejection((*path, "action"), message, allowed_values_help(action, ACTIONS))
         if event in events:
             return _rejection(
-                path, f"Duplicate value: duplicate event {event} across different policy", "keep one policy"
+                path,
+                f"Duplicate value: duplicate event {event} across different policy",
+                "keep one policy",
             )
         events.add(event)
     return None
@@ -104,7 +131,9 @@ def _is_served(name: str, version: Version) -> bool:
     return version >= _SINCE.get(name, version)
 
 
-def check_task_template(task: Json, path: Path, versions: Versions, established: Established) -> Problems:
+def check_task_template(
+    task: Json, path: Path, versions: Versions, established: Established
+) -> Problems:
     """Yield the webhook's rejections of a task's template, at stage "apply" and with Volcano's authority."""
     spec = nested_map(task, "template").get("spec")
     spec_path = (*path, "template", "spec")
@@ -115,7 +144,9 @@ def check_task_template(task: Json, path: Path, versions: Versions, established:
             check_pod_spec(spec, spec_path, context, problems, template=True)
             for problem in problems:
                 if problem.severity == "error" and not _is_allowed_by_volcano(problem):
-                    yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
+                    yield problem._replace(
+                        name="webhook-refusal", stage="apply", authority="volcano"
+                    )
         yield from _check_metadata(task, (*path, "template", "metadata"))
         yield from _check_older_rules(as_mapping(spec), spec_path)
 
@@ -145,7 +176,11 @@ def _check_metadata(task: Json, path: Path) -> Problems:
             why = names.why_not_qualified_name(key if kind == "labels" else key.lower())
             why = why or (names.why_not_label_value(value) if kind == "labels" else None)
             if why:
-                yield _rejection((*path, kind, key), f'Invalid value: "{key}": {why}', "correct the key or the value")
+                yield _rejection(
+                    (*path, kind, key),
+                    f'Invalid value: "{key}": {why}',
+                    "correct the key or the value",
+                )
 
 
 def _check_older_rules(spec: Json, path: Path) -> Problems:
@@ -158,21 +193,37 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
             sleep = nested_map(container, "lifecycle", "preStop").get("sleep")
             if as_mapping(sleep).get("seconds") == 0:
                 sleep_path = (*container_path, "lifecycle", "preStop", "sleep")
-                yield _rejection(sleep_path, "Invalid value: 0: must be greater than 0", "sleep at least 1 second")
-            if init and as_mappings(container.get("resizePolicy")) and container.get("restartPolicy") != "Always":
                 yield _rejection(
-                    (*container_path, "resizePolicy"), "Forbidden: must not be set for init containers", "remove it"
+                    sleep_path,
+                    "Invalid value: 0: must be greater than 0",
+                    "sleep at least 1 second",
+                )
+            if (
+                init
+                and as_mappings(container.get("resizePolicy"))
+                and container.get("restartPolicy") != "Always"
+            ):
+                yield _rejection(
+                    (*container_path, "resizePolicy"),
+                    "Forbidden: must not be set for init containers",
+                    "remove it",
                 )
             if nested_map(container, "lifecycle").get("stopSignal") and not as_string(
                 nested_map(spec, "os").get("name")
             ):
                 signal_path = (*container_path, "lifecycle", "stopSignal")
                 yield _rejection(
-                    signal_path, "Forbidden: may not be set for containers with an empty os name", "set spec.os.name"
+                    signal_path,
+                    "Forbidden: may not be set for containers with an empty os name",
+                    "set spec.os.name",
                 )
     for i, search in enumerate(as_strings(nested_map(spec, "dnsConfig").get("searches"))):
         if "_" in search:
-            yield _rejection((*path, "dnsConfig", "searches", i), "Invalid value: must have no underscore", "rename it")
+            yield _rejection(
+                (*path, "dnsConfig", "searches", i),
+                "Invalid value: must have no underscore",
+                "rename it",
+            )
 
 
 def _check_env(container: Json, path: Path) -> Problems:
@@ -184,17 +235,25 @@ def _check_env(container: Json, path: Path) -> Problems:
     for j, source in enumerate(as_mappings(container.get("envFrom"))):
         prefix = as_string(source.get("prefix"))
         if prefix and names.is_env_name(prefix) and (why := names.why_not_classic_env_name(prefix)):
-            yield _rejection((*path, "envFrom", j, "prefix"), f'Invalid value: "{prefix}": {why}', "rename the prefix")
+            yield _rejection(
+                (*path, "envFrom", j, "prefix"),
+                f'Invalid value: "{prefix}": {why}',
+                "rename the prefix",
+            )
 
 
 def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Problems:
     policy = as_string(container.get("restartPolicy"))
     policy_path = (*path, "restartPolicy")
     if policy and not init:
-        yield _rejection(policy_path, "Forbidden: may not be set for non-init containers", "remove it")
+        yield _rejection(
+            policy_path, "Forbidden: may not be set for non-init containers", "remove it"
+        )
     elif policy in ("OnFailure", "Never"):
         yield _rejection(
-            policy_path, f'Unsupported value: "{policy}": supported values: "Always"', "use Always, or remove it"
+            policy_path,
+            f'Unsupported value: "{policy}": supported values: "Always"',
+            "use Always, or remove it",
         )
 
 
@@ -202,14 +261,18 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
     """Check that each container requests whole CPUs if the task at `path` has a topology policy that pins CPUs."""
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
-    for j, container in enumerate(as_mappings(nested_map(task, "template", "spec").get("containers"))):
+    for j, container in enumerate(
+        as_mappings(nested_map(task, "template", "spec").get("containers"))
+    ):
         resources = nested_map(container, "resources")
         amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
             message = "the cpu request isn't an integer, and topologyPolicy needs one"
             resources_path = (*path, "template", "spec", "containers", j, "resources")
-            yield _rejection(resources_path, message, "request whole CPUs, or remove topologyPolicy")
+            yield _rejection(
+                resources_path, message, "request whole CPUs, or remove topologyPolicy"
+            )
             return
 
 
@@ -233,14 +296,20 @@ def default(manifest: Json, *, complete: bool) -> Json:
     if not isinstance(spec, Mapping):
         return manifest
     defaulted = {**spec}
-    for key, value in (("queue", "default"), ("schedulerName", "volcano"), ("maxRetry", DEFAULT_MAX_RETRY)):
+    for key, value in (
+        ("queue", "default"),
+        ("schedulerName", "volcano"),
+        ("maxRetry", DEFAULT_MAX_RETRY),
+    ):
         if not defaulted.get(key) and not isinstance(defaulted.get(key), bool):
             defaulted[key] = value
     tasks = spec.get("tasks")
     if isinstance(tasks, list):
         defaulted["tasks"] = [_default_task(task, i) for i, task in enumerate(tasks)]
         if not defaulted.get("minAvailable"):
-            defaulted["minAvailable"] = sum(as_int(t.get("minAvailable")) for t in as_mappings(defaulted["tasks"]))
+            defaulted["minAvailable"] = sum(
+                as_int(t.get("minAvailable")) for t in as_mappings(defaulted["tasks"])
+            )
     if isinstance(spec.get("plugins"), Mapping):
         defaulted["plugins"] = _default_plugins(spec["plugins"])
     return {**manifest, "spec": defaulted}
@@ -289,12 +358,18 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     if not isinstance(spec, Mapping):
         if spec is None:
             help = "add a spec with tasks"
-            yield _rejection(("spec",), "Required value: the mutating webhook cannot patch a job without spec", help)
+            yield _rejection(
+                ("spec",),
+                "Required value: the mutating webhook cannot patch a job without spec",
+                help,
+            )
         return
     tasks = as_mappings(spec.get("tasks"))
     if not tasks:
         if not isinstance(spec.get("tasks"), list):  # the schema rejects an empty list
-            yield _rejection(("spec", "tasks"), "Required value: No task specified in job spec", "add a task")
+            yield _rejection(
+                ("spec", "tasks"), "Required value: No task specified in job spec", "add a task"
+            )
         return
     missing = _missing_mpi_master(spec, tasks)
     if missing:
@@ -308,9 +383,13 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     yield from _check_job(name, spec, tasks, request.versions)
     queue = spec.get("queue") or "default"
     queues = objects(request.related).of_kind(_QUEUE)
-    children = [object_name(item) for item in queues if nested_map(item, "spec").get("parent") == queue]
+    children = [
+        object_name(item) for item in queues if nested_map(item, "spec").get("parent") == queue
+    ]
     if children:
-        message = f"Invalid value: can only submit job to leaf queue, and queue '{queue}' has children"
+        message = (
+            f"Invalid value: can only submit job to leaf queue, and queue '{queue}' has children"
+        )
         path = ("spec", "queue") if spec.get("queue") else ("spec",)
         yield _rejection(path, message, f"name one of its children, such as {children[0]}")
 
@@ -327,12 +406,16 @@ def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
 
 
 def _check_topology(topology: Json, path: Path) -> Problems:
-    if topology.get("highestTierAllowed") is not None and as_string(topology.get("highestTierName")):
+    if topology.get("highestTierAllowed") is not None and as_string(
+        topology.get("highestTierName")
+    ):
         message = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
         yield _rejection((*path, "highestTierName"), message, "keep one of the two")
 
 
-def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, established: Established) -> Problems:
+def _check_tasks(
+    job: str, tasks: Sequence[Json], versions: Versions, established: Established
+) -> Problems:
     seen: set[str] = set()
     clean: Any = None
     for i, task in enumerate(tasks):
@@ -341,17 +424,18 @@ def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, establishe
         count = as_int(task.get("replicas"))
         if partition := nested_map(task, "partitionPolicy"):
             yield from _check_topology(
-                nested_map(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology")
+                nested_map(partition, "networkTopology"),
+                (*path, "partitionPolicy", "networkTopology"),
             )
             yield from _check_partitions(task, partition, path)
         min_available = task.get("minAvailable")
         if isinstance(min_available, int) and min_available > count:
-            message = (
-                f"Invalid value: {min_available}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
-            )
+            message = f"Invalid value: {min_available}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
             yield _rejection((*path, "minAvailable"), message, "lower it, or raise replicas")
         if name in seen:
-            yield _rejection((*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task")
+            yield _rejection(
+                (*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task"
+            )
             return  # the webhook checks no later task
         seen.add(name)
         if task.get("policies"):
@@ -368,7 +452,9 @@ def _check_pod_name(pod: str, job: str, path: Path) -> Problems:
     # mistakes in the job's own name are reported once, for the job
     if names.is_qualified_name(job) and (why := names.why_not_qualified_name(pod)):
         yield _rejection(
-            path, f"Invalid value: create pod with name {pod}: {why}", "shorten the task's or the job's name"
+            path,
+            f"Invalid value: create pod with name {pod}: {why}",
+            "shorten the task's or the job's name",
         )
 
 
@@ -381,33 +467,53 @@ def _check_partitions(task: Json, policy: Json, path: Path) -> Problems:
     min_partitions = as_int(policy.get("minPartitions"))
     if count != total * size:
         message = f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize ({total * size})"
-        yield _rejection((*path, "replicas"), message, f"use {total * size} replicas, or change the partitions")
+        yield _rejection(
+            (*path, "replicas"), message, f"use {total * size} replicas, or change the partitions"
+        )
     elif (
         min_partitions > 0
         and isinstance(task.get("minAvailable"), int)
         and task["minAvailable"] != min_partitions * size
     ):
         message = f"Invalid value: {task['minAvailable']}: 'MinAvailable' is not equal to MinPartitions*PartitionSize"
-        yield _rejection((*path, "minAvailable"), message, f"use {min_partitions * size}, or leave minAvailable out")
+        yield _rejection(
+            (*path, "minAvailable"),
+            message,
+            f"use {min_partitions * size}, or leave minAvailable out",
+        )
 
 
 def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Problems:
     if names.is_dns_subdomain(name) and (why := names.why_not_qualified_name(name)):
-        yield _rejection(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "rename the job")
+        yield _rejection(
+            ("metadata", "name"),
+            f"Invalid value: create job with name {name}: {why}",
+            "rename the job",
+        )
     total = sum(as_int(t.get("replicas")) for t in tasks)
     min_available = spec.get("minAvailable")
     if isinstance(min_available, int) and min_available > total:
-        expected = f"job 'minAvailable' should not be greater than total replicas in tasks ({total})"
+        expected = (
+            f"job 'minAvailable' should not be greater than total replicas in tasks ({total})"
+        )
         message = f"Invalid value: {min_available}: {expected}"
-        yield _rejection(("spec", "minAvailable"), message, f"use at most {total}, or raise the replicas")
+        yield _rejection(
+            ("spec", "minAvailable"), message, f"use at most {total}, or raise the replicas"
+        )
     yield from check_policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
             help = allowed_values_help(plugin, PLUGINS)
-            yield _rejection(("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help)
+            yield _rejection(
+                ("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help
+            )
     yield from _check_volumes(as_mappings(spec.get("volumes")))
     if spec.get("queue") == "root":
-        yield _rejection(("spec", "queue"), "Invalid value: can not submit job to root queue", "name another queue")
+        yield _rejection(
+            ("spec", "queue"),
+            "Invalid value: can not submit job to root queue",
+            "name another queue",
+        )
     yield from _check_dependencies(tasks)
 
 
@@ -420,10 +526,14 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
         claim = as_string(volume.get("volumeClaimName"))
         has_template = volume.get("volumeClaim") is not None
         if not mount:
-            yield _rejection((*path, "mountPath"), "Required value: mountPath is required", "set mountPath")
+            yield _rejection(
+                (*path, "mountPath"), "Required value: mountPath is required", "set mountPath"
+            )
         elif mount in seen:
             yield _rejection(
-                (*path, "mountPath"), f"Duplicate value: duplicated mountPath: {mount}", "use another path"
+                (*path, "mountPath"),
+                f"Duplicate value: duplicated mountPath: {mount}",
+                "use another path",
             )
         elif not claim and not has_template:
             message = "Required value: either VolumeClaim or VolumeClaimName must be specified"
@@ -432,7 +542,11 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
             message = "conflict: if you want to use an existing PVC, just specify VolumeClaimName"
             yield _rejection((*path, "volumeClaim"), message, "keep one of the two")
         elif claim and (why := names.why_not_dns_subdomain(claim)):
-            yield _rejection((*path, "volumeClaimName"), f'Invalid value: "{claim}": {why}', "correct the claim's name")
+            yield _rejection(
+                (*path, "volumeClaimName"),
+                f'Invalid value: "{claim}": {why}',
+                "correct the claim's name",
+            )
         else:
             seen.add(mount)
             continue
@@ -441,17 +555,23 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
 
 def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     """Check that `dependsOn` forms an acyclic graph of existing tasks."""
-    dependencies = {as_string(t.get("name")): as_strings(nested_map(t, "dependsOn").get("name")) for t in tasks}
+    dependencies = {
+        as_string(t.get("name")): as_strings(nested_map(t, "dependsOn").get("name")) for t in tasks
+    }
     remaining = dict(dependencies)
     while ready := [
-        n for n, needs in remaining.items() if not any(d in remaining or d not in dependencies for d in needs)
+        n
+        for n, needs in remaining.items()
+        if not any(d in remaining or d not in dependencies for d in needs)
     ]:
         for name in ready:
             del remaining[name]
     if not remaining:
         return
     index = next(i for i, t in enumerate(tasks) if as_string(t.get("name")) in remaining)
-    unknown = [d for d in dependencies[as_string(tasks[index].get("name"))] if d not in dependencies]
+    unknown = [
+        d for d in dependencies[as_string(tasks[index].get("name"))] if d not in dependencies
+    ]
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     message = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
     yield _rejection(("spec", "tasks", index, "dependsOn"), message, help)
@@ -468,7 +588,9 @@ _MUTABLE_TASK_FIELDS = frozenset({"replicas", "minAvailable"})
 def validate_update(update: Update) -> Problems:
     """Yield the webhook's errors for a change; `update.touched` lists the paths that differ."""
     help = "delete the job and apply again, or give it another name for each run"
-    before, after = (nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new))
+    before, after = (
+        nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new)
+    )
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
         yield _rejection(("spec", "tasks"), "job updates may not add or remove tasks", help)
         return

@@ -13,7 +13,15 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.pods import pod_templates
 
@@ -25,7 +33,9 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield invalid names of child objects, and plugin ports that the pods cannot have."""
     spec = nested_map(manifest, "spec")
     name = object_name(manifest)
-    plugins = {str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None}
+    plugins = {
+        str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None
+    }
     tasks = as_mappings(spec.get("tasks"))
     yield from _check_names(name, spec, tasks, plugins, request.versions)
     queue = as_string(spec.get("queue"))
@@ -38,7 +48,9 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
         if not any(t.get("name") == head for t in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"
-            yield controller_failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
+            yield controller_failure(
+                "volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME"
+            )
 
 
 def _check_names(
@@ -71,7 +83,9 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
             why = f"the host name {last_host} would have {size} characters, and 63 are allowed: that pod is rejected"
-            yield child_rejection(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
+            yield child_rejection(
+                ("spec", "tasks", i, "name"), why, "shorten the task's or the job's name"
+            )
 
 
 def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
@@ -91,7 +105,11 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
     port = as_int(flags["port"])
     if not 1 <= port <= 65535:
         why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is rejected"
-        yield child_rejection(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
+        yield child_rejection(
+            ("spec", "plugins", "pytorch"),
+            why,
+            "write --port=NUMBER, with a number from 1 to 65535",
+        )
         return
     for i, task in enumerate(tasks):
         if as_int(task.get("replicas")) <= 0:
@@ -101,12 +119,16 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
         if pod.get("hostNetwork") is True and len(containers) > 1:
             why = f"the pytorch plugin gives {len(containers)} containers of a pod on the host network the port {port}"
             yield child_rejection(
-                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or remove hostNetwork"
+                ("spec", "tasks", i, "template", "spec", "hostNetwork"),
+                why,
+                "use one container, or remove hostNetwork",
             )
             continue
         for j, container in enumerate(containers):
             yield from _check_port_name(
-                as_mappings(container.get("ports")), port, ("spec", "tasks", i, "template", "spec", "containers", j)
+                as_mappings(container.get("ports")),
+                port,
+                ("spec", "tasks", i, "template", "spec", "containers", j),
             )
 
 
@@ -116,7 +138,9 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
     for k, port_item in enumerate(ports):
         if port_item.get("name") == "pytorchjob-port":
             why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
-            yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
+            yield child_rejection(
+                (*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name"
+            )
 
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
@@ -124,4 +148,6 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     check_templates(pod_templates(manifest), context, problems)
     for index, volume in indexed_mappings(nested_map(manifest, "spec").get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
-            check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems)
+            check_claim_spec(
+                volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems
+            )

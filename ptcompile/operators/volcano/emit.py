@@ -36,7 +36,11 @@ from ptcompile.operators.shared.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.operators.shared.endings import NEVER_FOR_NODES_TEXT, check_clean_pod_policy, reject_restart_in_place
+from ptcompile.operators.shared.endings import (
+    NEVER_FOR_NODES_TEXT,
+    check_clean_pod_policy,
+    reject_restart_in_place,
+)
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano import endings
 
@@ -75,8 +79,12 @@ def _wiring(job: Job) -> Wiring:
             hosts=auxiliary_hosts(job),
         )
     host = f"{job.name}-{job.names.master}-0.{job.name}"
-    expanded = job.launch is not None and job.launch.entry  # only in a command line: the plugin appends its variables
-    return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job))
+    expanded = (
+        job.launch is not None and job.launch.entry
+    )  # only in a command line: the plugin appends its variables
+    return Wiring(
+        host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job)
+    )
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
@@ -87,19 +95,27 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from check_restart_policies(
         job, ("Never", "OnFailure"), "a pod that always restarts never completes its task"
     )
-    yield from reject_restart_in_place(job, "Volcano's webhook rejects restart policies of containers")
+    yield from reject_restart_in_place(
+        job, "Volcano's webhook rejects restart policies of containers"
+    )
     policy = job.run_policy
     help = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
-        yield unsupported_by_target((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", help)
+        yield unsupported_by_target(
+            (*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", help
+        )
     if policy.suspend:
-        yield unsupported_by_target((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", help)
+        yield unsupported_by_target(
+            (*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", help
+        )
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from check_clean_pod_policy(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
         for role in job.auxiliary_roles:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
-            yield unsupported_by_target(role_path(role), why, "use script or module, or use the target jobset")
+            yield unsupported_by_target(
+                role_path(role), why, "use script or module, or use the target jobset"
+            )
     yield from endings.unsupported(job, cluster)
     yield from _unsupported_static_rendezvous(job)
     if not has_feature("digit-first-service", cluster.versions()):
@@ -107,10 +123,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_host_names(job, "the svc plugin")
     for role in job.roles:
         if role.template.extra.get("hostNetwork") and role.template.sidecars:
-            why = (
-                "the pytorch plugin gives every container the same port, which only one can have on the node's network"
+            why = "the pytorch plugin gives every container the same port, which only one can have on the node's network"
+            yield unsupported_by_target(
+                (*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars"
             )
-            yield unsupported_by_target((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _unsupported_static_rendezvous(job: Job) -> Problems:
@@ -118,9 +134,16 @@ def _unsupported_static_rendezvous(job: Job) -> Problems:
     launch = job.launch
     if _has_one_task(job):
         return
-    if job.peak_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
+    if (
+        job.peak_nodes > 1
+        and launch is not None
+        and not launch.entry
+        and backend(job, launch) == "static"
+    ):
         why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
-        help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
+        help = (
+            "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
+        )
         yield unsupported_by_target((*SPEC, "elastic"), why, help)
 
 
@@ -177,7 +200,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
 def _rank_plugin(job: Job) -> dict[str, list[str]]:
     if _has_one_task(job):
         return {"env": []}
-    return {"pytorch": [f"--master={job.names.master}", f"--worker={job.names.worker}", f"--port={job.master_port}"]}
+    return {
+        "pytorch": [
+            f"--master={job.names.master}",
+            f"--worker={job.names.worker}",
+            f"--port={job.master_port}",
+        ]
+    }
 
 
 def _container_name(job: Job, task: str) -> str | None:
@@ -186,15 +215,21 @@ def _container_name(job: Job, task: str) -> str | None:
     return job.names.container_of("master" if task == job.names.master else "worker")
 
 
-def _emit_task(job: Job, eviction_action: str | None, name: str, count: int, role: Role) -> JsonDict:
+def _emit_task(
+    job: Job, eviction_action: str | None, name: str, count: int, role: Role
+) -> JsonDict:
     min_available = count
     if job.elastic and role.trains:
         rest = job.min_nodes - (not _has_one_task(job))
         min_available = 1 if name == job.names.master and not _has_one_task(job) else rest
     task: JsonDict = {"name": name, "replicas": count, "minAvailable": min_available}
-    task |= endings.task_fields(job, role, eviction_action, master=name == job.names.master and not _has_one_task(job))
+    task |= endings.task_fields(
+        job, role, eviction_action, master=name == job.names.master and not _has_one_task(job)
+    )
     main = _container_name(job, name) if role.trains else None
-    task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
+    task["template"] = pod_template.write(
+        role.template, main=main, restartPolicy=role.restart_policy or "Never"
+    )
     return task
 
 

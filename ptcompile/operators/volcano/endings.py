@@ -41,10 +41,16 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield the endings that Volcano cannot express, and those that it only approximates."""
     policy = job.run_policy
     failure_action = _failure_action(job, cluster)
-    if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
+    if policy.on_pod_failure == "RestartPod" and not has_feature(
+        "volcano-restart-pod", cluster.versions()
+    ):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
-        yield unsupported_by_target(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
-    elif failure_action == "RestartPod" and not has_feature("volcano-kept-group", cluster.versions()):
+        yield unsupported_by_target(
+            endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset"
+        )
+    elif failure_action == "RestartPod" and not has_feature(
+        "volcano-kept-group", cluster.versions()
+    ):
         help = "use RestartJob, or the target job or jobset"
         note = endings.approximation(endings.ON_POD_FAILURE, RESTART_POD_HANGS, help, "volcano")
         yield note._replace(severity="note")
@@ -52,10 +58,14 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     if _all_must_succeed(job) and job.auxiliary_roles:
         auxiliary_names = ", ".join(role.name for role in job.auxiliary_roles)
         why = f"Volcano counts pods that succeed in any role: one of {auxiliary_names} that does counts as a node"
-        help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
+        help = (
+            "keep those pods running until they are deleted, or use the target jobset or trainjob"
+        )
         yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")
     crash = "maxRetry 1 allows no restart of the job"
-    yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="volcano")
+    yield from endings.check_lost_pods(
+        job, each=failure_action == "RestartPod", crash=crash, authority="volcano"
+    )
 
 
 def _unsupported_disruptions(job: Job, failure_action: OnPodFailure) -> Problems:
@@ -101,12 +111,18 @@ def job_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
     disruption_action = endings.on_disruption(job)
     eviction_action = _eviction_action(job, failure_action)
     is_uncounted = (
-        disruption_action == "Ignore" and eviction_action == "RestartJob" and not _counts_failures(job, failure_action)
+        disruption_action == "Ignore"
+        and eviction_action == "RestartJob"
+        and not _counts_failures(job, failure_action)
     )
     pod_failed_action: str | None = None if _restarts_in_place(job) else failure_action
-    if pod_failed_action == "FailJob":  # a restart on the last attempt leaves the job Failed and keeps its logs
+    if (
+        pod_failed_action == "FailJob"
+    ):  # a restart on the last attempt leaves the job Failed and keeps its logs
         pod_failed_action = "TerminateJob" if is_uncounted else "RestartJob"
-    fields: JsonDict = {"maxRetry": UNLIMITED if is_uncounted else min(endings.retries(job) + 1, UNLIMITED)}
+    fields: JsonDict = {
+        "maxRetry": UNLIMITED if is_uncounted else min(endings.retries(job) + 1, UNLIMITED)
+    }
     if _all_must_succeed(job):
         fields["minSuccess"] = job.nodes
     actions: dict[str, list[str]] = {}
@@ -117,7 +133,9 @@ def job_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
         if action is not None:
             actions.setdefault(action, []).append(event)
     if actions:
-        fields["policies"] = [{"events": events, "action": action} for action, events in actions.items()]
+        fields["policies"] = [
+            {"events": events, "action": action} for action, events in actions.items()
+        ]
     return fields
 
 
@@ -128,7 +146,8 @@ def _eviction_action(job: Job, failure_action: OnPodFailure) -> str | None:
         return "TerminateJob" if endings.retries(job) else "RestartJob"
     return (
         None
-        if failure_action == "RestartPod" or (disruption_action == "Ignore" and endings.restarts_alone(job))
+        if failure_action == "RestartPod"
+        or (disruption_action == "Ignore" and endings.restarts_alone(job))
         else "RestartJob"
     )
 
@@ -140,7 +159,11 @@ def _has_task_eviction_policies(job: Job) -> bool:
 
 def task_eviction_action(job: Job, cluster: ClusterProfile) -> str | None:
     """Return the action for a lost node of the tasks that do not return alone, if it is on each of them."""
-    return _eviction_action(job, _failure_action(job, cluster)) if _has_task_eviction_policies(job) else None
+    return (
+        _eviction_action(job, _failure_action(job, cluster))
+        if _has_task_eviction_policies(job)
+        else None
+    )
 
 
 def task_fields(job: Job, role: Role, eviction_action: str | None, *, master: bool) -> JsonDict:

@@ -16,16 +16,18 @@ them when it is applied again, which the webhook rejects (Volcano 1.15).
 """
 
 
-RESTART_POD_HANGS = (
-    "before Volcano 1.16, RestartPod deletes the PodGroup too, and a job whose pods fail together can hang forever"
-)
+RESTART_POD_HANGS = "before Volcano 1.16, RestartPod deletes the PodGroup too, and a job whose pods fail together can hang forever"
 
 
 def _sum_of_task_minimums(job: Json) -> Any:
     """Return the number of pods of a Volcano Job, or the sum of its tasks' minAvailable."""
     tasks = job.get("tasks")
     task_list = list(tasks.values()) if isinstance(tasks, dict) else []
-    counts = [task.get("minAvailable", task.get("replicas", 0)) for task in task_list if isinstance(task, dict)]
+    counts = [
+        task.get("minAvailable", task.get("replicas", 0))
+        for task in task_list
+        if isinstance(task, dict)
+    ]
     return sum(counts) if all(isinstance(n, int) for n in counts) else NO_DEFAULTS
 
 
@@ -62,7 +64,10 @@ FOLLOWING = Following(
 
 
 QUEUES = QueueSystem(
-    lambda _: "scheduling.volcano.sh/v1beta1", "Queue", lambda _: {"weight": 1}, built_in_queues=frozenset({"default"})
+    lambda _: "scheduling.volcano.sh/v1beta1",
+    "Queue",
+    lambda _: {"weight": 1},
+    built_in_queues=frozenset({"default"}),
 )
 
 
@@ -93,9 +98,17 @@ def status(live: Json) -> Status:
     reason = as_string(state.get("reason"))
     message = as_string(state.get("message")) or None
     if phase in _PHASES:
-        return Status(_PHASES[phase], reason or (phase if phase in _PHASE_REASONS else None), message)
+        return Status(
+            _PHASES[phase], reason or (phase if phase in _PHASE_REASONS else None), message
+        )
     if as_int(live_status.get("retryCount")) > 0:
         return Status("restarting", reason or None, message)
-    if phase != "Pending" or any(as_int(live_status.get(field)) for field in ("pending", "running")):
+    if phase != "Pending" or any(
+        as_int(live_status.get(field)) for field in ("pending", "running")
+    ):
         return Status("created", reason or None, message)
-    return Status("queued", reason or None, message or "its PodGroup waits for the queue or for room for all pods")
+    return Status(
+        "queued",
+        reason or None,
+        message or "its PodGroup waits for the queue or for room for all pods",
+    )

@@ -30,10 +30,17 @@ if TYPE_CHECKING:
 
 
 def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
-    fields = volcano_fields(job, cluster) | {"networkTopology": network_topology(job, cluster, target)}
+    fields = volcano_fields(job, cluster) | {
+        "networkTopology": network_topology(job, cluster, target)
+    }
     spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **without_none(fields)}
     metadata = object_metadata(job)
-    return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def _with_group(template: PodTemplate, job: Job, _cluster: ClusterProfile) -> PodTemplate:
@@ -47,7 +54,9 @@ def _scheduling_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def _runtime_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
-    return {"volcano": without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
+    return {
+        "volcano": without_none({"networkTopology": network_topology(job, cluster, "trainjob")})
+    }
 
 
 def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
@@ -60,15 +69,21 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
 def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     name = job.topology.level if job.topology else ""
     if level_of(job, cluster).tier is None:
-        message = f"the profile {cluster.metadata.name!r} gives {name} no tier, which Volcano requires"
+        message = (
+            f"the profile {cluster.metadata.name!r} gives {name} no tier, which Volcano requires"
+        )
         yield unsupported_by_target(TOPOLOGY, message, "add its tier")
     elif not has_feature("volcano-topology", cluster.versions()):
         yield unsupported_by_target(
-            TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano"
+            TOPOLOGY,
+            "Volcano has network topology only since 1.11",
+            "remove it, or use a newer Volcano",
         )
     elif target.name == "pytorchjob":
         message = "the training-operator creates the PodGroup and has no field for it"
-        yield unsupported_by_target(TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
+        yield unsupported_by_target(
+            TOPOLOGY, message, "use the target volcano, trainjob, jobset or job"
+        )
 
 
 GANGS = GangSystem(

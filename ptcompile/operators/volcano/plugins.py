@@ -12,7 +12,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Version
 
 
@@ -31,7 +38,9 @@ class VolcanoTask(NamedTuple):
         min_available = self.source.get("minAvailable")
         policy = as_mapping(self.source.get("partitionPolicy"))
         partitions = as_int(policy.get("minPartitions"))
-        by_partition = partitions * as_int(policy.get("partitionSize")) if partitions > 0 else self.replicas
+        by_partition = (
+            partitions * as_int(policy.get("partitionSize")) if partitions > 0 else self.replicas
+        )
         return as_int(min_available, by_partition) if min_available is not None else by_partition
 
 
@@ -64,7 +73,10 @@ class DefaultedJob(NamedTuple):
         hostname = as_string(task.spec.get("hostname"))
         if hostname:
             return [f"{hostname}.{subdomain}"]
-        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MAX_NAMED_HOSTS))]
+        return [
+            f"{self.pod_name(task, i)}.{subdomain}"
+            for i in range(min(task.replicas, MAX_NAMED_HOSTS))
+        ]
 
 
 PodTransform = Callable[[VolcanoTask, int, "Json", dict[str, str]], "Json"]
@@ -120,7 +132,9 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         return PluginEffect(notes=(*notes, note))
     address = _master_address(job, master)
     port = as_int(flags["port"])
-    counted_tasks = job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
+    counted_tasks = (
+        job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
+    )
     world_size = sum(t.replicas for t in {id(t): t for t in counted_tasks}.values())
     common = [
         templates.env_value("MASTER_ADDR", address),
@@ -133,7 +147,9 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         rank = index + 1 if task is worker else 0
         has_rank = task is worker or task is master
         env = [*common, templates.env_value("RANK", str(rank))] if has_rank else common
-        changed = templates.with_containers(spec, lambda c: templates.with_env(_with_port(c, port), env), init=False)
+        changed = templates.with_containers(
+            spec, lambda c: templates.with_env(_with_port(c, port), env), init=False
+        )
         if task is worker and flags["wait-master-enabled"]:
             changed = _with_wait_container(changed, address, flags)
         return changed
@@ -157,8 +173,14 @@ def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict
     """Return the pod spec with the init container that polls the master, unless it has one with that name."""
     if any(c.get("name") == "wait-for-master" for c in as_mappings(spec.get("initContainers"))):
         return dict(spec)
-    script = _WAIT_SCRIPT.format(host=host, port=flags["port"], timeout=flags["wait-master-timeout"])
-    container = {"name": "wait-for-master", "image": flags["wait-master-image"], "command": ["sh", "-c", script]}
+    script = _WAIT_SCRIPT.format(
+        host=host, port=flags["port"], timeout=flags["wait-master-timeout"]
+    )
+    container = {
+        "name": "wait-for-master",
+        "image": flags["wait-master-image"],
+        "command": ["sh", "-c", script],
+    }
     return templates.with_items(spec, "initContainers", [container])
 
 
@@ -171,7 +193,10 @@ def env(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, annotations
-        entries = [templates.env_value("VK_TASK_INDEX", str(index)), templates.env_value("VC_TASK_INDEX", str(index))]
+        entries = [
+            templates.env_value("VK_TASK_INDEX", str(index)),
+            templates.env_value("VC_TASK_INDEX", str(index)),
+        ]
         return _change_all_containers(spec, lambda c: templates.with_env(c, entries))
 
     return PluginEffect(change)
@@ -179,12 +204,17 @@ def env(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
 def _change_all_containers(spec: Json, change: Callable[[Json], Json]) -> Json:
     """Return the pod spec with `change` applied to all init containers and main containers."""
-    return templates.with_containers(templates.with_containers(spec, change, init=True), change, init=False)
+    return templates.with_containers(
+        templates.with_containers(spec, change, init=True), change, init=False
+    )
 
 
 def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add host names, a headless Service, and a ConfigMap with the hosts of every task."""
-    defaults: dict[str, Value] = {"publish-not-ready-addresses": False, "disable-network-policy": False}
+    defaults: dict[str, Value] = {
+        "publish-not-ready-addresses": False,
+        "disable-network-policy": False,
+    }
     if job.version >= (1, 16):
         defaults["inject-hosts-env"] = True
     flags, notes = parse_flags("svc", args, defaults)
@@ -207,7 +237,8 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         }
         with_volume = templates.with_items(with_names, "volumes", [volume])
         return _change_all_containers(
-            with_volume, lambda c: templates.with_items(templates.with_env(c, entries), "volumeMounts", [mount])
+            with_volume,
+            lambda c: templates.with_items(templates.with_env(c, entries), "volumeMounts", [mount]),
         )
 
     if not flags["disable-network-policy"]:
@@ -247,16 +278,23 @@ def ssh(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Mount keys for passwordless ssh between the pods, from one Secret."""
     path = "/root/.ssh"
     flags, notes = parse_flags(
-        "ssh", args, {"ssh-key-file-path": path, "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22}
+        "ssh",
+        args,
+        {"ssh-key-file-path": path, "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22},
     )
     mount = {"name": f"{job.name}-ssh", "mountPath": flags["ssh-key-file-path"], "subPath": ".ssh"}
     mode = 0o600 if flags["ssh-key-file-path"] == path else 0o644
-    volume = {"name": f"{job.name}-ssh", "secret": {"secretName": f"{job.name}-ssh", "defaultMode": mode}}
+    volume = {
+        "name": f"{job.name}-ssh",
+        "secret": {"secretName": f"{job.name}-ssh", "defaultMode": mode},
+    }
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, index, annotations
         with_volume = templates.with_items(spec, "volumes", [volume])
-        return _change_all_containers(with_volume, lambda c: templates.with_items(c, "volumeMounts", [mount]))
+        return _change_all_containers(
+            with_volume, lambda c: templates.with_items(c, "volumeMounts", [mount])
+        )
 
     return PluginEffect(change, notes=notes)
 
@@ -267,11 +305,17 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     worker = job.task(flags["worker"])
     hosts = [templates.env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
-        notes = (*notes, f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing")
+        notes = (
+            *notes,
+            f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing",
+        )
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
 
     def with_port(container: Json) -> Json:
-        has_port = any(as_int(p.get("containerPort")) == flags["port"] for p in as_mappings(container.get("ports")))
+        has_port = any(
+            as_int(p.get("containerPort")) == flags["port"]
+            for p in as_mappings(container.get("ports"))
+        )
         return container if has_port else templates.with_items(container, "ports", [port])
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
@@ -293,7 +337,9 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     flags, notes = parse_flags("tensorflow", args, {**{r: r for r in _TF_ROLES}, "port": 2222})
     tasks = {role: job.task(flags[role]) for role in _TF_ROLES}
     cluster = {
-        role: [f"{host}:{flags['port']}" for host in _tf_hosts(job, task)] for role, task in tasks.items() if task
+        role: [f"{host}:{flags['port']}" for host in _tf_hosts(job, task)]
+        for role, task in tasks.items()
+        if task
     }
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
@@ -311,7 +357,10 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 def _tf_hosts(job: DefaultedJob, task: VolcanoTask) -> list[str]:
     subdomain = as_string(task.spec.get("subdomain")) or job.name
     hostname = as_string(task.spec.get("hostname"))
-    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MAX_NAMED_HOSTS))]
+    return [
+        f"{hostname or job.pod_name(task, i)}.{subdomain}"
+        for i in range(min(task.replicas, MAX_NAMED_HOSTS))
+    ]
 
 
 def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
@@ -322,7 +371,10 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         existing_rank = string_map(task.metadata.get("annotations")).get("hccl/rankIndex")
         rank_variables = [
-            e for c in as_mappings(spec.get("containers")) for e in as_mappings(c.get("env")) if e.get("name") == "RANK"
+            e
+            for c in as_mappings(spec.get("containers"))
+            for e in as_mappings(c.get("env"))
+            if e.get("name") == "RANK"
         ]
         if existing_rank is not None:
             return spec
@@ -331,7 +383,9 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         elif task.name == flags["master"]:
             annotations["hccl/rankIndex"] = str(index)
         elif task.name == flags["worker"]:
-            annotations["hccl/rankIndex"] = str(index + (master_task.replicas if master_task else 0))
+            annotations["hccl/rankIndex"] = str(
+                index + (master_task.replicas if master_task else 0)
+            )
         return spec
 
     return PluginEffect(change, notes=notes)
@@ -354,7 +408,10 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     )
     head = job.task(flags["head"])
     if head is None:
-        return PluginEffect(notes=notes, failure=f"plugin ray: no task is named {flags['head']!r}: no pod is created")
+        return PluginEffect(
+            notes=notes,
+            failure=f"plugin ray: no task is named {flags['head']!r}: no pod is created",
+        )
     port_flags = (("gcs", "port"), ("dashboard", "dashboardPort"), ("client-server", "clientPort"))
     ports = [{"name": name, "containerPort": flags[flag]} for name, flag in port_flags]
 
@@ -365,11 +422,17 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         target = flags["headContainer"]
 
         def add(container: Json) -> Json:
-            return templates.with_items(container, "ports", ports) if container.get("name") == target else container
+            return (
+                templates.with_items(container, "ports", ports)
+                if container.get("name") == target
+                else container
+            )
 
         return templates.with_containers(spec, add, init=False)
 
-    note = "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"
+    note = (
+        "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"
+    )
     return PluginEffect(change, notes=(*notes, note))
 
 

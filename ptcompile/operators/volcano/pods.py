@@ -8,7 +8,14 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts, unreadable_names
+from ptcompile.kinds.pods import (
+    ExpandedRole,
+    Expansion,
+    PodView,
+    Shares,
+    template_parts,
+    unreadable_names,
+)
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -41,13 +48,24 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     Volcano runs its plugins in random order for each pod; here they run in the order of their names.
     """
     job = read_job(manifest, request)
-    plugins = {name: PLUGINS[name](job, args) for name, args in sorted(job.plugins.items()) if name in PLUGINS}
+    plugins = {
+        name: PLUGINS[name](job, args)
+        for name, args in sorted(job.plugins.items())
+        if name in PLUGINS
+    }
     changes = [p.change for p in plugins.values() if p.change]
     job_annotations = string_map(nested_map(manifest, "metadata").get("annotations"))
-    roles = tuple(_expand_task(job, task, _base_spec(job, task), changes, job_annotations) for task in job.tasks)
+    roles = tuple(
+        _expand_task(job, task, _base_spec(job, task), changes, job_annotations)
+        for task in job.tasks
+    )
     notes = [note for p in plugins.values() for note in p.notes]
-    notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
-    if "RestartPod" in _actions(job.spec) and not has_feature("volcano-kept-group", request.versions):
+    notes.extend(
+        f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS
+    )
+    if "RestartPod" in _actions(job.spec) and not has_feature(
+        "volcano-kept-group", request.versions
+    ):
         notes.append(RESTART_POD_HANGS)
     failures = tuple(p.failure for p in plugins.values() if p.failure)
     failures += unreadable_names([task.source for task in job.tasks])
@@ -74,12 +92,23 @@ def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
         )
         for i, t in enumerate(as_mappings(spec.get("tasks")))
     )
-    plugins = {str(name): as_strings(args) for name, args in nested_map(spec, "plugins").items() if args is not None}
+    plugins = {
+        str(name): as_strings(args)
+        for name, args in nested_map(spec, "plugins").items()
+        if args is not None
+    }
     if _NEED_SVC & plugins.keys():
         plugins.setdefault("svc", [])
     if "mpi" in plugins:
         plugins.setdefault("ssh", [])
-    return DefaultedJob(object_name(manifest), namespace_of(manifest), spec, tasks, plugins, request.versions.volcano)
+    return DefaultedJob(
+        object_name(manifest),
+        namespace_of(manifest),
+        spec,
+        tasks,
+        plugins,
+        request.versions.volcano,
+    )
 
 
 _MAX_SIMULATED_TASKS = 256
@@ -89,16 +118,23 @@ _MAX_SIMULATED_TASKS = 256
 def is_crowded(manifest: Json, versions: Versions) -> bool:
     """Return whether the svc plugin gives each pod the hosts of more tasks than rules examine."""
     tasks = as_mappings(nested_map(manifest, "spec").get("tasks"))
-    return len(tasks) > _MAX_SIMULATED_TASKS and "svc" in read_job(manifest, KindContext(versions=versions)).plugins
+    return (
+        len(tasks) > _MAX_SIMULATED_TASKS
+        and "svc" in read_job(manifest, KindContext(versions=versions)).plugins
+    )
 
 
 def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
     """Return a task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
     spec: JsonDict = dict(task.spec)
     spec["schedulerName"] = (
-        as_string(spec.get("schedulerName")) or as_string(job.spec.get("schedulerName")) or "volcano"
+        as_string(spec.get("schedulerName"))
+        or as_string(job.spec.get("schedulerName"))
+        or "volcano"
     )
-    priority = as_string(spec.get("priorityClassName")) or as_string(job.spec.get("priorityClassName"))
+    priority = as_string(spec.get("priorityClassName")) or as_string(
+        job.spec.get("priorityClassName")
+    )
     if priority:
         spec["priorityClassName"] = priority
     if spec.get("hostNetwork") is True and not as_string(spec.get("dnsPolicy")):
@@ -147,7 +183,9 @@ def _expand_task(
             namespace=job.namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=templates.cluster_host_name(hostname or name, subdomain, job.namespace) if has_dns else None,
+            dns=templates.cluster_host_name(hostname or name, subdomain, job.namespace)
+            if has_dns
+            else None,
             labels={**labels, f"{_PREFIX}task-index": str(index), **_partition_label(task, index)},
             annotations={**annotations, f"{_PREFIX}task-index": str(index), **added_annotations},
             spec=spec,
@@ -215,7 +253,11 @@ def _pod_group(job: DefaultedJob) -> Json:
 
 def gang_scheduler(manifest: Json) -> str:
     """Return `volcano`, or "" if another scheduler places the pods (Volcano 1.16; the webhook's default is volcano)."""
-    return "volcano" if nested_map(manifest, "spec").get("schedulerName", "volcano") == "volcano" else ""
+    return (
+        "volcano"
+        if nested_map(manifest, "spec").get("schedulerName", "volcano") == "volcano"
+        else ""
+    )
 
 
 _RESTART_ACTIONS = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
@@ -267,7 +309,14 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
 
 
 def _task_named(spec: Json, role: str) -> Json:
-    return next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
+    return next(
+        (
+            task
+            for i, task in enumerate(as_mappings(spec.get("tasks")))
+            if _task_name(task, i) == role
+        ),
+        {},
+    )
 
 
 def _policies_for(spec: Json, task: Json) -> Sequence[Json]:
@@ -307,19 +356,29 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
     policies = _policies_for(spec, task)
     if exit_code is None:
         event, action = _answer_to_loss(policies)
-        return _policy_retry(spec, event, action) if action else (Retry("pod", None, "job", "no policy"),)
-    if (as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always") == "Never":
+        return (
+            _policy_retry(spec, event, action)
+            if action
+            else (Retry("pod", None, "job", "no policy"),)
+        )
+    if (
+        as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always"
+    ) == "Never":
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
     action = _first_action(policies, "TaskFailed", None)
     most = _max_retry(task) if action else 0
-    in_place = kubelet_retry(most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy")
+    in_place = kubelet_retry(
+        most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy"
+    )
     return (in_place, *_policy_retry(spec, "TaskFailed", action))
 
 
 def _first_action(policies: Sequence[Json], event: str, exit_code: int | None) -> str:
     """Return the action of the first policy for an event or an exit status, or ""."""
     for policy in policies:
-        if {event, "*"} & set(events_of(policy)) or (exit_code is not None and policy.get("exitCode") == exit_code):
+        if {event, "*"} & set(events_of(policy)) or (
+            exit_code is not None and policy.get("exitCode") == exit_code
+        ):
             return as_string(policy.get("action"))
     return ""
 
@@ -336,13 +395,20 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
         name = _task_name(task, i)
-        yield Template(("spec", "tasks", i, "template"), task.get("template"), name, as_int(task.get("replicas")))
+        yield Template(
+            ("spec", "tasks", i, "template"),
+            task.get("template"),
+            name,
+            as_int(task.get("replicas")),
+        )
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield which tasks are created when those that they depend on are ready."""
     tasks = [*indexed_mappings(nested_map(manifest, "spec").get("tasks"))]
-    depends = {index: as_strings(nested_map(task, "dependsOn").get("name")) for index, task in tasks}
+    depends = {
+        index: as_strings(nested_map(task, "dependsOn").get("name")) for index, task in tasks
+    }
     exist = sum(as_int(task.get("replicas")) for index, task in tasks if not depends[index])
     for index, task in tasks:
         for first in depends[index]:
@@ -356,9 +422,15 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     """
     tasks = nested_map(manifest, "spec").get("tasks")
     limit = limits().roles
-    if not (isinstance(tasks, list) and len(tasks) > limit and "svc" in nested_map(manifest, "spec", "plugins")):
+    if not (
+        isinstance(tasks, list)
+        and len(tasks) > limit
+        and "svc" in nested_map(manifest, "spec", "plugins")
+    ):
         return None
-    message = f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
+    message = (
+        f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
+    )
     help = "merge tasks that are alike, or remove the plugin svc"
     return problem_at("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
@@ -371,13 +443,19 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         name = _task_name(task, i)
         pod = nested_map(task, "template", "spec")
         yield from (f"{name} {sentence}" for sentence in restart_sentences(pod, "Always"))
-        yield from (f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies")))
+        yield from (
+            f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies"))
+        )
     policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
-    if not any({"PodFailed", "*"} & set(events_of(policy)) or policy.get("exitCode") for policy in _all_policies(spec)):
+    if not any(
+        {"PodFailed", "*"} & set(events_of(policy)) or policy.get("exitCode")
+        for policy in _all_policies(spec)
+    ):
         yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
     elif tasks and all(
-        as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks
+        as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never"
+        for task in tasks
     ):
         yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
     yield from _describe_evictions(spec, tasks)
@@ -385,10 +463,14 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
     max_retry = _max_retry(spec)
     yield f"maxRetry {max_retry}: " + (
-        "restarts are unlimited" if max_retry == 2**31 - 1 else "the restart with that number fails the job instead"
+        "restarts are unlimited"
+        if max_retry == 2**31 - 1
+        else "the restart with that number fails the job instead"
     )
     if spec.get("ttlSecondsAfterFinished") is not None:
-        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
+        yield from limit_sentences(
+            {"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job"
+        )
 
 
 def _task_name(task: Json, i: int) -> str:
@@ -406,7 +488,9 @@ def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
     for name, held in named_tasks:
         if _first_action(held, "TaskCompleted", None) == "CompleteJob":
             yield f"{name}: a process that exits 0 on SIGTERM completes the job when its node is drained"
-    recreated_alone = [name for name, held in named_tasks if not _first_action(held, "PodEvicted", None)]
+    recreated_alone = [
+        name for name, held in named_tasks if not _first_action(held, "PodEvicted", None)
+    ]
     if recreated_alone:
         prefix = "" if len(recreated_alone) == len(tasks) else f"{', '.join(recreated_alone)}: "
         yield f"{prefix}no policy for PodEvicted: {_NO_POLICY.text}"

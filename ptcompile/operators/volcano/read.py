@@ -47,11 +47,15 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     elif "pytorch" not in plugins:
         listed = ", ".join(sorted(plugins)) or "none"
         why = f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it is not a torch job"
-        yield unreadable_object("volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch")
+        yield unreadable_object(
+            "volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch"
+        )
         return
     if flags["master"] not in task_names:
         why = f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
-        yield unreadable_object("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
+        yield unreadable_object(
+            "volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin"
+        )
         return
     yield _read_job(spec, tasks, task_names, flags)
 
@@ -65,7 +69,11 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
     """Return the index of the only task that may train with torch, or None if there are several or none."""
     if not _OTHER_LAUNCHERS.isdisjoint(plugins):
         return None
-    launched = [index for index, task in enumerate(tasks) if any(launcher in str(task) for launcher in _LAUNCHERS)]
+    launched = [
+        index
+        for index, task in enumerate(tasks)
+        if any(launcher in str(task) for launcher in _LAUNCHERS)
+    ]
     candidates = [0] if len(tasks) == 1 else launched
     return candidates[0] if len(candidates) == 1 else None
 
@@ -76,10 +84,16 @@ def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
     return [task for task in launched if pod_count(task.get("replicas")) == 1]
 
 
-def _read_one_task(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], first: int) -> Read:
+def _read_one_task(
+    spec: Json, tasks: Sequence[Json], task_names: Sequence[str], first: int
+) -> Read:
     """Return a job whose nodes are the pods of one task, without the pytorch plugin."""
     pods = _read_role("node", first, tasks)
-    others = [_read_role(name, index, tasks, trains=False) for index, name in enumerate(task_names) if index != first]
+    others = [
+        _read_role(name, index, tasks, trains=False)
+        for index, name in enumerate(task_names)
+        if index != first
+    ]
     names = {**changed_names(container=pods.main).get("names", {}), "task": task_names[first]}
     fields = {"nodes": max(1, pods.replicas), "names": names, **_job_fields(spec)}
     return Read("volcano", (pods, *others), fields)
@@ -87,7 +101,9 @@ def _read_one_task(spec: Json, tasks: Sequence[Json], task_names: Sequence[str],
 
 def _job_fields(spec: Json) -> JsonDict:
     policy = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
-    queueing = without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
+    queueing = without_empty(
+        {"queue": spec.get("queue"), "priority": spec.get("priorityClassName")}
+    )
     return {"runPolicy": policy, **queueing, **_min_available(spec.get("minAvailable"))}
 
 
@@ -97,12 +113,16 @@ def _is_single_pod(tasks: Sequence[Json]) -> bool:
 
 def _parse_flags(arguments: Any) -> dict[str, str]:
     parts = (
-        as_string(argument).lstrip("-").partition("=") for argument in arguments or () if isinstance(argument, str)
+        as_string(argument).lstrip("-").partition("=")
+        for argument in arguments or ()
+        if isinstance(argument, str)
     )
     return _FLAGS | {name: value for name, _, value in parts if name in _FLAGS and value}
 
 
-def _read_job(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flags: dict[str, str]) -> Read:
+def _read_job(
+    spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flags: dict[str, str]
+) -> Read:
     training_roles: list[ReadRole] = []
     for role in ("master", "worker"):
         if flags[role] in task_names:
@@ -131,5 +151,11 @@ def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = T
     path: Path = ("spec", "tasks", index, "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
     return ReadRole(
-        role, pod_count(task.get("replicas")), template, path, main, restart_policy(template, "Always"), trains
+        role,
+        pod_count(task.get("replicas")),
+        template,
+        path,
+        main,
+        restart_policy(template, "Always"),
+        trains,
     )

@@ -19,7 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    LauncherName = Literal["accelerate", "deepspeed", "composer", "colossalai", "llamafactory-cli", "swift", "axolotl"]
+    LauncherName = Literal[
+        "accelerate", "deepspeed", "composer", "colossalai", "llamafactory-cli", "swift", "axolotl"
+    ]
 
 
 _NOTHING: Mapping[str, str] = {}
@@ -55,19 +57,34 @@ class Launcher(NamedTuple):
 
 def _launcher(row: Json) -> Launcher:
     """Return a launcher of the table."""
-    sets = {field: frozenset(row[field]) for field in ("programs", "verbs", "modules", "flags") if field in row}
-    beginnings = {field: tuple(row[field]) for field in ("machine_options", "machine_variables") if field in row}
+    sets = {
+        field: frozenset(row[field])
+        for field in ("programs", "verbs", "modules", "flags")
+        if field in row
+    }
+    beginnings = {
+        field: tuple(row[field])
+        for field in ("machine_options", "machine_variables")
+        if field in row
+    }
     return Launcher(**{**row, **sets, **beginnings})
 
 
 LAUNCHERS: dict[str, Launcher] = {
-    name: _launcher(row) for name, row in load_table("simulator/launchers/launchers.json")["launchers"].items()
+    name: _launcher(row)
+    for name, row in load_table("simulator/launchers/launchers.json")["launchers"].items()
 }
 """The launchers besides torchrun, by name."""
 _BY_PROGRAM = {
-    program: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for program in launcher.programs
+    program: cast("LauncherName", name)
+    for name, launcher in LAUNCHERS.items()
+    for program in launcher.programs
 }
-_BY_MODULE = {module: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for module in launcher.modules}
+_BY_MODULE = {
+    module: cast("LauncherName", name)
+    for name, launcher in LAUNCHERS.items()
+    for module in launcher.modules
+}
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
@@ -75,7 +92,9 @@ def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
     first = argv[0].rpartition("/")[2]
     if first.startswith("python") and "-m" in argv:
         index = argv.index("-m") + 1
-        if index >= len(argv) or not all(argument.startswith("-") for argument in argv[1 : index - 1]):
+        if index >= len(argv) or not all(
+            argument.startswith("-") for argument in argv[1 : index - 1]
+        ):
             return None
         by_module = _BY_MODULE.get(argv[index])
         return None if by_module is None else (by_module, index + 1)
@@ -116,16 +135,24 @@ def module_of(command: Sequence[str]) -> str | None:
         return None
     launcher = LAUNCHERS[start[0]]
     given, entry = read_arguments(option_table(launcher), command[start[1] :])
-    return entry[0] if entry and any(option.name in ("module", "module-mode") for option in given) else None
+    return (
+        entry[0]
+        if entry and any(option.name in ("module", "module-mode") for option in given)
+        else None
+    )
 
 
-def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+def resolve_options(
+    name: str, options: Mapping[str, str], env: Mapping[str, str]
+) -> dict[str, str]:
     """Return the options, completed from the environment.
 
     The number of nodes or of processes per node is computed from the world size if it divides evenly.
     """
     launcher = LAUNCHERS[name]
-    from_env = {option: env[variable] for option, variable in launcher.variables.items() if variable in env}
+    from_env = {
+        option: env[variable] for option, variable in launcher.variables.items() if variable in env
+    }
     resolved = {**launcher.defaults, **from_env, **options}
     total = atoi(resolved.get("num-processes", resolved.get("world-size", "")))
     nodes = atoi(resolved.get("nnodes", ""))
@@ -151,5 +178,9 @@ def read_config(text: str) -> Mapping[str, str]:
     on the command line win.
     """
     torchrun_names = {name: option for option, name in LAUNCHERS["accelerate"].names.items()}
-    settings = {match[1].replace("_", "-"): match[2].strip("'\"") for match in _setting(text[: 1 << 16])}
-    return {torchrun_names[name]: value for name, value in settings.items() if name in torchrun_names}
+    settings = {
+        match[1].replace("_", "-"): match[2].strip("'\"") for match in _setting(text[: 1 << 16])
+    }
+    return {
+        torchrun_names[name]: value for name, value in settings.items() if name in torchrun_names
+    }

@@ -37,7 +37,9 @@ class GivenOption(NamedTuple):
     """Spellings that an ambiguous prefix could mean."""
 
 
-def read_arguments(table: OptionTable, arguments: Sequence[str]) -> tuple[tuple[GivenOption, ...], tuple[str, ...]]:
+def read_arguments(
+    table: OptionTable, arguments: Sequence[str]
+) -> tuple[tuple[GivenOption, ...], tuple[str, ...]]:
     """Return the options, and the arguments from the script on."""
     given: list[GivenOption] = []
     index = 0

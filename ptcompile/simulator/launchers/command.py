@@ -90,7 +90,9 @@ def container_invocation(
 def starts_launcher(pod: Json) -> bool:
     """Return whether the first container of a pod starts a launcher, as far as its command line tells."""
     container = next(iter(as_mappings(nested_map(pod, "spec").get("containers"))), {})
-    invocation = container_invocation(as_strings(container.get("command")), as_strings(container.get("args")), {})
+    invocation = container_invocation(
+        as_strings(container.get("command")), as_strings(container.get("args")), {}
+    )
     return invocation.launcher not in ("command", "image")
 
 
@@ -135,10 +137,14 @@ def _surest(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellComm
     return next(command for command in commands if (command.file, command.start) == place)
 
 
-def _command_invocation(command: ShellCommand, script: Script, env: Mapping[str, str]) -> Invocation:
+def _command_invocation(
+    command: ShellCommand, script: Script, env: Mapping[str, str]
+) -> Invocation:
     """Return what a command of a script starts."""
     inner = unwrap(command.words)
-    set_here = {name: text_of(value) for name, value in command.variables.items() if value is not None}
+    set_here = {
+        name: text_of(value) for name, value in command.variables.items() if value is not None
+    }
     if len(set_here) < len(command.variables):
         env = {name: value for name, value in env.items() if name not in command.variables}
     variables = ChainMap({**set_here, **inner.env}, env)  # type: ignore[arg-type]  # read only
@@ -148,7 +154,9 @@ def _command_invocation(command: ShellCommand, script: Script, env: Mapping[str,
         literals=_options_with(command, lambda argument: argument.has_literal_dollar),
         doubt=command.doubt or script.unread,
         changed_by=command.changed_by,
-        changed=_options_with(command, lambda argument: any(piece.kind == "assumed" for piece in argument.value)),
+        changed=_options_with(
+            command, lambda argument: any(piece.kind == "assumed" for piece in argument.value)
+        ),
     )
 
 
@@ -173,19 +181,25 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         if interpreter == "-m" or basename(interpreter).startswith("python"):
             program = f"{basename(interpreter)} {program}"
         options, entry = _parse_torchrun_options(arguments)
-        return Invocation("torchrun", options, entry, env, arguments=tuple(arguments), program=program)
+        return Invocation(
+            "torchrun", options, entry, env, arguments=tuple(arguments), program=program
+        )
     if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
         return _program_invocation(started, env)
     launcher = launchers.launcher_of(argv)
     if launcher is not None:
         options, _ = launchers.parse_options(launcher[0], argv[launcher[1] :])
-        return Invocation(launcher[0], options, tuple(argv), env, arguments=tuple(argv[launcher[1] :]))
+        return Invocation(
+            launcher[0], options, tuple(argv), env, arguments=tuple(argv[launcher[1] :])
+        )
     name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])
         # torchtune 0.6, _cli/run.py: any option of torchrun makes it start torchrun
         starter: ProcessStarter = "torchrun" if options else "tune"
-        return Invocation(starter, options, entry, env, arguments=tuple(argv[2:]), program="tune run")
+        return Invocation(
+            starter, options, entry, env, arguments=tuple(argv[2:]), program="tune run"
+        )
     if name == "ray" and argv[1:2] == ["start"]:
         return Invocation("ray", parse_ray_start(argv[2:]), tuple(argv), env)
     if name in _OTHER_LAUNCHERS:
@@ -199,7 +213,10 @@ def _axolotl_launcher(argv: Sequence[str]) -> list[str] | None:
     passed = list(argv[argv.index("--") + 1 :]) if "--" in argv else []
     for index, option in enumerate(options):
         name, _, value = option.partition("=")
-        if name == "--launcher" and (value or "".join(options[index + 1 : index + 2])) == "torchrun":
+        if (
+            name == "--launcher"
+            and (value or "".join(options[index + 1 : index + 2])) == "torchrun"
+        ):
             return ["torchrun", *passed, "-m", "axolotl.cli.train"]
     return None
 
@@ -209,7 +226,9 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
-        if basename(argument) in TORCHRUN_PROGRAMS and (index == 0 or not _expects_value(argv[index - 1])):
+        if basename(argument) in TORCHRUN_PROGRAMS and (
+            index == 0 or not _expects_value(argv[index - 1])
+        ):
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
@@ -238,9 +257,17 @@ def entry_arguments(launch: Invocation) -> tuple[str, ...]:
     arguments = launch.entry
     if launch.launcher == "torchrun" and launch.options.get("module"):
         return ("-m", *arguments)
-    if launch.launcher != "command" or not arguments or not basename(arguments[0]).startswith("python"):
+    if (
+        launch.launcher != "command"
+        or not arguments
+        or not basename(arguments[0]).startswith("python")
+    ):
         return arguments
     index = 1
-    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] not in ("-m", "-c"):
+    while (
+        index < len(arguments)
+        and arguments[index].startswith("-")
+        and arguments[index] not in ("-m", "-c")
+    ):
         index += 2 if arguments[index] in _PYTHON_WITH_VALUE else 1
     return arguments[index:]

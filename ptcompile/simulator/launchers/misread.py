@@ -42,7 +42,15 @@ _has_inner_option = Pattern(r"[^\0]--[A-Za-z]").search
 _find_options = Pattern(r"--([A-Za-z][\w-]*)").finditer
 
 _COUNTS = (
-    *("nnodes", "nproc-per-node", "num-processes", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
+    *(
+        "nnodes",
+        "nproc-per-node",
+        "num-processes",
+        "rdzv-backend",
+        "rdzv-endpoint",
+        "rdzv-id",
+        "rdzv-conf",
+    ),
     *("standalone", "max-restarts", "hostfile", "no-ssh"),
 )
 """Options by torchrun's names that no script is likely to have itself."""
@@ -69,7 +77,11 @@ def launch_words(launch: Invocation) -> tuple[tuple[GivenOption, ...], tuple[str
 def misread_word(launch: Invocation) -> MisreadWord | None:
     """Return the first word by which a launch certainly does not start what was meant, or None."""
     arguments = launch.arguments
-    module = _unknown_module(launch.program.split() or launch.entry) if launch.program != launch.launcher else None
+    module = (
+        _unknown_module(launch.program.split() or launch.entry)
+        if launch.program != launch.launcher
+        else None
+    )
     if module is not None or not arguments:
         return module or _unknown_program(launch.entry[:1])
     given, entry = launch_words(launch)
@@ -102,9 +114,13 @@ def misplaced_options(launch: Invocation) -> tuple[str, ...]:
     before = {option.name for option in given}
     written_names = [word.partition("=")[0] for word in entry[1:] if word.startswith("--")]
     own_names = [(written, written[2:].replace("_", "-")) for written in written_names]
-    misplaced = [(written, own[name]) for written, name in own_names if name in own and name not in before]
+    misplaced = [
+        (written, own[name]) for written, name in own_names if name in own and name not in before
+    ]
     names = [name for _, name in misplaced if name not in _ADDRESSES]
-    is_told = launch.program != "tune run" and all(variable_of(launch.launcher, name) in launch.env for name in names)
+    is_told = launch.program != "tune run" and all(
+        variable_of(launch.launcher, name) in launch.env for name in names
+    )
     # the launcher may have what it needs from a variable, and the only option after the script may be the script's
     if not names or (is_told and len(misplaced) == 1):
         return ()
@@ -118,7 +134,9 @@ def _own_names(launch: Invocation) -> dict[str, str]:
     launcher = LAUNCHERS.get(launch.launcher)
     if launcher is None:
         return {name: name for name in (*_COUNTS, *_ADDRESSES) if name in OPTIONS}
-    return {own: name for name, own in launcher.names.items() if name in _COUNTS or name in _ADDRESSES}
+    return {
+        own: name for name, own in launcher.names.items() if name in _COUNTS or name in _ADDRESSES
+    }
 
 
 def _unknown_module(words: Sequence[str]) -> MisreadWord | None:
@@ -150,7 +168,11 @@ def _look_alike(launch: Invocation, words: Sequence[str]) -> MisreadWord | None:
         if match is None:
             continue
         if _is_space(match[0]):
-            return MisreadWord(word, f"{word!r} is one word: {_sign(match[0])} separates none", "write a space, U+0020")
+            return MisreadWord(
+                word,
+                f"{word!r} is one word: {_sign(match[0])} separates none",
+                "write a space, U+0020",
+            )
         if _is_dashed(word):
             message = f"{_program(launch)} takes {word!r} as the script: it begins with {_sign(match[0])}, no hyphen"
             return MisreadWord(word, message, "write two hyphens, --")
@@ -170,7 +192,9 @@ def _sign(sign: str) -> str:
     return f"U+{ord(sign):04X} ({name(sign, 'a control character').lower()})"
 
 
-def _glued(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]) -> MisreadWord | None:
+def _glued(
+    launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]
+) -> MisreadWord | None:
     """Return an option or a script with another option of the launcher at its end, for want of a space."""
     launcher = LAUNCHERS.get(launch.launcher)
     own = OPTIONS if launcher is None else {*launcher.names.values(), *launcher.flags}
@@ -178,7 +202,9 @@ def _glued(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str
         for match in _find_options(value):
             if match.start() and match[1].replace("_", "-") in own:
                 message = f"{value!r} is one word: {_program(launch)} reads no {match[0]} in it"
-                return MisreadWord(value, message, f"write a space before {match[0]}, outside of quotes")
+                return MisreadWord(
+                    value, message, f"write a space before {match[0]}, outside of quotes"
+                )
     return None
 
 
@@ -194,7 +220,9 @@ def _valued_switch(launch: Invocation, given: Sequence[GivenOption]) -> MisreadW
     return None
 
 
-def _answer(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]) -> MisreadWord | None:
+def _answer(
+    launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]
+) -> MisreadWord | None:
     """Return the word after a switch that the launcher takes as the script, because a switch has no value."""
     last = given[-1] if given else None
     if not entry or entry[0].endswith(".py") or not is_literal(entry[0]):
@@ -204,12 +232,22 @@ def _answer(launch: Invocation, given: Sequence[GivenOption], entry: Sequence[st
     is_other = not names.isdisjoint({"module", "no-python", "m", "module-mode", "command-mode"})
     has_script = any(following.endswith(".py") for following in entry[1:])
     is_answer = _is_answer(word) is not None and (not is_other or has_script)
-    is_value = "." not in word and "/" not in word and not is_other and has_script and bool(misplaced_options(launch))
+    is_value = (
+        "." not in word
+        and "/" not in word
+        and not is_other
+        and has_script
+        and bool(misplaced_options(launch))
+    )
     if not (is_answer or is_value):
         return None
     message = f"{_program(launch)} takes {word!r} as the script"
     if last is None or last.value is not None:
         return MisreadWord(word, message, f"remove {word}")
     is_off = word.lower() in ("false", "no", "off", "0")
-    help_text = f"remove {last.written} {word}" if is_off else f"remove {word}: {last.written} alone switches it on"
+    help_text = (
+        f"remove {last.written} {word}"
+        if is_off
+        else f"remove {word}: {last.written} alone switches it on"
+    )
     return MisreadWord(word, f"{last.written} takes no value: {message}", help_text)

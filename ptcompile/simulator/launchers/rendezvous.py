@@ -116,7 +116,9 @@ class Rendezvous(NamedTuple):
 def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
     """Return the rendezvous of a launch in its environment, in a container with this many accelerators."""
     uses_torchrun = launch.launcher in ("torchrun", "tune")
-    if uses_torchrun or (launch.launcher == "image" and any(name.startswith("PET_") for name in env)):
+    if uses_torchrun or (
+        launch.launcher == "image" and any(name.startswith("PET_") for name in env)
+    ):
         return _torchrun_rendezvous(launch, env, devices)
     if launch.launcher in launchers.LAUNCHERS:
         return _launcher_rendezvous(launch, env, devices)
@@ -124,27 +126,41 @@ def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> 
     if launch.launcher != "ray":
         return from_env
     return from_env._replace(
-        backend="ray", endpoint=cluster_address(launch.options, env), nodes=None, node_rank=AT_RENDEZVOUS
+        backend="ray",
+        endpoint=cluster_address(launch.options, env),
+        nodes=None,
+        node_rank=AT_RENDEZVOUS,
     )
 
 
 def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
     options = {
-        name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value)) for name, value in DEFAULTS.items()
+        name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value))
+        for name, value in DEFAULTS.items()
     }
-    notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
+    notes = (
+        [_IGNORES_PET_VARIABLES[launch.launcher]]
+        if launch.launcher in _IGNORES_PET_VARIABLES
+        else []
+    )
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
     if launch.program == "tune run" and not options["rdzv-endpoint"]:
         standalone = "1"  # torchtune 0.6, _cli/run.py: --master-addr is not looked at
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
-        notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
+        notes.append(
+            f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}"
+        )
     elif standalone != "0":
         options |= STANDALONE
     if launch.program.endswith("hyperpodrun"):
         # The agent (hyperpod-elastic-agent 1.1, run.py) takes no other backend, and the operator tells it the rest.
-        options |= {"rdzv-backend": "hyperpod", "rdzv-endpoint": "", "nnodes": env.get("NNODES", options["nnodes"])}
+        options |= {
+            "rdzv-backend": "hyperpod",
+            "rdzv-endpoint": "",
+            "nnodes": env.get("NNODES", options["nnodes"]),
+        }
     backend = options["rdzv-backend"]
     endpoint = options["rdzv-endpoint"]
     is_static = backend == "static"
@@ -152,7 +168,9 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         endpoint = f"{options['master-addr']}:{options['master-port']}"
     nodes = _parse_nodes(options["nnodes"])
     if nodes is None:
-        notes.append(_why_not("nnodes", options["nnodes"], "is neither a number above 0 nor MIN:MAX"))
+        notes.append(
+            _why_not("nnodes", options["nnodes"], "is neither a number above 0 nor MIN:MAX")
+        )
     processes, processes_text, process_notes = _parse_processes(options["nproc-per-node"], devices)
     return Rendezvous(
         launcher=launch.launcher,
@@ -181,7 +199,9 @@ def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     backend = options.get("rdzv-backend", "static")
     host = options.get("master-addr", "")
     port = options.get("master-port", "29500")
-    processes, processes_text, _ = _parse_processes(options.get("nproc-per-node", "auto" if devices else ""), devices)
+    processes, processes_text, _ = _parse_processes(
+        options.get("nproc-per-node", "auto" if devices else ""), devices
+    )
     return from_env._replace(
         backend=backend,
         endpoint=f"{host}:{port}" if host else "",
@@ -194,18 +214,36 @@ def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     )
 
 
-def _single_node(launch: Invocation, from_env: Rendezvous, options: Mapping[str, str], devices: int) -> Rendezvous:
+def _single_node(
+    launch: Invocation, from_env: Rendezvous, options: Mapping[str, str], devices: int
+) -> Rendezvous:
     """Return the rendezvous of a launcher that starts processes in its own pod only."""
     launcher = launchers.LAUNCHERS[launch.launcher]
-    if launcher.variables.get("nnodes") is not None:  # it passes no other machines on: torchrun's defaults apply
+    if (
+        launcher.variables.get("nnodes") is not None
+    ):  # it passes no other machines on: torchrun's defaults apply
         from_env = from_env._replace(
-            backend="none", endpoint="", nodes=(1, 1), node_rank="0", options={"nnodes": "1", **options}
+            backend="none",
+            endpoint="",
+            nodes=(1, 1),
+            node_rank="0",
+            options={"nnodes": "1", **options},
         )
-    if launch.launcher not in ("accelerate", "deepspeed", "llamafactory-cli", "swift", "colossalai"):
+    if launch.launcher not in (
+        "accelerate",
+        "deepspeed",
+        "llamafactory-cli",
+        "swift",
+        "colossalai",
+    ):
         return from_env
     count = options.get("num-processes", "") or options.get("nproc-per-node", "")
     processes, text, _ = _parse_processes(count, devices) if count else (None, "", [])
-    return from_env if processes is None else from_env._replace(processes=processes, processes_text=text)
+    return (
+        from_env
+        if processes is None
+        else from_env._replace(processes=processes, processes_text=text)
+    )
 
 
 def variable_of(name: str, option: str) -> str:
@@ -231,14 +269,26 @@ def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str
     """Return the processes per node (None if unknown), their text, and notes."""
     number = atoi(text)
     if number is not None:
-        return number, text, [] if number > 0 else [f"torchrun starts nothing: nproc-per-node is {text}"]
+        return (
+            number,
+            text,
+            [] if number > 0 else [f"torchrun starts nothing: nproc-per-node is {text}"],
+        )
     if text in _PER_DEVICE and devices:
         return devices, f"{devices} ({text}: one for each device)", []
     if text == "cpu" or (text == "auto" and not devices):
         text_for_cores = f"number of the host's cores ({text})"
-        return None, text_for_cores, [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"]
+        return (
+            None,
+            text_for_cores,
+            [f"nproc-per-node {text} counts the host's cores, not the container's CPU limit"],
+        )
     if text in ("gpu", "xpu"):
-        return None, f"number of devices ({text})", ["torchrun does not start without a device to count"]
+        return (
+            None,
+            f"number of devices ({text})",
+            ["torchrun does not start without a device to count"],
+        )
     return None, text, [_why_not("nproc-per-node", text, "is not a known value")]
 
 
@@ -259,7 +309,11 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     is_alone = not address and world_size is None
     nodes = (world_size, world_size) if world_size is not None and world_size > 0 else None
     endpoint = f"{address}:{port}" if address and port else address
-    notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
+    notes = (
+        [_IGNORES_PET_VARIABLES[launch.launcher]]
+        if launch.launcher in _IGNORES_PET_VARIABLES
+        else []
+    )
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts one process")
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
@@ -271,7 +325,9 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
         nodes=(1, 1) if is_alone else nodes,
         node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
         processes=None if launch.launcher in _IGNORES_PET_VARIABLES else 1,
-        processes_text=f"decided by {launch.launcher}" if launch.launcher in _IGNORES_PET_VARIABLES else "1",
+        processes_text=f"decided by {launch.launcher}"
+        if launch.launcher in _IGNORES_PET_VARIABLES
+        else "1",
         max_restarts="0",
         options={"nnodes": env.get("WORLD_SIZE", "1")},
         notes=tuple(notes),

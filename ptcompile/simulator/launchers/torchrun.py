@@ -40,7 +40,9 @@ def _check_boolean(value: str) -> str | None:
 
 
 def _check_one_of(*accepted: str) -> Callable[[str], str | None]:
-    return lambda value: None if value.strip().lower() in accepted else f"must be {' or '.join(accepted)}"
+    return lambda value: (
+        None if value.strip().lower() in accepted else f"must be {' or '.join(accepted)}"
+    )
 
 
 def _accept_any(_value: str) -> str | None:
@@ -61,7 +63,11 @@ _DYNAMIC_OPTIONS = {
 
 BACKEND_OPTIONS: dict[str, dict[str, Callable[[str], str | None]]] = {
     "static": {"timeout": _check_integer},
-    "c10d": {**_DYNAMIC_OPTIONS, "is_host": _check_boolean, "store_type": _check_one_of("tcp", "file")},
+    "c10d": {
+        **_DYNAMIC_OPTIONS,
+        "is_host": _check_boolean,
+        "store_type": _check_one_of("tcp", "file"),
+    },
     "etcd": {
         "timeout": _check_integer,
         "last_call_timeout": _check_integer,
@@ -75,7 +81,9 @@ BACKEND_OPTIONS: dict[str, dict[str, Callable[[str], str | None]]] = {
 }
 """The options of each backend, with a function that returns why torchrun would reject a value."""
 
-CONF_OPTIONS = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options))
+CONF_OPTIONS = tuple(
+    dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options)
+)
 """Options that at least one backend reads."""
 
 
@@ -85,7 +93,9 @@ def why_not_option(name: str, value: str, backend: str | None) -> str | None:
 
     torchrun strips whitespace around names and values.
     """
-    readers = [BACKEND_OPTIONS.get(backend, {})] if backend is not None else BACKEND_OPTIONS.values()
+    readers = (
+        [BACKEND_OPTIONS.get(backend, {})] if backend is not None else BACKEND_OPTIONS.values()
+    )
     check = next((options[name.strip()] for options in readers if name.strip() in options), None)
     return check(value.strip()) if check else None
 
@@ -154,7 +164,9 @@ SWITCHES = ("standalone", "module", "no-python", "run-path", "virtual-local-rank
 """Options without a value. torchrun parses their variables with int()."""
 
 TORCHRUN = OptionTable(
-    OPTIONS, frozenset({*SWITCHES, "use-env", "help"}), {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
+    OPTIONS,
+    frozenset({*SWITCHES, "use-env", "help"}),
+    {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"},
 )
 """The options as argparse reads them."""
 
@@ -163,7 +175,14 @@ WITHOUT_VARIABLE = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
 
 TORCHRUN_PROGRAMS: dict[str, tuple[str, ...]] = {
     "torchrun": (),
-    "ft_launcher": ("--ft-", "--ft_", "--fault-tol", "--fault_tol", "--ignore-missing-fault", "--ignore_missing_fault"),
+    "ft_launcher": (
+        "--ft-",
+        "--ft_",
+        "--fault-tol",
+        "--fault_tol",
+        "--ignore-missing-fault",
+        "--ignore_missing_fault",
+    ),
     "hyperpodrun": (
         *("--server", "--pre-train", "--pre_train", "--post-train", "--post_train"),
         *("--inprocess", "--shutdown-signal", "--shutdown-timeout"),
@@ -189,7 +208,11 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
             index += 0 if "=" in argument or argument.startswith(_EXTENSION_FLAGS) else 1
             continue
         kept.append(argument)
-        if "=" not in argument and option_name(argument) not in TORCHRUN.flags and index < len(arguments):
+        if (
+            "=" not in argument
+            and option_name(argument) not in TORCHRUN.flags
+            and index < len(arguments)
+        ):
             kept.append(arguments[index])
             index += 1
     return [*kept, *arguments[index:]]
@@ -248,7 +271,9 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     bracketed = stripped.startswith("[") and stripped.endswith("]")
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     host = host if colon or bracketed else port
-    if colon and (not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16):
+    if colon and (
+        not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16
+    ):
         return f"{port!r} is not a port"
     bare_host = host.removeprefix("[").removesuffix("]")
     if not _host(bare_host):

@@ -37,7 +37,9 @@ _GAP = r"(?:\s|\\n){1,8}"
 _netrc = Pattern(
     rf"\b(?:machine|login|default){_GAP}(?:[^\s\\]{{1,256}}{_GAP}){{0,3}}password{_GAP}(?P<value>[^\s\"'\\]+)"
 )
-_python_login = Pattern(r"\bwandb\.login\([^)\n]{0,128}?\bkey[ \t]{0,2}=[ \t]{0,2}\\?[\"'](?P<value>[^\"'\\\n]+)")
+_python_login = Pattern(
+    r"\bwandb\.login\([^)\n]{0,128}?\bkey[ \t]{0,2}=[ \t]{0,2}\\?[\"'](?P<value>[^\"'\\\n]+)"
+)
 _aws_configure = Pattern(
     rf"\baws[ \t]{{1,4}}configure[ \t]{{1,4}}set[ \t]{{1,4}}(?:[\w.-]{{1,64}}\.)?"
     rf"aws_(?:secret_access_key|session_token)[ \t]{{1,4}}{_PASSWORD}"
@@ -52,7 +54,10 @@ def command_intervals(text: str) -> Iterator[tuple[int, int]]:
     """Yield the intervals of passwords and tokens that a script hands to a program, also references to variables."""
     for match in _command.finditer(text):
         offset = match.start("arguments")
-        yield from ((offset + start, offset + end) for start, end in _arguments(match["program"], match["arguments"]))
+        yield from (
+            (offset + start, offset + end)
+            for start, end in _arguments(match["program"], match["arguments"])
+        )
     patterns = [_here_string, _piped, _netrc, _python_login, _aws_configure]
     if "auths" in text:
         patterns.append(_registry_login)
@@ -79,10 +84,14 @@ def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
         rest = arguments[offset:]
         if program in ("wandb", "vault"):
             words = (match for match in _argument.finditer(rest) if not _is_option(match["value"]))
-            yield from ((offset + match.start("value"), offset + match.end("value")) for match in [*words][:1])
+            yield from (
+                (offset + match.start("value"), offset + match.end("value"))
+                for match in [*words][:1]
+            )
         else:
             yield from (
-                (offset + match.start("value"), offset + match.end("value")) for match in _option.finditer(rest)
+                (offset + match.start("value"), offset + match.end("value"))
+                for match in _option.finditer(rest)
             )
 
 

@@ -41,7 +41,13 @@ def masker_of(objects: Iterable[object]) -> Masker | None:
     """Return a function that masks the secrets of these objects in messages or other programs' output; None without
     secrets.
     """
-    return masker(text for data in objects for secret in secrets_of(data) if secret.searched for text in secret.texts())
+    return masker(
+        text
+        for data in objects
+        for secret in secrets_of(data)
+        if secret.searched
+        for text in secret.texts()
+    )
 
 
 def masker(secrets: Iterable[str]) -> Masker | None:
@@ -49,7 +55,9 @@ def masker(secrets: Iterable[str]) -> Masker | None:
     secrets.
     """
     locate = occurrences(secrets)
-    return None if locate is None else lambda text: without_parts(text, locate(text), lambda _: MASK)
+    return (
+        None if locate is None else lambda text: without_parts(text, locate(text), lambda _: MASK)
+    )
 
 
 def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
@@ -70,7 +78,9 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
         help=problem.help and mask(problem.help),
         fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )
-    return masked, tuple(MASK if path[: end + 1] in secrets.keys else part for end, part in enumerate(path))
+    return masked, tuple(
+        MASK if path[: end + 1] in secrets.keys else part for end, part in enumerate(path)
+    )
 
 
 def _document_secrets(document: Document) -> _DocumentSecrets:
@@ -121,9 +131,9 @@ class _DocumentSecrets:
     def _siblings_below(self, parent: Path) -> list[SecretScalar]:
         if parent not in self._siblings:
             candidates = self._by_place.get(parent, ())
-            self._siblings[parent] = [secret for secret in candidates if len(secret.path) <= len(parent) + 2][
-                :_MAX_SIBLINGS
-            ]
+            self._siblings[parent] = [
+                secret for secret in candidates if len(secret.path) <= len(parent) + 2
+            ][:_MAX_SIBLINGS]
         return self._siblings[parent]
 
 
@@ -183,7 +193,8 @@ def masked_lines(
         if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
             intervals.setdefault(index, []).extend(parts)
     masked = [
-        _mask_line(line, intervals[number], fill) if number in intervals else line for number, line in enumerate(lines)
+        _mask_line(line, intervals[number], fill) if number in intervals else line
+        for number, line in enumerate(lines)
     ]
     return _mask_unreadable(masked, readable)
 
@@ -209,7 +220,9 @@ def _may_contain_secrets(text: str) -> bool:
 
 def _mask_line(line: str, intervals: Iterable[TextInterval], fill: str) -> str:
     return without_parts(
-        line, merge_intervals(intervals), lambda secret: MASK[: len(secret)] + fill * (len(secret) - len(MASK))
+        line,
+        merge_intervals(intervals),
+        lambda secret: MASK[: len(secret)] + fill * (len(secret) - len(MASK)),
     )
 
 
@@ -222,11 +235,16 @@ def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[
     if intervals:
         find = finder(texts)
         for index, (start, end) in _line_intervals(lines, span):
-            intervals += [(index, (start + first, start + last)) for first, last in find(lines[index][start:end])]
+            intervals += [
+                (index, (start + first, start + last))
+                for first, last in find(lines[index][start:end])
+            ]
     return intervals
 
 
-def _intervals_in_order(lines: list[str], span: Span, texts: Iterable[str]) -> list[tuple[int, TextInterval]]:
+def _intervals_in_order(
+    lines: list[str], span: Span, texts: Iterable[str]
+) -> list[tuple[int, TextInterval]]:
     """Return where the lines of a span contain these texts one after the other; empty if one is missing."""
     intervals: list[tuple[int, TextInterval]] = []
     ranges = _line_intervals(lines, span)

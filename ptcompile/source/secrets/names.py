@@ -22,7 +22,9 @@ _SERVICES = (
     "HF", "HUGGINGFACE", "HUGGING_FACE", "HUGGING_FACE_HUB", "GITHUB", "GH", "GITLAB", "WANDB", "NEPTUNE", "NPM",
     "SLACK", "VAULT",
 )  # fmt: skip
-_SERVICE_CREDENTIALS = frozenset(f"{service}_{what}" for service in _SERVICES for what in ("TOKEN", "KEY"))
+_SERVICE_CREDENTIALS = frozenset(
+    f"{service}_{what}" for service in _SERVICES for what in ("TOKEN", "KEY")
+)
 
 
 def is_credential(name: str) -> bool:
@@ -110,10 +112,14 @@ _DOUBTFUL = Pattern(
 
 _SWITCHES = frozenset({"true", "false", "none", "null"})
 _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
-_plain_match = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
+_plain_match = Pattern(
+    rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]"
+).fullmatch
 """Words, numbers, and marks such as `</s>` and `[PAD]`, which no generated credential looks like."""
 
-_number_match = Pattern(r"[+-]?\d{1,8}(?:[._]\d{1,8}){0,3}(?:[eE][+-]?\d{1,3}|[kKmMbBgGtT])?").fullmatch
+_number_match = Pattern(
+    r"[+-]?\d{1,8}(?:[._]\d{1,8}){0,3}(?:[eE][+-]?\d{1,3}|[kKmMbBgGtT])?"
+).fullmatch
 """Numbers such as `1e9`, `0.5` and `4k`."""
 
 
@@ -128,10 +134,16 @@ def is_secret(name: str, value: object = None) -> bool:
     """Return whether a name says that its value is a secret. Doubtful names need a value that looks like one."""
     category = _category(name)
     if category == "secret":
-        return not _is_path(value) if normalize_name(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
+        return (
+            not _is_path(value)
+            if normalize_name(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD"))
+            else True
+        )
     if value is None or category == "plain":
         return False
-    return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
+    return not isinstance(value, bool | int | float) and not (
+        isinstance(value, str) and _is_harmless(value)
+    )
 
 
 @bounded_cache(16384)
@@ -140,7 +152,11 @@ def _category(name: str) -> Literal["secret", "doubtful", "plain"]:
     if _PUBLIC.search(normalized) is not None:
         return "plain"
     if _SECRET.search(normalized) is not None:
-        return "secret" if is_credential(normalized) or _ORDINARY.search(normalized) is None else "doubtful"
+        return (
+            "secret"
+            if is_credential(normalized) or _ORDINARY.search(normalized) is None
+            else "doubtful"
+        )
     return "plain" if _DOUBTFUL.search(normalized) is None else "doubtful"
 
 

@@ -33,7 +33,9 @@ def masked_python(text: str) -> list[str] | None:
             _mask(lines, node)
     for name, value in _named_values(tree):
         for node in _texts(value):
-            if name.lower() != "key" and is_secret(name, node.value if isinstance(node, ast.Constant) else None):
+            if name.lower() != "key" and is_secret(
+                name, node.value if isinstance(node, ast.Constant) else None
+            ):
                 _mask(lines, node)
     shown = [mask_formats(line.decode(errors="replace").removesuffix("\r")) for line in lines]
     for number in comments:
@@ -59,7 +61,9 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         elif isinstance(node, ast.arguments):
             positional = [argument.arg for argument in (*node.posonlyargs, *node.args)]
             yield from zip(reversed(positional), reversed(node.defaults), strict=False)
-            yield from zip((argument.arg for argument in node.kwonlyargs), node.kw_defaults, strict=True)
+            yield from zip(
+                (argument.arg for argument in node.kwonlyargs), node.kw_defaults, strict=True
+            )
 
 
 def _name_of(node: ast.expr | None) -> str:
@@ -73,7 +77,9 @@ def _name_of(node: ast.expr | None) -> str:
 
 def _texts(node: ast.AST | None) -> Iterator[ast.expr]:
     """Yield the texts of which an expression consists, without those inside of calls and of dicts."""
-    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)):
+    if isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    ):
         yield node
     elif isinstance(node, ast.BinOp | ast.BoolOp | ast.IfExp | ast.List | ast.Tuple | ast.Set):
         for child in ast.iter_child_nodes(node):

@@ -72,7 +72,16 @@ _REFERENCE_FIELDS = frozenset(
 )
 _ENV = frozenset({"env", "envs", "environment", "envvars", "variables"})
 _TABLES = frozenset(
-    {"annotations", "podannotations", "parameters", "stringdata", "data", "binarydata", "options", "volumeattributes"}
+    {
+        "annotations",
+        "podannotations",
+        "parameters",
+        "stringdata",
+        "data",
+        "binarydata",
+        "options",
+        "volumeattributes",
+    }
 )
 """Mappings other than variables whose keys users choose."""
 _NAMES = ("name", "key", "header", "nmae", "naem")
@@ -111,7 +120,11 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
         _add_arguments(value, path, secrets)
         option: str | None = None
         for index, item in enumerate(value):
-            if option is not None and isinstance(item, str | int | float) and gives_secret(option, str(item)):
+            if (
+                option is not None
+                and isinstance(item, str | int | float)
+                and gives_secret(option, str(item))
+            ):
                 _add_leaves(item, (*path, index), option, secrets)
             option = option_name(item)
             _walk(item, (*path, index), parent, secrets)
@@ -119,7 +132,9 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
         _walk_mapping(value, path, parent, secrets)
 
 
-def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: dict[Path, SecretScalar]) -> None:
+def _walk_mapping(
+    mapping: Mapping[Any, Any], path: Path, parent: str, secrets: dict[Path, SecretScalar]
+) -> None:
     """Add the secrets of a mapping; entirely secret values first, so that they are not searched for parts."""
     kind = str(mapping.get("kind")).strip().casefold()
     table = parent.casefold()
@@ -127,14 +142,21 @@ def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: 
     for key, inner in mapping.items():
         name = str(key)
         value_path = (*path, key)
-        if kind == "secret" and name not in _IDENTITY and path[-1:] != ("ownerReferences",) and _is_object(mapping):
+        if (
+            kind == "secret"
+            and name not in _IDENTITY
+            and path[-1:] != ("ownerReferences",)
+            and _is_object(mapping)
+        ):
             _add_leaves(inner, value_path, None, secrets)
         elif kind == "secret" and name == "metadata" and isinstance(inner, Mapping):
             _add_last_applied(inner, value_path, secrets)
         elif entry_name is not None and (table in _ENV or _is_value(name.strip().casefold())):
             if name.strip().casefold() not in _NAMES:
                 _add_leaves(inner, value_path, entry_name, secrets)
-        elif _names_secret(name, inner, table) or (path[-2:-1] == ("auths",) and name in _REGISTRY_LOGIN):
+        elif _names_secret(name, inner, table) or (
+            path[-2:-1] == ("auths",) and name in _REGISTRY_LOGIN
+        ):
             _add_leaves(inner, value_path, name, secrets)
         elif has_secret_format(name):
             secrets[(*value_path, _KEY)] = SecretScalar(value_path, name, None, True, is_key=True)
@@ -163,7 +185,9 @@ def _is_object(mapping: Mapping[Any, Any]) -> bool:
     return "name" not in mapping
 
 
-def _add_last_applied(metadata: Mapping[Any, Any], path: Path, secrets: dict[Path, SecretScalar]) -> None:
+def _add_last_applied(
+    metadata: Mapping[Any, Any], path: Path, secrets: dict[Path, SecretScalar]
+) -> None:
     annotations = metadata.get("annotations")
     if isinstance(annotations, Mapping) and isinstance(text := annotations.get(_LAST_APPLIED), str):
         _add_leaves(text, (*path, "annotations", _LAST_APPLIED), None, secrets)
@@ -176,7 +200,9 @@ def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
     for key, inner in entry.items():
         if isinstance(inner, str) and str(key).strip().casefold() in _NAMES and len(inner) < 256:
             values = [v for k, v in entry.items() if k != key and not isinstance(v, Mapping)]
-            if is_secret(inner, next(iter(values), None)) or (table not in _ENV and "AUTHORIZATION" in inner.upper()):
+            if is_secret(inner, next(iter(values), None)) or (
+                table not in _ENV and "AUTHORIZATION" in inner.upper()
+            ):
                 return inner
     return None
 
@@ -189,12 +215,16 @@ def _names_secret(name: str, value: object, table: str) -> bool:
     return is_user_key or isinstance(value, str)
 
 
-def _add_leaves(value: object, path: Path, name: str | None, secrets: dict[Path, SecretScalar]) -> None:
+def _add_leaves(
+    value: object, path: Path, name: str | None, secrets: dict[Path, SecretScalar]
+) -> None:
     """Add all scalars of a value, except in references to where it is kept."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if inner is None and key not in REFERENCES:
-                secrets[(*path, key)] = SecretScalar((*path, key), str(key), None, True, is_key=True)
+                secrets[(*path, key)] = SecretScalar(
+                    (*path, key), str(key), None, True, is_key=True
+                )
             elif key not in REFERENCES or not isinstance(inner, Mapping):
                 _add_leaves(inner, (*path, key), name, secrets)
             elif key == "valueFrom" or not inner.keys() <= _REFERENCE_FIELDS:
@@ -206,7 +236,9 @@ def _add_leaves(value: object, path: Path, name: str | None, secrets: dict[Path,
     elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
         if isinstance(value, str) and is_reference(value):
             return
-        secrets[path] = SecretScalar(path, value, None, name is None or is_searched(name, str(value)))
+        secrets[path] = SecretScalar(
+            path, value, None, name is None or is_searched(name, str(value))
+        )
 
 
 def _add_copies(value: object, path: Path, locate: Any, secrets: dict[Path, SecretScalar]) -> None:
@@ -215,7 +247,9 @@ def _add_copies(value: object, path: Path, locate: Any, secrets: dict[Path, Secr
         existing = secrets.get(path)
         if (existing is None or existing.parts is not None) and (more := locate(value)):
             existing_parts = existing.parts if existing is not None and existing.parts else ()
-            secrets[path] = SecretScalar(path, value, tuple(merge_intervals([*more, *existing_parts])), True)
+            secrets[path] = SecretScalar(
+                path, value, tuple(merge_intervals([*more, *existing_parts])), True
+            )
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             _add_copies(inner, (*path, key), locate, secrets)
@@ -258,5 +292,8 @@ def _replace_secrets(value: Any, path: Path, masks: _Masks) -> Any:
         return value
     if isinstance(value, Mapping):
         masked_keys = {key: MASK if (*path, key) in masks.keys else key for key in value}
-        return {masked_keys[key]: _replace_secrets(item, (*path, key), masks) for key, item in value.items()}
+        return {
+            masked_keys[key]: _replace_secrets(item, (*path, key), masks)
+            for key, item in value.items()
+        }
     return [_replace_secrets(item, (*path, index), masks) for index, item in enumerate(value)]

@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.secret_formats import format_intervals, has_secret_format
 from ptcompile.source.secrets.commands import HINTS, command_intervals
-from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret, normalize_name
+from ptcompile.source.secrets.names import (
+    FIELDS,
+    MASK,
+    is_plain,
+    is_searched,
+    is_secret,
+    normalize_name,
+)
 
 TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
@@ -34,7 +41,9 @@ _call = Pattern(
     rf"\b(?:putenv|setenv|setdefault)\([ \t]{{0,3}}\\?[\"'](?P<name>\w{{1,80}})\\?[\"'],[ \t]{{0,3}}{_VALUE}"
 )
 """`os.environ.setdefault("HF_TOKEN", "...")`."""
-_option = Pattern(rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{0,80}})(?P<sign>=|[ \t]{{1,8}}(?!-)){_VALUE}")
+_option = Pattern(
+    rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{0,80}})(?P<sign>=|[ \t]{{1,8}}(?!-)){_VALUE}"
+)
 _header = Pattern(
     r"(?i)\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?"
     r"(?:(?:bearer|basic|token|digest)[ \t]{1,4})?(?P<value>[^\s\"'\\]+)"
@@ -128,11 +137,18 @@ def _named_values(text: str) -> Iterator[TextInterval]:
     for pattern in (_assignment, _option, _call):
         for match in pattern.finditer(text):
             start, end = match.span("value")
-            is_whole = pattern is _option and match["sign"] == "=" and match.start() == 0 and match.end() < len(text)
+            is_whole = (
+                pattern is _option
+                and match["sign"] == "="
+                and match.start() == 0
+                and match.end() < len(text)
+            )
             quoted = match["value"].lstrip("\\")[:1] in ("'", '"')
             if gives_secret(match["name"], match["value"].strip("\\'\"")):
                 yield (
-                    (start, len(text)) if is_whole and not quoted and "\n" not in text else _unquoted(text, start, end)
+                    (start, len(text))
+                    if is_whole and not quoted and "\n" not in text
+                    else _unquoted(text, start, end)
                 )
 
 
@@ -167,7 +183,9 @@ _CUT = 24
 
 def occurrences(secrets: Iterable[str]) -> Callable[[str], list[TextInterval]] | None:
     """Return a function that finds every secret in a text, also quoted or cut short, or None without secrets."""
-    all_forms = {form for secret in secrets for form in quoted_forms(secret) if len(form) >= MIN_SEARCHED}
+    all_forms = {
+        form for secret in secrets for form in quoted_forms(secret) if len(form) >= MIN_SEARCHED
+    }
     find = finder(all_forms)
 
     def locate(text: str) -> list[TextInterval]:
@@ -232,7 +250,10 @@ def _longest_prefix(secrets: Sequence[str], text: str, offset: int) -> int:
         size *= 2
         prefix = text[offset : offset + size]
         position = bisect_left(secrets, prefix)
-        common = max(_common_prefix(secret, prefix) for secret in secrets[max(0, position - 1) : position + 1])
+        common = max(
+            _common_prefix(secret, prefix)
+            for secret in secrets[max(0, position - 1) : position + 1]
+        )
         if common < size:
             return common
 
@@ -240,4 +261,6 @@ def _longest_prefix(secrets: Sequence[str], text: str, offset: int) -> int:
 def _common_prefix(a_text: str, b_text: str) -> int:
     """Return the length of the common prefix of two texts."""
     both = zip(a_text, b_text, strict=False)
-    return next((index for index, (a, b) in enumerate(both) if a != b), min(len(a_text), len(b_text)))
+    return next(
+        (index for index, (a, b) in enumerate(both) if a != b), min(len(a_text), len(b_text))
+    )

@@ -13,17 +13,33 @@ Json = dict[str, Any]
 
 
 def quota(hard: Json, name: str = "team", **spec: Any) -> Json:
-    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name},
+        "spec": {"hard": hard, **spec},
+    }
 
 
 def limit_range(*limits: Json, name: str = "small") -> Json:
-    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": name}, "spec": {"limits": list(limits)}}
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": name},
+        "spec": {"limits": list(limits)},
+    }
 
 
 def pod(*resources: Json, init: Json | None = None, **spec: Any) -> Json:
     """Return a Pod with one container per resources, and with an init container if `init` is given."""
-    containers = [{"name": f"c{i}", "image": "i", "resources": part} for i, part in enumerate(resources)]
-    inits = {} if init is None else {"initContainers": [{"name": "first", "image": "i", "resources": init}]}
+    containers = [
+        {"name": f"c{i}", "image": "i", "resources": part} for i, part in enumerate(resources)
+    ]
+    inits = (
+        {}
+        if init is None
+        else {"initContainers": [{"name": "first", "image": "i", "resources": init}]}
+    )
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -35,8 +51,18 @@ def pod(*resources: Json, init: Json | None = None, **spec: Any) -> Json:
 def job(resources: Json, pods: int = 2) -> Json:
     """Return an Indexed Job whose pods run at the same time."""
     template = {"spec": {**pod(resources)["spec"], "restartPolicy": "Never"}}
-    spec = {"completionMode": "Indexed", "completions": pods, "parallelism": pods, "backoffLimit": 0}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {**spec, "template": template}}
+    spec = {
+        "completionMode": "Indexed",
+        "completions": pods,
+        "parallelism": pods,
+        "backoffLimit": 0,
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {**spec, "template": template},
+    }
 
 
 def from_yaml(text: str) -> list[Json]:
@@ -46,7 +72,11 @@ def from_yaml(text: str) -> list[Json]:
 def rejections(*objects: Json, **options: Any) -> list[Diagnostic]:
     """Return the API server's findings about the last object."""
     found = ptcompile.lint(list(objects), webhooks=False, **options).diagnostics
-    return [one for one in found if one.document == len(objects) - 1 and one.authority == "kube-apiserver"]
+    return [
+        one
+        for one in found
+        if one.document == len(objects) - 1 and one.authority == "kube-apiserver"
+    ]
 
 
 def messages(*objects: Json, **options: Any) -> list[str]:

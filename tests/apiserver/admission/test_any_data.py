@@ -12,12 +12,17 @@ from tests import recorded
 from tests.strategies import mutated
 
 Json = dict[str, Any]
-STREAMS = [[*row["beside"], row["manifest"]] for row in list(recorded.rows("apiserver/admission/creates"))[::3]]
+STREAMS = [
+    [*row["beside"], row["manifest"]]
+    for row in list(recorded.rows("apiserver/admission/creates"))[::3]
+]
 
 
 @given(mutated(st.sampled_from([{"items": stream} for stream in STREAMS])))
 def test_changed_streams(stream: Json) -> None:
     objects = stream.get("items")
-    mappings = [item for item in objects if isinstance(item, dict)] if isinstance(objects, list) else []
+    mappings = (
+        [item for item in objects if isinstance(item, dict)] if isinstance(objects, list) else []
+    )
     for report in (ptcompile.lint(mappings), ptcompile.diff(copy.deepcopy(mappings), mappings)):
         assert all(one.message and one.stage for one in report.diagnostics)

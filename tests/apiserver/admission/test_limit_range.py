@@ -29,9 +29,9 @@ CPU = {"limits": {"cpu": "4"}}
 )  # fmt: skip
 def test_containers(limits: Json, resources: Json, expected: list[str] | None) -> None:
     found = messages(limit_range({"type": "Container", **limits}), pod(resources))
-    assert [message.removeprefix("spec.containers[0].resources").removeprefix(".") for message in found] == (
-        expected or []
-    )
+    assert [
+        message.removeprefix("spec.containers[0].resources").removeprefix(".") for message in found
+    ] == (expected or [])
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,23 @@ def test_pods(limits: Json, spec: Json, expected: list[str]) -> None:
 
 
 def test_defaults_count_for_the_pod() -> None:
-    limits = limit_range({"type": "Container", "default": {"cpu": 2}}, {"type": "Pod", "max": {"cpu": 3}})
+    limits = limit_range(
+        {"type": "Container", "default": {"cpu": 2}}, {"type": "Pod", "max": {"cpu": 3}}
+    )
     assert messages(limits, pod({}, {})) == ["spec: maximum cpu usage per Pod is 3, but limit is 4"]
 
 
 def test_claims() -> None:
-    limits = limit_range({"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "10Gi"}})
+    limits = limit_range(
+        {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "10Gi"}}
+    )
     spec: Json = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "11Gi"}}}
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": spec}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c"},
+        "spec": spec,
+    }
     assert messages(limits, claim) == [
         "spec.resources.requests.storage: maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 11Gi"
     ]
@@ -72,18 +81,24 @@ def test_pods_of_a_job_are_rejected_when_they_are_created() -> None:
 
 
 def test_the_strictest_of_several_counts_and_the_first_default() -> None:
-    first = limit_range({"type": "Container", "max": {"cpu": 8}, "default": {"memory": "1Gi"}}, name="a")
-    second = limit_range({"type": "Container", "max": {"cpu": 3}, "default": {"memory": "2Gi"}}, name="b")
+    first = limit_range(
+        {"type": "Container", "max": {"cpu": 8}, "default": {"memory": "1Gi"}}, name="a"
+    )
+    second = limit_range(
+        {"type": "Container", "max": {"cpu": 3}, "default": {"memory": "2Gi"}}, name="b"
+    )
     third = limit_range({"type": "Pod", "max": {"memory": "1Gi"}}, name="c")
-    assert [message.rpartition(": ")[2] for message in messages(first, second, third, pod(CPU))] == [
-        "maximum cpu usage per Container is 3, but limit is 4"
-    ]
+    assert [
+        message.rpartition(": ")[2] for message in messages(first, second, third, pod(CPU))
+    ] == ["maximum cpu usage per Container is 3, but limit is 4"]
 
 
 def test_many_defaults_for_many_containers_are_limited() -> None:
     defaults = {f"example.com/r{i}": "1" for i in range(3000)}
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(100)]
-    found = ptcompile.lint([limit_range({"type": "Container", "default": defaults}), *pods]).diagnostics
+    found = ptcompile.lint(
+        [limit_range({"type": "Container", "default": defaults}), *pods]
+    ).diagnostics
     assert "PTC591" in {one.code for one in found}
 
 
@@ -91,9 +106,18 @@ def test_many_defaults_for_many_containers_are_limited() -> None:
     "other",
     [
         {"metadata": {"name": "l", "namespace": "other"}},
-        {"spec": {"limits": [{"type": "Container", "max": {"cpu": 1}}, {"type": "Container", "min": {"cpu": 1}}]}},
+        {
+            "spec": {
+                "limits": [
+                    {"type": "Container", "max": {"cpu": 1}},
+                    {"type": "Container", "min": {"cpu": 1}},
+                ]
+            }
+        },
     ],
     ids=["another namespace", "a rejected LimitRange"],
 )
 def test_other_ranges_do_not_count(other: Json) -> None:
-    assert messages({**limit_range({"type": "Container", "max": {"cpu": 2}}), **other}, pod(CPU)) == []
+    assert (
+        messages({**limit_range({"type": "Container", "max": {"cpu": 2}}), **other}, pod(CPU)) == []
+    )

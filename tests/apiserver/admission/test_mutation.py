@@ -25,7 +25,9 @@ def pod(**spec: Any) -> Json:
 
 
 def test_the_annotation_of_limit_ranges() -> None:
-    limits: Json = {"limits": [{"type": "Container", "default": {"cpu": 1}}, {"type": "Pod", "max": {"cpu": 2}}]}
+    limits: Json = {
+        "limits": [{"type": "Container", "default": {"cpu": 1}}, {"type": "Pod", "max": {"cpu": 2}}]
+    }
     annotations = stored(pod(), obj("LimitRange", "v1", spec=limits))["metadata"]["annotations"]
     notes = "cpu request for container c; cpu limit for container c"
     assert annotations == {"kubernetes.io/limit-ranger": f"LimitRanger plugin set: {notes}"}
@@ -35,19 +37,26 @@ def test_a_service_account() -> None:
     account = obj("ServiceAccount", "v1", imagePullSecrets=[{"name": "s"}])
     spec = stored(pod(serviceAccountName="serviceaccount"), account)["spec"]
     assert (spec["imagePullSecrets"], spec["serviceAccount"]) == ([{"name": "s"}], "serviceaccount")
-    own = stored(pod(serviceAccountName="serviceaccount", imagePullSecrets=[{"name": "t"}]), account)["spec"]
+    own = stored(
+        pod(serviceAccountName="serviceaccount", imagePullSecrets=[{"name": "t"}]), account
+    )["spec"]
     assert own["imagePullSecrets"] == [{"name": "t"}]
 
 
 def test_the_priority_of_an_unknown_class_stays_absent() -> None:
     assert "priority" not in stored(pod(priorityClassName="x"))["spec"]
-    assert stored(pod(priorityClassName="system-node-critical"))["spec"]["priority"] == 2_000_001_000
+    assert (
+        stored(pod(priorityClassName="system-node-critical"))["spec"]["priority"] == 2_000_001_000
+    )
 
 
 def test_tolerations_of_failing_nodes() -> None:
     keys = [item["key"] for item in stored(pod())["spec"]["tolerations"]]
     assert keys == ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
-    for toleration in ({"operator": "Exists"}, {"key": "", "operator": "Exists", "effect": "NoExecute"}):
+    for toleration in (
+        {"operator": "Exists"},
+        {"key": "", "operator": "Exists", "effect": "NoExecute"},
+    ):
         assert len(stored(pod(tolerations=[toleration]))["spec"]["tolerations"]) == 1
 
 
@@ -56,10 +65,17 @@ def test_default_classes() -> None:
     fast = obj("StorageClass", "storage.k8s.io/v1", annotations={mark: "true"}, provisioner="p")
     claim = obj("PersistentVolumeClaim", "v1", spec={"accessModes": ["ReadWriteOnce"]})
     assert stored(claim, fast)["spec"]["storageClassName"] == "storageclass"
-    assert stored({**claim, "spec": {"storageClassName": ""}}, fast)["spec"]["storageClassName"] == ""
+    assert (
+        stored({**claim, "spec": {"storageClassName": ""}}, fast)["spec"]["storageClassName"] == ""
+    )
     assert "storageClassName" not in stored(claim)["spec"]
     assert stored(claim)["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
     mark = "ingressclass.kubernetes.io/is-default-class"
-    nginx = obj("IngressClass", "networking.k8s.io/v1", annotations={mark: "true"}, spec={"controller": "c.io/x"})
+    nginx = obj(
+        "IngressClass",
+        "networking.k8s.io/v1",
+        annotations={mark: "true"},
+        spec={"controller": "c.io/x"},
+    )
     ingress = obj("Ingress", "networking.k8s.io/v1", spec={})
     assert stored(ingress, nginx)["spec"]["ingressClassName"] == "ingressclass"

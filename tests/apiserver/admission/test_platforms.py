@@ -16,7 +16,11 @@ MODEL = "cloud.google.com/gke-accelerator"
 
 
 def profile(platform: str, **spec: Any) -> Json:
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"platform": platform, **spec}}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"platform": platform, **spec},
+    }
 
 
 def refused(platform: str, *manifests: Json) -> list[ptcompile.Diagnostic]:
@@ -25,7 +29,9 @@ def refused(platform: str, *manifests: Json) -> list[ptcompile.Diagnostic]:
 
 
 def with_spec(manifest: Json, **fields: Any) -> Json:
-    template = manifest["spec"] if manifest["kind"] == "Pod" else manifest["spec"]["template"]["spec"]
+    template = (
+        manifest["spec"] if manifest["kind"] == "Pod" else manifest["spec"]["template"]["spec"]
+    )
     template.update(fields)
     return manifest
 
@@ -46,33 +52,55 @@ def privileged(**context: Any) -> dict[str, Any]:
         (privileged(capabilities={"add": ["NET_BIND_SERVICE"]}), []),
         (privileged(runAsUser=1000), ["openshift"]),
         (privileged(runAsUser=1000680000), []),
-        (privileged(seccompProfile={"type": "Localhost", "localhostProfile": "a.json"}), ["openshift"]),
-        ({"volumes": [{"name": "d", "hostPath": {"path": "/data"}}]}, ["gke-autopilot", "openshift"]),
+        (
+            privileged(seccompProfile={"type": "Localhost", "localhostProfile": "a.json"}),
+            ["openshift"],
+        ),
+        (
+            {"volumes": [{"name": "d", "hostPath": {"path": "/data"}}]},
+            ["gke-autopilot", "openshift"],
+        ),
         ({"volumes": [{"name": "d", "hostPath": {"path": "/var/log/pods"}}]}, ["openshift"]),
         ({"volumes": [{"name": "d", "emptyDir": {}}]}, []),
         ({"nodeSelector": {"cloud.google.com/gke-nodepool": "gpus"}}, ["gke-autopilot"]),
         ({"nodeSelector": {"acme.io/team": "ml"}}, ["gke-autopilot"]),
         ({"nodeSelector": {"topology.kubernetes.io/zone": "us-central1-a"}}, []),
-        ({"nodeSelector": {"acme.io/team": "ml"}, "tolerations": [{"key": "acme.io/team", "operator": "Exists"}]}, []),
+        (
+            {
+                "nodeSelector": {"acme.io/team": "ml"},
+                "tolerations": [{"key": "acme.io/team", "operator": "Exists"}],
+            },
+            [],
+        ),
         ({"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}, ["gke-autopilot"]),
     ],
 )
 def test_fields(fields: dict[str, Any], platforms: list[str]) -> None:
     manifest = with_spec(job({}), **fields)
-    assert [platform for platform in ("gke-autopilot", "openshift") if refused(platform, manifest)] == platforms
+    assert [
+        platform for platform in ("gke-autopilot", "openshift") if refused(platform, manifest)
+    ] == platforms
 
 
 def test_autopilot_needs_the_model_of_a_gpu() -> None:
     limits = {"limits": {"nvidia.com/gpu": 1}}
     (finding,) = refused("gke-autopilot", job(limits))
-    assert (finding.severity, finding.stage, finding.authority) == ("error", "apply", "gke-autopilot")
+    assert (finding.severity, finding.stage, finding.authority) == (
+        "error",
+        "apply",
+        "gke-autopilot",
+    )
     assert refused("gke-autopilot", with_spec(job(limits), nodeSelector={MODEL: "nvidia-l4"})) == []
 
 
 def test_openshift_refuses_pods_and_not_their_jobs() -> None:
     host = {"hostNetwork": True}
-    assert [finding.stage for finding in refused("openshift", with_spec(job({}), **host))] == ["pod"]
-    assert [finding.stage for finding in refused("openshift", with_spec(pod({}), **host))] == ["apply"]
+    assert [finding.stage for finding in refused("openshift", with_spec(job({}), **host))] == [
+        "pod"
+    ]
+    assert [finding.stage for finding in refused("openshift", with_spec(pod({}), **host))] == [
+        "apply"
+    ]
 
 
 @pytest.mark.parametrize(("account", "count"), [("trainer", 0), ("default", 1)])
@@ -96,7 +124,10 @@ def test_what_is_stored() -> None:
     namespace = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": "ml", "annotations": {"openshift.io/sa.scc.uid-range": "1000680000/10000"}},
+        "metadata": {
+            "name": "ml",
+            "annotations": {"openshift.io/sa.scc.uid-range": "1000680000/10000"},
+        },
     }
     manifest = pod({})
     manifest["metadata"]["namespace"] = "ml"
@@ -112,7 +143,11 @@ def test_compile_reports_them_at_the_line_of_the_spec() -> None:
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
         "metadata": {"name": "t"},
-        "spec": {"image": "a:1", "script": "t.py", "resources": {"cpu": 8, "memory": "8Gi", "gpu": 1}},
+        "spec": {
+            "image": "a:1",
+            "script": "t.py",
+            "resources": {"cpu": 8, "memory": "8Gi", "gpu": 1},
+        },
     }
     result = ptcompile.compile(spec, cluster=profile("gke-autopilot", cloud="gke"), target="job")
     assert [(each.code, each.path) for each in result.diagnostics if each.code == "PTC156"] == [
@@ -133,7 +168,16 @@ def node(name: str, **labels: str) -> Json:
         ([node("gk3-auto-pool-2-9a-x1"), node("gk3-auto-pool-1-7b-x2")], "gke-autopilot"),
         ([node("gke-std-pool-1-7b-x2")], None),
         ([node("w1", **{"node.openshift.io/os_id": "rhcos"})], "openshift"),
-        ([{"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion", "metadata": {"name": "v"}}], "openshift"),
+        (
+            [
+                {
+                    "apiVersion": "config.openshift.io/v1",
+                    "kind": "ClusterVersion",
+                    "metadata": {"name": "v"},
+                }
+            ],
+            "openshift",
+        ),
         ([], None),
     ],
 )

@@ -31,7 +31,10 @@ def spec(context: Json | None = None, *, pod: Json | None = None, **container: A
 def reasons(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> list[str]:
     """Return the reasons with their paths."""
     pod_violations = violations(level, minor, body, meta or {})
-    return [f"{violation.reason} at {'.'.join(map(str, violation.path))}" for violation in pod_violations]
+    return [
+        f"{violation.reason} at {'.'.join(map(str, violation.path))}"
+        for violation in pod_violations
+    ]
 
 
 C = "spec.containers.0"
@@ -42,7 +45,10 @@ BASELINE: list[tuple[Json, str]] = [
     ),
     (spec(pod={"hostNetwork": True}), "host namespaces at spec.hostNetwork"),
     (spec(pod={"hostIPC": True}), "host namespaces at spec.hostIPC"),
-    (spec(pod={"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}), "hostPath volumes at spec.volumes.0.hostPath"),
+    (
+        spec(pod={"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}),
+        "hostPath volumes at spec.volumes.0.hostPath",
+    ),
     (spec(ports=[{"containerPort": 1, "hostPort": 1}]), f"hostPort at {C}.ports.0.hostPort"),
     (
         spec(livenessProbe={"httpGet": {"host": "127.0.0.1", "port": 1}}),
@@ -50,8 +56,14 @@ BASELINE: list[tuple[Json, str]] = [
     ),
     (spec({"privileged": True}), f"privileged at {C}.securityContext.privileged"),
     (spec({"procMount": "Unmasked"}), f"procMount at {C}.securityContext.procMount"),
-    (spec({"seLinuxOptions": {"user": "u"}}), f"seLinuxOptions at {C}.securityContext.seLinuxOptions.user"),
-    (spec({"seccompProfile": {"type": "Unconfined"}}), f"seccompProfile at {C}.securityContext.seccompProfile.type"),
+    (
+        spec({"seLinuxOptions": {"user": "u"}}),
+        f"seLinuxOptions at {C}.securityContext.seLinuxOptions.user",
+    ),
+    (
+        spec({"seccompProfile": {"type": "Unconfined"}}),
+        f"seccompProfile at {C}.securityContext.seccompProfile.type",
+    ),
     (
         spec({"appArmorProfile": {"type": "Unconfined"}}),
         f"forbidden AppArmor profile at {C}.securityContext.appArmorProfile.type",
@@ -70,8 +82,14 @@ RESTRICTED: list[tuple[Json, str]] = [
         spec({"allowPrivilegeEscalation": None}),
         f"allowPrivilegeEscalation != false at {C}.securityContext.allowPrivilegeEscalation",
     ),
-    (spec({"capabilities": None}), f"unrestricted capabilities at {C}.securityContext.capabilities.drop"),
-    (spec(pod={"volumes": [{"name": "v", "nfs": {}}]}), "restricted volume types at spec.volumes.0.nfs"),
+    (
+        spec({"capabilities": None}),
+        f"unrestricted capabilities at {C}.securityContext.capabilities.drop",
+    ),
+    (
+        spec(pod={"volumes": [{"name": "v", "nfs": {}}]}),
+        "restricted volume types at spec.volumes.0.nfs",
+    ),
     (spec({"runAsNonRoot": None}), f"runAsNonRoot != true at {C}.securityContext.runAsNonRoot"),
     (spec({"runAsUser": 0}), f"runAsUser=0 at {C}.securityContext.runAsUser"),
     (spec({"seccompProfile": None}), f"seccompProfile at {C}.securityContext.seccompProfile.type"),
@@ -85,7 +103,9 @@ RESTRICTED: list[tuple[Json, str]] = [
 def test_annotations_of_app_armor(value: str, forbidden: bool) -> None:
     key = "container.apparmor.security.beta.kubernetes.io/c"
     found = reasons("baseline", spec(), meta={"annotations": {key: value, "other": "unconfined"}})
-    assert found == ([f"forbidden AppArmor profile at metadata.annotations.{key}"] if forbidden else [])
+    assert found == (
+        [f"forbidden AppArmor profile at metadata.annotations.{key}"] if forbidden else []
+    )
 
 
 def test_every_level_accepts_a_hardened_pod() -> None:
@@ -104,8 +124,13 @@ def test_restricted(body: Json, expected: str) -> None:
 
 
 def test_pod_settings_apply_to_containers() -> None:
-    pod_fields = {"securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}}
-    assert reasons("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=pod_fields)) == []
+    pod_fields = {
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    }
+    assert (
+        reasons("restricted", spec({"runAsNonRoot": None, "seccompProfile": None}, pod=pod_fields))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +149,15 @@ def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
 
 @pytest.mark.parametrize(
     ("version", "minor"),
-    [("latest", 36), ("v1.25", 25), ("v1.5", 5), ("v1.99", 36), ("v1.x5", 36), ("v1.", 36), ("1.25", 36)],
+    [
+        ("latest", 36),
+        ("v1.25", 25),
+        ("v1.5", 5),
+        ("v1.99", 36),
+        ("v1.x5", 36),
+        ("v1.", 36),
+        ("1.25", 36),
+    ],
 )
 def test_version_of_a_level(version: str, minor: int) -> None:
     assert Level("baseline", version).minor((1, 36)) == minor
@@ -138,7 +171,8 @@ def test_restricted_never_unmasks_proc_since_1_35() -> None:
 
 def _namespace(**labels: str) -> str:
     rows = "".join(
-        f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}" for key, value in labels.items()
+        f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}"
+        for key, value in labels.items()
     )
     return f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n  labels:{rows}\n"
 
@@ -156,7 +190,11 @@ DEPLOYED = (
 
 def _lint(*texts: str, **options: Any) -> list[tuple[str, str, str]]:
     report = ptcompile.lint("---\n".join(texts), **options)
-    return [(d.severity, d.stage, ".".join(map(str, d.path))) for d in report.diagnostics if d.name == "pod-security"]
+    return [
+        (d.severity, d.stage, ".".join(map(str, d.path)))
+        for d in report.diagnostics
+        if d.name == "pod-security"
+    ]
 
 
 def test_a_pod_is_rejected_on_apply_and_a_template_later() -> None:
@@ -166,8 +204,12 @@ def test_a_pod_is_rejected_on_apply_and_a_template_later() -> None:
 
 
 def test_warn_and_audit_are_warnings_once() -> None:
-    assert _lint(_namespace(warn="baseline", audit="baseline"), BARE) == [("warning", "apply", "spec.hostIPC")]
-    assert _lint(_namespace(enforce="baseline", warn="baseline"), BARE) == [("error", "apply", "spec.hostIPC")]
+    assert _lint(_namespace(warn="baseline", audit="baseline"), BARE) == [
+        ("warning", "apply", "spec.hostIPC")
+    ]
+    assert _lint(_namespace(enforce="baseline", warn="baseline"), BARE) == [
+        ("error", "apply", "spec.hostIPC")
+    ]
 
 
 @pytest.mark.parametrize("labels", [{}, {"enforce": "privileged"}, {"warn": "nonsense"}])
@@ -196,14 +238,18 @@ def test_the_profile_sets_the_level_of_other_namespaces() -> None:
 
 def test_messages_of_the_server() -> None:
     report = ptcompile.lint(f"{_namespace(enforce='restricted')}---\n{BARE}")
-    assert 'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set ' in str(
-        [d.message for d in report.diagnostics]
+    assert (
+        'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set '
+        in str([d.message for d in report.diagnostics])
     )
 
 
 FULL = spec(
     {"capabilities": {"add": ["A"], "drop": ["ALL"]}, "seLinuxOptions": {"type": "t"}},
-    pod={"volumes": [{"name": "v", "hostPath": {}}], "securityContext": {"sysctls": [{"name": "s"}]}},
+    pod={
+        "volumes": [{"name": "v", "hostPath": {}}],
+        "securityContext": {"sysctls": [{"name": "s"}]},
+    },
     ports=[{"hostPort": 1}],
     livenessProbe={"httpGet": {"host": "h"}},
     lifecycle={"preStop": {"tcpSocket": {"host": "h"}}},

@@ -19,22 +19,39 @@ def policy(*validations: Json | str, rules: list[Json] | None = None, **spec: An
     checks = [{"expression": one} if isinstance(one, str) else one for one in validations]
     match = {"resourceRules": rules or [PODS], **spec.pop("match", {})}
     spec = {"matchConstraints": match, "validations": checks, **spec}
-    return {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "rule"}, "spec": spec}
+    return {
+        "apiVersion": API,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "rule"},
+        "spec": spec,
+    }
 
 
 def binding(*actions: str, **spec: Any) -> Json:
     spec = {"policyName": "rule", "validationActions": list(actions or ("Deny",)), **spec}
-    return {"apiVersion": API, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "bound"}, "spec": spec}
+    return {
+        "apiVersion": API,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "bound"},
+        "spec": spec,
+    }
 
 
 def findings(*objects: Json, **options: Any) -> list[Diagnostic]:
     found = ptcompile.lint(list(objects), **options).diagnostics
-    return [one for one in found if one.document == len(objects) - 1 and one.code in ("PTC594", "PTC595")]
+    return [
+        one
+        for one in found
+        if one.document == len(objects) - 1 and one.code in ("PTC594", "PTC595")
+    ]
 
 
 def denials(*objects: Json, **options: Any) -> list[str]:
     """Return what policies say of the last object, without their names."""
-    return [f"{one.severity}: {one.message.partition('request: ')[2] or one.message}" for one in findings(*objects)]
+    return [
+        f"{one.severity}: {one.message.partition('request: ')[2] or one.message}"
+        for one in findings(*objects)
+    ]
 
 
 NAMED = "ValidatingAdmissionPolicy 'rule' with binding 'bound'"
@@ -44,7 +61,12 @@ LATEST = "object.spec.containers.all(c, c.image != 'i')"
 def test_the_words_of_the_server() -> None:
     (found,) = findings(policy({"expression": LATEST, "message": "no latest"}), binding(), pod({}))
     assert found.message == f"{NAMED} denied request: no latest"
-    assert (found.severity, found.stage, found.authority, found.path) == ("error", "apply", "kube-apiserver", ())
+    assert (found.severity, found.stage, found.authority, found.path) == (
+        "error",
+        "apply",
+        "kube-apiserver",
+        (),
+    )
     assert found.help == "change the object as the policy in this file requires"
 
 
@@ -54,15 +76,34 @@ def test_the_words_of_the_server() -> None:
         ("true", []),
         ("false", ["error: failed expression: false"]),
         ({"expression": "false", "message": " m "}, ["error: m"]),
-        ({"expression": "false", "message": "m", "messageExpression": "'n ' + object.metadata.name"}, ["error: n p"]),
-        ({"expression": "false", "message": "m", "messageExpression": "string(object.nothing)"}, ["error: m"]),
+        (
+            {
+                "expression": "false",
+                "message": "m",
+                "messageExpression": "'n ' + object.metadata.name",
+            },
+            ["error: n p"],
+        ),
+        (
+            {"expression": "false", "message": "m", "messageExpression": "string(object.nothing)"},
+            ["error: m"],
+        ),
         ({"expression": "false", "message": "m", "messageExpression": "'a\\nb'"}, ["error: m"]),
-        ("object.nothing == 1", ["error: expression 'object.nothing == 1' resulted in error: no such key: nothing"]),
+        (
+            "object.nothing == 1",
+            ["error: expression 'object.nothing == 1' resulted in error: no such key: nothing"],
+        ),
         ("object.metadata.namespace == 'default' && request.namespace == 'default'", []),
         ("request.operation == 'CREATE' && request.name == 'p' && oldObject == null", []),
-        ("request.kind.kind == 'Pod' && request.resource.resource == 'pods' && request.kind.group == ''", []),
+        (
+            "request.kind.kind == 'Pod' && request.resource.resource == 'pods' && request.kind.group == ''",
+            [],
+        ),
         ("!has(object.metadata.labels)", []),
-        ("object.spec.containers.all(c, quantity(c.resources.limits.cpu).isLessThan(quantity('9')))", []),
+        (
+            "object.spec.containers.all(c, quantity(c.resources.limits.cpu).isLessThan(quantity('9')))",
+            [],
+        ),
         ("object.spec.containers[0].resources.limits.cpu == '8'", []),
     ],
 )
@@ -83,7 +124,11 @@ def test_validations(validation: Json | str, expected: list[str]) -> None:
 def test_actions(actions: tuple[str, ...], expected: list[str]) -> None:
     found = findings(policy("false"), binding(*actions), pod({}))
     assert [one.severity for one in found] == expected
-    assert all(one.message.startswith(f"Validation failed for {NAMED}: ") for one in found if one.severity == "warning")
+    assert all(
+        one.message.startswith(f"Validation failed for {NAMED}: ")
+        for one in found
+        if one.severity == "warning"
+    )
 
 
 def test_the_failure_policy_decides_about_errors_alone() -> None:
@@ -128,14 +173,27 @@ def test_rules(rules: list[Json], matched: bool) -> None:
         ({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "default"}}}, True),
         ({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "other"}}}, False),
         ({"namespaceSelector": {"matchLabels": {"team": "a"}}}, True),
-        ({"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}}, False),
+        (
+            {
+                "namespaceSelector": {
+                    "matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]
+                }
+            },
+            False,
+        ),
     ],
 )
 def test_selectors_of_policies_and_bindings(criteria: Json, matched: bool) -> None:
-    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "a"}}}
+    space = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": {"team": "a"}},
+    }
     labeled = {**pod({}), "metadata": {"name": "p", "labels": {"a": "b"}}}
     assert bool(denials(space, policy("false", match=criteria), binding(), labeled)) is matched
-    assert bool(denials(space, policy("false"), binding(matchResources=criteria), labeled)) is matched
+    assert (
+        bool(denials(space, policy("false"), binding(matchResources=criteria), labeled)) is matched
+    )
 
 
 def test_a_namespace_that_no_file_has() -> None:
@@ -157,7 +215,14 @@ def test_a_namespace_that_no_file_has() -> None:
 )
 def test_match_conditions(conditions: list[str], failure: str, expected: int) -> None:
     listed = [{"name": f"c{i}", "expression": text} for i, text in enumerate(conditions)]
-    assert len(denials(policy("false", matchConditions=listed, failurePolicy=failure), binding(), pod({}))) == expected
+    assert (
+        len(
+            denials(
+                policy("false", matchConditions=listed, failurePolicy=failure), binding(), pod({})
+            )
+        )
+        == expected
+    )
 
 
 def test_variables_are_computed_when_they_are_read() -> None:
@@ -173,11 +238,16 @@ def test_variables_are_computed_when_they_are_read() -> None:
     assert of("variables.count == 2 && 'i' in variables.images") == []
     assert of("variables.count == 2 || variables.broken == 1") == []
     assert of("variables.count == 3") == ["error: failed expression: variables.count == 3"]
-    assert 'composited variable "broken" fails to evaluate: no such key: nothing' in of("variables.broken == 1")[0]
+    assert (
+        'composited variable "broken" fails to evaluate: no such key: nothing'
+        in of("variables.broken == 1")[0]
+    )
 
 
 def test_many_variables_that_read_one_another() -> None:
-    chain = [{"name": f"v{i}", "expression": f"variables.v{i - 1} + 1" if i else "1"} for i in range(60)]
+    chain = [
+        {"name": f"v{i}", "expression": f"variables.v{i - 1} + 1" if i else "1"} for i in range(60)
+    ]
     assert denials(policy("variables.v59 == 60", variables=chain), binding(), pod({})) == []
     assert len(denials(policy("variables.v59 == 61", variables=chain), binding(), pod({}))) == 1
 
@@ -189,7 +259,11 @@ def test_a_variable_about_the_user() -> None:
     assert denials(policy("true || variables.allowed", variables=user), binding(), pod({})) == []
 
 
-CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "allowed", "labels": {"use": "policy"}}}
+CONFIG: Json = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "allowed", "labels": {"use": "policy"}},
+}
 PARAMS: Json = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}
 
 
@@ -226,14 +300,24 @@ def test_what_the_files_do_not_settle_is_a_note(expression: str) -> None:
     (found,) = findings(policy(expression), binding(), pod({}))
     assert (found.code, found.severity, found.authority) == ("PTC595", "note", "ptcompile")
     assert "was not evaluated: the files do not" in found.message
-    assert denials(policy(f"true || {expression}"), binding(), pod({})) == [] or "authorizer" in expression
+    assert (
+        denials(policy(f"true || {expression}"), binding(), pod({})) == []
+        or "authorizer" in expression
+    )
 
 
 def test_the_namespace_object() -> None:
-    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "a"}}}
+    space = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": {"team": "a"}},
+    }
     ruled = policy("namespaceObject.metadata.labels['team'] == 'b'")
     assert len(denials(space, ruled, binding(), pod({}))) == 1
-    assert denials(space, policy("namespaceObject.metadata.name == 'default'"), binding(), pod({})) == []
+    assert (
+        denials(space, policy("namespaceObject.metadata.name == 'default'"), binding(), pod({}))
+        == []
+    )
 
 
 def test_pods_of_a_job_are_denied_when_they_are_created() -> None:
@@ -260,7 +344,9 @@ spec:
 {apiVersion: example.com/v1, kind: Goose, metadata: {name: g}, spec: {size: 3}}
 """)
     geese = [{**PODS, "apiGroups": ["example.com"], "resources": ["geese"], "scope": "Cluster"}]
-    ruled = policy("object.spec.size < 3 && !has(request.namespace) && namespaceObject == null", rules=geese)
+    ruled = policy(
+        "object.spec.size < 3 && !has(request.namespace) && namespaceObject == null", rules=geese
+    )
     assert len(denials(definition, ruled, binding(), own)) == 1
     assert denials(definition, ruled, binding(), {**own, "spec": {"size": 2}}) == []
 
@@ -280,13 +366,13 @@ def test_objects_that_the_server_rejects_before() -> None:
 
 def test_steps_are_limited() -> None:
     """Neither one expression nor many policies take long; what was not evaluated is said."""
-    nested = (
-        "object.spec.containers.all(a, object.spec.containers.all(b, object.spec.containers.all(c, a.name != c.image)))"
-    )
+    nested = "object.spec.containers.all(a, object.spec.containers.all(b, object.spec.containers.all(c, a.name != c.image)))"
     costly = policy(nested)
     (found,) = findings(costly, binding(), pod(*[{}] * 120))
     assert (found.code, "steps" in found.message) == ("PTC595", True)
-    policies = [{**policy(LATEST.replace("'i'", "'j'")), "metadata": {"name": f"r{i}"}} for i in range(300)]
+    policies = [
+        {**policy(LATEST.replace("'i'", "'j'")), "metadata": {"name": f"r{i}"}} for i in range(300)
+    ]
     bindings = [{**binding(policyName=f"r{i}"), "metadata": {"name": f"b{i}"}} for i in range(300)]
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(300)]
     codes = {one.code for one in ptcompile.lint([*policies, *bindings, *pods]).diagnostics}

@@ -28,8 +28,14 @@ WRONG = "must not be provided in pod spec"
     [
         ({"priorityClassName": "high", "priority": 1000}, []),
         ({"priorityClassName": "high", "priority": 5}, ["error: computed 1000"]),
-        ({"priorityClassName": "high", "preemptionPolicy": "Never"}, ["error: computed PreemptLowerPriority"]),
-        ({"priorityClassName": "system-node-critical", "priority": 1}, ["error: computed 2000001000"]),
+        (
+            {"priorityClassName": "high", "preemptionPolicy": "Never"},
+            ["error: computed PreemptLowerPriority"],
+        ),
+        (
+            {"priorityClassName": "system-node-critical", "priority": 1},
+            ["error: computed 2000001000"],
+        ),
         ({"priorityClassName": "unknown", "priority": 1}, []),
         ({"priorityClassName": "unknown", "priority": 2 * 10**9}, ["error: "]),
         ({"priority": 7}, ["error: computed 0"]),
@@ -45,7 +51,9 @@ def test_pods(spec: Json, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "severity"), [({"priority": 7}, "warning"), ({"priority": 2 * 10**9}, "error")], ids=["may be", "never"]
+    ("spec", "severity"),
+    [({"priority": 7}, "warning"), ({"priority": 2 * 10**9}, "error")],
+    ids=["may be", "never"],
 )
 def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
     (found,) = rejections(pod({}, **spec))
@@ -54,7 +62,12 @@ def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
 
 @pytest.mark.parametrize(
     ("spec", "expected"),
-    [({"priority": 50}, 0), ({"priority": 0}, 1), ({"preemptionPolicy": "PreemptLowerPriority"}, 1), ({}, 0)],
+    [
+        ({"priority": 50}, 0),
+        ({"priority": 0}, 1),
+        ({"preemptionPolicy": "PreemptLowerPriority"}, 1),
+        ({}, 0),
+    ],
 )
 def test_the_default_class(spec: Json, expected: int) -> None:
     found = rejections(DEFAULT, pod({}, **spec))
@@ -70,5 +83,7 @@ def test_the_default_class_counts_for_quotas() -> None:
 
 def test_a_second_default_class() -> None:
     (found,) = rejections(DEFAULT, priority_class("other", 5, globalDefault=True))
-    assert found.message.endswith("PriorityClass usual is already marked as default. Only one default can exist")
+    assert found.message.endswith(
+        "PriorityClass usual is already marked as default. Only one default can exist"
+    )
     assert not rejections(HIGH, DEFAULT)

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 import ptcompile
-from tests.apiserver.admission.beside import Json, from_yaml, job, limit_range, messages, pod, quota, rejections
+from tests.apiserver.admission.beside import (
+    Json,
+    from_yaml,
+    job,
+    limit_range,
+    messages,
+    pod,
+    quota,
+    rejections,
+)
 
 CPU = {"limits": {"cpu": "4"}}
 
@@ -44,7 +53,11 @@ def test_pods(hard: Json, manifest: Json, expected: list[str]) -> None:
 
 
 def selecting(name: str, operator: str = "Exists", *values: str) -> Json:
-    expression = {"scopeName": name, "operator": operator, **({"values": list(values)} if values else {})}
+    expression = {
+        "scopeName": name,
+        "operator": operator,
+        **({"values": list(values)} if values else {}),
+    }
     return {"scopeSelector": {"matchExpressions": [expression]}}
 
 
@@ -60,7 +73,11 @@ ACROSS = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": 
         ({"scopes": ["BestEffort"]}, pod({"limits": {"nvidia.com/gpu": 1}}), pod(CPU)),
         ({"scopes": ["NotBestEffort"]}, pod(CPU), pod({})),
         ({"scopes": ["PriorityClass"]}, pod({}, priorityClassName="high"), pod({})),
-        (selecting("PriorityClass", "In", "high"), pod({}, priorityClassName="high"), pod({}, priorityClassName="low")),
+        (
+            selecting("PriorityClass", "In", "high"),
+            pod({}, priorityClassName="high"),
+            pod({}, priorityClassName="low"),
+        ),
         (selecting("PriorityClass", "NotIn", "high"), pod({}), pod({}, priorityClassName="high")),
         (selecting("PriorityClass", "DoesNotExist"), pod({}), pod({}, priorityClassName="high")),
         ({"scopes": ["CrossNamespacePodAffinity"]}, pod({}, affinity=ACROSS), pod({})),
@@ -81,11 +98,17 @@ def simple(kind: str, api_version: str = "v1", **fields: Any) -> Json:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "o"}, **fields}
 
 
-BALANCER = simple("Service", spec={"type": "LoadBalancer", "ports": [{"port": 1}, {"port": 2, "name": "b"}]})
+BALANCER = simple(
+    "Service", spec={"type": "LoadBalancer", "ports": [{"port": 1}, {"port": 2, "name": "b"}]}
+)
 BALANCER["spec"]["ports"][0]["name"] = "a"
 CLAIM = simple(
     "PersistentVolumeClaim",
-    spec={"accessModes": ["ReadWriteOnce"], "storageClassName": "gold", "resources": {"requests": {"storage": "2Gi"}}},
+    spec={
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "gold",
+        "resources": {"requests": {"storage": "2Gi"}},
+    },
 )
 
 
@@ -121,9 +144,16 @@ def test_other_objects(hard: Json, manifest: Json, requested: str | None) -> Non
 
 
 def test_attribute_classes() -> None:
-    scoped = quota({"persistentvolumeclaims": 0}, **selecting("VolumeAttributesClass", "In", "fast"))
+    scoped = quota(
+        {"persistentvolumeclaims": 0}, **selecting("VolumeAttributesClass", "In", "fast")
+    )
     assert texts(scoped, CLAIM) == []
-    assert len(texts(scoped, {**CLAIM, "spec": {**CLAIM["spec"], "volumeAttributesClassName": "fast"}})) == 1
+    assert (
+        len(
+            texts(scoped, {**CLAIM, "spec": {**CLAIM["spec"], "volumeAttributesClassName": "fast"}})
+        )
+        == 1
+    )
 
 
 def test_resources_of_a_crd_are_counted_by_its_plural() -> None:
@@ -148,7 +178,9 @@ def test_what_is_used_already_counts() -> None:
     used = {**quota({"pods": 3}), "status": {"hard": {"pods": 3}, "used": {"pods": 2}}}
     assert texts(used, pod({})) == []
     (found,) = rejections(used, job({}))
-    assert found.message.endswith("requested: pods=1, used: pods=3, limited: pods=3, for pod 2 of 2")
+    assert found.message.endswith(
+        "requested: pods=1, used: pods=3, limited: pods=3, for pod 2 of 2"
+    )
     stored = {**pod({}), "metadata": {"name": "p", "uid": "1"}}
     assert texts({**used, "status": {"used": {"pods": 3}}}, stored) == []
 
@@ -200,7 +232,9 @@ def test_defaults_of_a_limit_range_come_first() -> None:
 
 
 def test_a_job_of_a_cron_job_is_counted_when_it_is_created() -> None:
-    cron = simple("CronJob", "batch/v1", spec={"schedule": "@daily", "jobTemplate": {"spec": job({})["spec"]}})
+    cron = simple(
+        "CronJob", "batch/v1", spec={"schedule": "@daily", "jobTemplate": {"spec": job({})["spec"]}}
+    )
     found = ptcompile.lint([quota({"count/jobs.batch": 0, "limits.cpu": 1}), cron]).diagnostics
     quotas = [one for one in found if one.code == "PTC294"]
     assert {(one.stage, one.severity) for one in quotas} == {("pod", "error")}
@@ -209,7 +243,10 @@ def test_a_job_of_a_cron_job_is_counted_when_it_is_created() -> None:
 
 def test_many_quotas_and_pods_are_limited() -> None:
     """A finding reports what was not checked, and the time does not grow with the product."""
-    quotas = [quota({"pods": 5}, name=f"q{i}", **selecting("PriorityClass", "In", f"c{i}", "d")) for i in range(300)]
+    quotas = [
+        quota({"pods": 5}, name=f"q{i}", **selecting("PriorityClass", "In", f"c{i}", "d"))
+        for i in range(300)
+    ]
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(3000)]
     found = ptcompile.lint([*quotas, *pods]).diagnostics
     assert any(one.code == "PTC591" and "too many steps" in one.message for one in found)

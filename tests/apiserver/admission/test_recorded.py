@@ -20,7 +20,11 @@ def findings(row: Json) -> list[Diagnostic]:
     """Return the server's findings about a row's object, without those about the objects beside it."""
     objects = [*row["beside"], row["manifest"]]
     found = ptcompile.lint(objects, webhooks=False).diagnostics
-    return [one for one in found if one.document == len(objects) - 1 and one.authority == "kube-apiserver"]
+    return [
+        one
+        for one in found
+        if one.document == len(objects) - 1 and one.authority == "kube-apiserver"
+    ]
 
 
 def expected(message: str) -> list[str]:
@@ -33,7 +37,9 @@ def expected(message: str) -> list[str]:
 def test_accepted_objects(area: str) -> None:
     rows = [row for row in ROWS if row["area"] == area and row["accepted"]]
     wrong = [
-        row["id"] for row in rows if any(one.stage == "apply" and one.severity == "error" for one in findings(row))
+        row["id"]
+        for row in rows
+        if any(one.stage == "apply" and one.severity == "error" for one in findings(row))
     ]
     assert len(rows) >= 10
     assert wrong == []
@@ -60,7 +66,9 @@ def test_without_a_class_nothing_is_certain() -> None:
     rows = [
         row
         for row in ROWS
-        if row["area"] == "priority" and not row["accepted"] and "priorityClassName" not in row["manifest"]["spec"]
+        if row["area"] == "priority"
+        and not row["accepted"]
+        and "priorityClassName" not in row["manifest"]["spec"]
     ]
     beside = [{one.severity for one in findings(row)} for row in rows]
     alone = [{one.severity for one in findings({**row, "beside": []})} for row in rows]

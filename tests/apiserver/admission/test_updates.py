@@ -15,14 +15,27 @@ UPDATES = [{**PODS, "apiGroups": ["apps"], "operations": ["UPDATE"], "resources"
 
 
 def deployment(replicas: int) -> Json:
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
     spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": template}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
 
 
 def claim(storage: str, **fields: Any) -> Json:
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "s", "resources": {"requests": {"storage": storage}}}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}, "spec": spec, **fields}
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "s",
+        "resources": {"requests": {"storage": storage}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c"},
+        "spec": spec,
+        **fields,
+    }
 
 
 def findings(old: Json, new: Json, *objects: Json) -> list[str]:
@@ -70,4 +83,7 @@ def test_only_the_growth_of_a_claim_counts() -> None:
 def test_pods_are_not_counted_again() -> None:
     old, new = job({}), job({})
     new["metadata"]["labels"] = {"a": "b"}
-    assert findings(old, new, quota({"pods": 0}), limit_range({"type": "Pod", "min": {"cpu": 1}})) == []
+    assert (
+        findings(old, new, quota({"pods": 0}), limit_range({"type": "Pod", "min": {"cpu": 1}}))
+        == []
+    )

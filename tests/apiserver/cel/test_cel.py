@@ -106,8 +106,14 @@ def test_values_of_expressions(text: str) -> None:
         ("self.list[3] == 1", "index out of bounds: 3"),
         ("int('x') == 1", "type conversion error from 'string' to 'int'"),
         ("int('9223372036854775808') == 1", "type conversion error from 'string' to 'int'"),
-        ("duration('1d') > duration('1h')", "type conversion error from 'string' to 'google.protobuf.Duration'"),
-        ("timestamp('x') == null", "type conversion error from 'string' to 'google.protobuf.Timestamp'"),
+        (
+            "duration('1d') > duration('1h')",
+            "type conversion error from 'string' to 'google.protobuf.Duration'",
+        ),
+        (
+            "timestamp('x') == null",
+            "type conversion error from 'string' to 'google.protobuf.Timestamp'",
+        ),
         ("1 / 0 == 1", "division by zero"),
         ("1 % 0 == 1", "modulus by zero"),
         ("9223372036854775807 + 1 > 0", "integer overflow"),
@@ -122,7 +128,10 @@ def test_values_of_expressions(text: str) -> None:
         ("'abc'.substring(9) == ''", "index out of range: 9"),
         ("quantity('x').sign() == 0", "quantity parse error during conversion from string: x"),
         ("optional.none().value() == 1", "optional.none() dereference"),
-        ("'%d'.format(['x']) == ''", 'could not parse formatting clause: unrecognized formatting clause "d"'),
+        (
+            "'%d'.format(['x']) == ''",
+            'could not parse formatting clause: unrecognized formatting clause "d"',
+        ),
     ],
 )
 def test_failures_on_values(text: str, said: str) -> None:
@@ -134,9 +143,32 @@ def test_failures_on_values(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("1 +", "self.", "[1", "'a", "a b", "'a' 'b'", "has(1)", "true ? true ? 1 : 2 : 3", "self.all(1, true)", "in"),
-        *("isFoo(self)", "self.foo()", "other == 1", "self.list.all(x, y == 1)", "Foo{a: 1}", "'\\q'"),
-        *("(" * 100 + "1" + ")" * 100, "[" * 100, "1 == 1 || " * 3000 + "true", "99999999999999999999"),
+        *(
+            "1 +",
+            "self.",
+            "[1",
+            "'a",
+            "a b",
+            "'a' 'b'",
+            "has(1)",
+            "true ? true ? 1 : 2 : 3",
+            "self.all(1, true)",
+            "in",
+        ),
+        *(
+            "isFoo(self)",
+            "self.foo()",
+            "other == 1",
+            "self.list.all(x, y == 1)",
+            "Foo{a: 1}",
+            "'\\q'",
+        ),
+        *(
+            "(" * 100 + "1" + ")" * 100,
+            "[" * 100,
+            "1 == 1 || " * 3000 + "true",
+            "99999999999999999999",
+        ),
         *("self.text.matches('(?=a)')", "self.text.matches('(\\\\pL{100}){100}')"),
     ],
 )
@@ -158,8 +190,14 @@ COSTLY = [
     f"{TEN}.all(x, " * 10 + "true" + ")" * 10,
     "'a'" + ".replace('a', 'aaaaaaaaaaaaaaaa')" * 9 + ".size() > 0",
     "[" * 9 + "'a'" + f"].map(x, {'+'.join(['x'] * 16)})[0]" * 9 + ".size() > 0",
-    "[" * 9 + "'a'" + "].map(x, [x, x, x, x, x, x, x, x, x, x].join('aaaaaaaaaaaaaaaa'))[0]" * 9 + ".size() > 0",
-    "[" * 9 + "'a'" + f"].map(x, '{'%s' * 16}'.format([{', '.join('x' * 16)}]))[0]" * 9 + ".size() > 0",
+    "[" * 9
+    + "'a'"
+    + "].map(x, [x, x, x, x, x, x, x, x, x, x].join('aaaaaaaaaaaaaaaa'))[0]" * 9
+    + ".size() > 0",
+    "[" * 9
+    + "'a'"
+    + f"].map(x, '{'%s' * 16}'.format([{', '.join('x' * 16)}]))[0]" * 9
+    + ".size() > 0",
     "[" * 9 + "[1]" + f"].map(x, {'+'.join(['x'] * 16)})[0]" * 9 + ".size() > 0",
     "[" * 9 + "[1]" + f"].map(x, [{', '.join(['x'] * 16)}].flatten())[0]" * 9 + ".size() > 0",
     "cel.bind(a, "
@@ -213,7 +251,14 @@ def crd(*rules: dict[str, Any], **properties: Any) -> dict[str, Any]:
             "group": "x.io",
             "names": {"kind": "Foo", "plural": "foos"},
             "scope": "Namespaced",
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
         },
     }
 
@@ -223,12 +268,17 @@ def problems_of(definition: dict[str, Any], **fields: Any) -> list[tuple[str, st
     text = "\n---\n".join(json.dumps(manifest) for manifest in (definition, foo))
     report = ptcompile.lint(text)
     return [
-        (diagnostic.name, diagnostic.message) for diagnostic in report.diagnostics if diagnostic.resource == "Foo/a"
+        (diagnostic.name, diagnostic.message)
+        for diagnostic in report.diagnostics
+        if diagnostic.resource == "Foo/a"
     ]
 
 
 def test_functions_that_parse_a_text_cost_more() -> None:
-    for expression in ("cidr('10.0.0.0/8').containsIP(ip('10.1.1.1'))", "size(cidr('10.0.0.0/8').masked()) == 1"):
+    for expression in (
+        "cidr('10.0.0.0/8').containsIP(ip('10.1.1.1'))",
+        "size(cidr('10.0.0.0/8').masked()) == 1",
+    ):
         budget = [1000]
         with contextlib.suppress(CelError):
             evaluate(expression, {"self": 1}, budget)
@@ -247,14 +297,24 @@ def test_a_rule_over_the_budget_is_reported(rule: str) -> None:
 
 
 def test_a_rule_that_is_too_long_for_each_item_is_reported_once() -> None:
-    item = {"type": "integer", "x-kubernetes-validations": [{"rule": COSTLY[1]}, {"rule": "self < 5"}]}
-    names = [name for name, _ in problems_of(crd(l={"type": "array", "items": item}), l=[1, 2, 3, 9])]
+    item = {
+        "type": "integer",
+        "x-kubernetes-validations": [{"rule": COSTLY[1]}, {"rule": "self < 5"}],
+    }
+    names = [
+        name for name, _ in problems_of(crd(l={"type": "array", "items": item}), l=[1, 2, 3, 9])
+    ]
     assert sorted(names) == ["invalid-value", "unread-rule"]
 
 
 def test_a_failing_rule_rejects_the_object() -> None:
-    definition = crd({"rule": "self.l[0].x == 1", "message": "m"}, l={"type": "array", "items": {"type": "object"}})
-    assert problems_of(definition, l=[{}]) == [("invalid-value", "Invalid value: no such key: x evaluating rule: m")]
+    definition = crd(
+        {"rule": "self.l[0].x == 1", "message": "m"},
+        l={"type": "array", "items": {"type": "object"}},
+    )
+    assert problems_of(definition, l=[{}]) == [
+        ("invalid-value", "Invalid value: no such key: x evaluating rule: m")
+    ]
     assert problems_of(definition, l=[]) == [
         ("invalid-value", "Invalid value: index out of bounds: 0 evaluating rule: m")
     ]
@@ -268,21 +328,35 @@ def test_an_int_or_string_that_is_compared_with_a_number() -> None:
 
 
 def test_messages_that_are_expressions() -> None:
-    definition = crd({"rule": "self.n < 3", "messageExpression": "'not ' + string(self.n)"}, n={"type": "integer"})
+    definition = crd(
+        {"rule": "self.n < 3", "messageExpression": "'not ' + string(self.n)"},
+        n={"type": "integer"},
+    )
     assert problems_of(definition, n=5) == [("invalid-value", "Invalid value: not 5")]
-    definition = crd({"rule": "self.n < 3", "messageExpression": "1 / 0", "message": "m"}, n={"type": "integer"})
+    definition = crd(
+        {"rule": "self.n < 3", "messageExpression": "1 / 0", "message": "m"}, n={"type": "integer"}
+    )
     assert problems_of(definition, n=5) == [("invalid-value", "Invalid value: m")]
 
 
 def test_values_have_the_types_of_their_fields() -> None:
-    rules = [{"rule": "self.f / 2.0 == 2.5"}, {"rule": "self.t.getFullYear() == 2020"}, {"rule": "self.b == b'a'"}]
+    rules = [
+        {"rule": "self.f / 2.0 == 2.5"},
+        {"rule": "self.t.getFullYear() == 2020"},
+        {"rule": "self.b == b'a'"},
+    ]
     form = {"type": "string", "format": "byte"}
-    definition = crd(*rules, f={"type": "number"}, t={"type": "string", "format": "date-time"}, b=form)
+    definition = crd(
+        *rules, f={"type": "number"}, t={"type": "string", "format": "date-time"}, b=form
+    )
     assert problems_of(definition, f=5, t="2020-01-01T00:00:00Z", b="YQ==") == []
 
 
 def test_many_rules_on_many_items_end() -> None:
-    item = {"type": "integer", "x-kubernetes-validations": [{"rule": f"self > -{n}"} for n in range(1, 401)]}
+    item = {
+        "type": "integer",
+        "x-kubernetes-validations": [{"rule": f"self > -{n}"} for n in range(1, 401)],
+    }
     started = time.process_time()
     ((name, message),) = problems_of(crd(l={"type": "array", "items": item}), l=[1] * 4000)
     assert (name, "later rules" in message) == ("unread-rule", True)

@@ -8,7 +8,16 @@ import time
 import pytest
 
 from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
-from ptcompile.apiserver.cel.types import BOOL, DYN, INT, STRING, CelType, format_type, list_of, map_of
+from ptcompile.apiserver.cel.types import (
+    BOOL,
+    DYN,
+    INT,
+    STRING,
+    CelType,
+    format_type,
+    list_of,
+    map_of,
+)
 
 ENVIRONMENT = Environment(
     {
@@ -89,9 +98,15 @@ ERRORS = [
     ("1 in names", "found no matching overload for '@in' applied to '(int, list(string))'"),
     ("o.color", "undefined field 'color'"),
     ("n.color", "type 'int' does not support field selection"),
-    ("n.all(x, x)", "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)"),
+    (
+        "n.all(x, x)",
+        "expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)",
+    ),
     ("names.all(x, x)", "found no matching overload for '_&&_' applied to '(bool, string)'"),
-    ("names.filter(x, x)", "found no matching overload for '_?_:_' applied to '(string, bool, bool)'"),
+    (
+        "names.filter(x, x)",
+        "found no matching overload for '_?_:_' applied to '(string, bool, bool)'",
+    ),
     ("n.optMap(x, x)", "found no matching overload for 'hasValue' applied to 'int.()'"),
     ("[1, 'a']", "expected type 'int' but found 'string'"),
     ("{'a': 1, 'b': 'c'}", "expected type 'int' but found 'string'"),
@@ -123,7 +138,9 @@ def test_errors(text: str, expected: str) -> None:
     [
         "[" * 45 + "1" + "]" * 45,
         "cel.bind(a, [n], " * 40 + "{a: a}" + ")" * 40,
-        "".join(f"cel.bind(a{i + 1}, {{'k': a{i}, 'l': a{i}}}, " for i in range(40)).replace("a0", "n")
+        "".join(f"cel.bind(a{i + 1}, {{'k': a{i}, 'l': a{i}}}, " for i in range(40)).replace(
+            "a0", "n"
+        )
         + "1"
         + ")" * 40,
         "[].map(x, [x, " * 20 + "[]" + "])" * 20,

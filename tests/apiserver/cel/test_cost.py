@@ -73,7 +73,10 @@ def test_text_that_grows() -> None:
         (NUMBERS, "self.p.all(a, a > 0)"),
         (NUMBERS | {"maxItems": 1000}, "self.p.all(a, self.p.exists(b, a == b))"),
         (MAP | {"maxProperties": 1000}, "self.p.all(a, self.p.exists(b, a == b))"),
-        (TABLE | {"maxItems": 100, "items": NUMBERS | {"maxItems": 100}}, "self.p.all(a, a.all(b, b in self.p[0]))"),
+        (
+            TABLE | {"maxItems": 100, "items": NUMBERS | {"maxItems": 100}},
+            "self.p.all(a, a.all(b, b in self.p[0]))",
+        ),
         (TEXT | {"maxLength": 100}, "[1, 2, 3].all(i, self.p.matches('^[a-z]+$'))"),
         (TEXT | {"enum": ["a", "b"]}, "[1, 2, 3].all(i, self.p.matches('^[a-z]+$'))"),
         # the server's estimate is not certain for these
@@ -87,7 +90,11 @@ def test_not_far_above_the_limit(p: Json, rule: str) -> None:
 
 
 def test_a_rule_counts_as_often_as_its_node_can_occur() -> None:
-    item = {"type": "string", "maxLength": 1000, "x-kubernetes-validations": [{"rule": f"self.matches('{'a' * 400}')"}]}
+    item = {
+        "type": "string",
+        "maxLength": 1000,
+        "x-kubernetes-validations": [{"rule": f"self.matches('{'a' * 400}')"}],
+    }
     once = crd(object_schema(item))
     assert rejections(once) == []
     many = crd(object_schema({"type": "array", "items": item}))
@@ -111,7 +118,10 @@ def test_reported_with_the_document_and_only_if_its_schema_is_sound() -> None:
     scope = CheckScope(ApiServer(), problems)
     check_custom_definition(FieldValue(crd_with_rules(NUMBERS, rule), (), scope))
     assert "estimated rule cost" in problems[0].message
-    assert problems[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
+    assert (
+        problems[0].help
+        == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
+    )
     assert problems[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
     schema_problems = FieldErrors()
     scope = CheckScope(ApiServer(), schema_problems)
@@ -145,7 +155,9 @@ def nested_loops(depth: int) -> str:
         (nested_loops(3), False),
         (nested_loops(4), True),
         (
-            "device.capacity.all(d, device.capacity[d].all(c, device.attributes[d].all(a, " + nested_loops(1) + ")))",
+            "device.capacity.all(d, device.capacity[d].all(c, device.attributes[d].all(a, "
+            + nested_loops(1)
+            + ")))",
             True,
         ),
         ("type(1) == int", True),

@@ -12,7 +12,16 @@ from ptcompile.apiserver.cel.environments import (
     why_invalid_device_expression,
     why_invalid_policy_expression,
 )
-from ptcompile.apiserver.cel.types import BOOL, DYN, INT, NULL, STRING, CelType, format_type, list_of
+from ptcompile.apiserver.cel.types import (
+    BOOL,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    CelType,
+    format_type,
+    list_of,
+)
 
 UNDECLARED = "compilation failed: undeclared reference to '{}' (in container '')"
 
@@ -48,7 +57,10 @@ def test_policies(text: str, allowed: tuple[CelType, ...], expected: str | None)
             " + [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('a/b'), value: 'c'}]",
             "list(JSONPatch)",
         ),
-        ("Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', args: ['b']}]}}", "Object"),
+        (
+            "Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', args: ['b']}]}}",
+            "Object",
+        ),
         ("request.operation == 'DELETE' ? oldObject : object", "dyn"),
         ("object.metadata.?labels['a'].orValue('') == 'b'", "bool"),
         ("namespaceObject.metadata.?labels[?'a'].orValue('b')", "string"),
@@ -65,9 +77,15 @@ def test_what_only_some_expressions_of_policies_may_use() -> None:
     with_all = policy_environment(params=True, patches=True)
     without = policy_environment(params=False, authorizer=False)
     patches = "[JSONPatch{op: 'add', path: '/x', value: params.x}]"
-    assert why_invalid_policy_expression(patches, with_all, (list_of(CelType("JSONPatch")),)) is None
-    assert why_invalid_policy_expression("authorizer", without, ()) == UNDECLARED.format("authorizer")
-    assert why_invalid_policy_expression("variables.a", with_all, ()) == UNDECLARED.format("variables")
+    assert (
+        why_invalid_policy_expression(patches, with_all, (list_of(CelType("JSONPatch")),)) is None
+    )
+    assert why_invalid_policy_expression("authorizer", without, ()) == UNDECLARED.format(
+        "authorizer"
+    )
+    assert why_invalid_policy_expression("variables.a", with_all, ()) == UNDECLARED.format(
+        "variables"
+    )
     assert variable_type("1", with_all) == INT
     assert variable_type("1 +", with_all) == DYN
 
@@ -147,14 +165,19 @@ def test_what_rules_of_crds_cannot_read(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "expected"), [(["name", "namespace"], False), (["name", "generateName", "uid"], True)]
+    ("metadata", "expected"),
+    [(["name", "namespace"], False), (["name", "generateName", "uid"], True)],
 )
 def test_a_schema_may_declare_further_metadata(metadata: list[str], expected: bool) -> None:
     fields = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
     meta = {"type": "object", "properties": {name: {"type": "string"} for name in metadata}}
-    environment = rule_environment({"type": "object", "properties": {**fields, "metadata": meta}}, root=True)
+    environment = rule_environment(
+        {"type": "object", "properties": {**fields, "metadata": meta}}, root=True
+    )
     assert environment is not None
-    assert (metadata[-1] in environment.objects[environment.objects["object.0"]["metadata"].name]) is expected
+    assert (
+        metadata[-1] in environment.objects[environment.objects["object.0"]["metadata"].name]
+    ) is expected
 
 
 def test_a_schema_without_a_type_has_no_rules() -> None:

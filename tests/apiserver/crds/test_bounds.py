@@ -22,7 +22,10 @@ SECONDS = 2.0
 def doubling(depth: int) -> Json:
     """Return a schema of references, each evaluated twice as often as the previous one."""
     steps = {f"a{n}": {"allOf": [{"$ref": f"#/definitions/a{n + 1}"}] * 2} for n in range(depth)}
-    return {"definitions": {**steps, f"a{depth}": {"type": "object"}}, "allOf": [{"$ref": "#/definitions/a0"}]}
+    return {
+        "definitions": {**steps, f"a{depth}": {"type": "object"}},
+        "allOf": [{"$ref": "#/definitions/a0"}],
+    }
 
 
 def items(schema: Json) -> Json:
@@ -33,17 +36,49 @@ def items(schema: Json) -> Json:
 MANY_LISTS = [[n] for n in range(6000)]
 
 SHAPES: dict[str, tuple[Json, Any, str]] = {
-    "endless": ({"properties": {"p": {"$ref": "#/properties/p"}}}, "x", "refers to itself endlessly"),
+    "endless": (
+        {"properties": {"p": {"$ref": "#/properties/p"}}},
+        "x",
+        "refers to itself endlessly",
+    ),
     "doubling": (doubling(28), "x", "takes too long"),
-    "alternatives": (items({"oneOf": [{"minimum": n} for n in range(2500)]}), [-1] * 20_000, "takes too long"),
-    "one of a long list": (items({"anyOf": [{"maxItems": n} for n in range(3000)]}), [[0] * 20_000], "takes too long"),
+    "alternatives": (
+        items({"oneOf": [{"minimum": n} for n in range(2500)]}),
+        [-1] * 20_000,
+        "takes too long",
+    ),
+    "one of a long list": (
+        items({"anyOf": [{"maxItems": n} for n in range(3000)]}),
+        [[0] * 20_000],
+        "takes too long",
+    ),
     "choices": (items({"enum": list(range(10_000))}), [-1] * 8_000, "not one of [0, 1, 2,"),
-    "names": (items({"dependentRequired": {f"a{n}": ["b"] for n in range(9_000)}}), [{}] * 9_000, "takes too long"),
+    "names": (
+        items({"dependentRequired": {f"a{n}": ["b"] for n in range(9_000)}}),
+        [{}] * 9_000,
+        "takes too long",
+    ),
     "unique": ({"properties": {"p": {"uniqueItems": True}}}, [*MANY_LISTS, {"a": 1}], ""),
-    "not unique": ({"properties": {"p": {"uniqueItems": True}}}, [*MANY_LISTS, {}, [5.0]], "non-unique"),
-    "number for a type": (items({"type": 5}), [1], "it is not a JSON Schema: properties.p.items.type: 5 is not"),
-    "number for a list": ({"required": 5}, 1, "it is not a JSON Schema: required: 5 is not of type 'array'"),
-    "no name of a draft": ({"$schema": []}, 1, "it is not a JSON Schema: $schema: must be a string"),
+    "not unique": (
+        {"properties": {"p": {"uniqueItems": True}}},
+        [*MANY_LISTS, {}, [5.0]],
+        "non-unique",
+    ),
+    "number for a type": (
+        items({"type": 5}),
+        [1],
+        "it is not a JSON Schema: properties.p.items.type: 5 is not",
+    ),
+    "number for a list": (
+        {"required": 5},
+        1,
+        "it is not a JSON Schema: required: 5 is not of type 'array'",
+    ),
+    "no name of a draft": (
+        {"$schema": []},
+        1,
+        "it is not a JSON Schema: $schema: must be a string",
+    ),
     "patterns of unevaluated": (
         {"unevaluatedProperties": False, "patternProperties": {"(a|a)*b": {}}},
         1,
@@ -86,7 +121,9 @@ def test_alternatives_of_a_crd(objects: int) -> None:
     many = {"type": "integer", "anyOf": [{"minimum": 1_000_000 + n} for n in range(1400)]}
     values = [[0] * (10_000 // objects)] * objects
     start = time.process_time()
-    report = ptcompile.lint([crd(object_schema({"type": "array", "items": many})), *map(foo_object, values)])
+    report = ptcompile.lint(
+        [crd(object_schema({"type": "array", "items": many})), *map(foo_object, values)]
+    )
     assert time.process_time() - start < SECONDS
     assert report.diagnostics[0].message.endswith("must validate anyOf of the CRD's schema")
     assert "takes too long" in report.diagnostics[-1].message

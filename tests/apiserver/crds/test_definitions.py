@@ -29,16 +29,27 @@ SPEC: Json = {
         "low": {"type": "integer"},
         "mode": {"type": "string", "enum": ["A", "B"], "default": "A"},
         "when": {"type": "string", "format": "date-time"},
-        "amount": {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+        "amount": {
+            "x-kubernetes-int-or-string": True,
+            "anyOf": [{"type": "integer"}, {"type": "string"}],
+        },
         "share": {"type": "number", "maximum": 1},
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-        "labels": {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 1},
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+            "maxProperties": 1,
+        },
         "one": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
         "ports": {
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": ["name"],
-            "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}},
+            },
         },
     },
 }
@@ -64,7 +75,12 @@ def crd(**more: Any) -> Json:
 
 def thing(**spec: Any) -> Json:
     """Return an object of the kind that `crd` defines."""
-    return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {"size": 2, **spec}}
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": "a"},
+        "spec": {"size": 2, **spec},
+    }
 
 
 @pytest.fixture
@@ -128,7 +144,10 @@ def test_servers_before_1_36_ignore_integer_formats(folder: Path) -> None:
 def test_metadata_is_checked_as_for_any_object(folder: Path) -> None:
     bad = thing()
     bad["metadata"] = {"name": "A", "label": {}}
-    assert set(problems_of(bad, folder)) == {("invalid-value", "metadata.name"), ("unknown-field", "metadata.label")}
+    assert set(problems_of(bad, folder)) == {
+        ("invalid-value", "metadata.name"),
+        ("unknown-field", "metadata.label"),
+    }
 
 
 def test_status_is_dropped_on_creation(folder: Path) -> None:
@@ -153,7 +172,10 @@ def test_an_unsupported_rule_is_reported(tmp_path: Path) -> None:
     ("rule", "holds"),
     [
         ("quantity(self.amount).isGreaterThan(quantity('1Gi'))", True),
-        ("isQuantity(self.amount) && quantity(self.amount).compareTo(quantity('2048Mi')) == 1", False),
+        (
+            "isQuantity(self.amount) && quantity(self.amount).compareTo(quantity('2048Mi')) == 1",
+            False,
+        ),
         ("self.mode.lowerAscii() == 'a'", True),
         ("self.mode.split('') == ['A']", True),
         ("isURL(self.mode)", False),
@@ -164,16 +186,23 @@ def test_an_unsupported_rule_is_reported(tmp_path: Path) -> None:
 def test_kubernetes_own_functions(rule: str, holds: bool, tmp_path: Path) -> None:
     definition = crd()
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    schema["properties"] = {"spec": {**SPEC, "x-kubernetes-validations": [{"rule": rule, "message": "m"}]}}
+    schema["properties"] = {
+        "spec": {**SPEC, "x-kubernetes-validations": [{"rule": rule, "message": "m"}]}
+    }
     (tmp_path / "c.yaml").write_text(json.dumps(definition), encoding="utf-8")
-    assert problems_of(thing(amount="2Gi"), tmp_path) == ([] if holds else [("invalid-value", "spec")])
+    assert problems_of(thing(amount="2Gi"), tmp_path) == (
+        [] if holds else [("invalid-value", "spec")]
+    )
 
 
 @pytest.mark.parametrize("name", ["thing-example-v1.json", "example.com/thing_v1.json"])
 def test_a_json_schema_in_kubeconforms_layouts(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
-    schema = {"type": "object", "properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"properties": {"size": {"type": "integer"}}}},
+    }
     path.write_text(json.dumps(schema), encoding="utf-8")
     assert problems_of(thing(), tmp_path) == []
     assert problems_of(thing(size="x"), tmp_path) == [("wrong-type", "spec.size")]
@@ -192,7 +221,10 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     "ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "other.json", "#/definitions/none"]
 )
 def test_a_remote_reference_is_reported(ref: str, tmp_path: Path) -> None:
-    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"spec": {"$ref": ref}}}
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"spec": {"$ref": ref}},
+    }
     (tmp_path / "thing-example-v1.json").write_text(json.dumps(schema), encoding="utf-8")
     report = ptcompile.lint(thing(), schemas=[tmp_path])
     assert [(d.name, d.severity) for d in report.diagnostics] == [("unread-rule", "warning")]
@@ -200,7 +232,9 @@ def test_a_remote_reference_is_reported(ref: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_network")
-@pytest.mark.parametrize("ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "#/definitions/none"])
+@pytest.mark.parametrize(
+    "ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "#/definitions/none"]
+)
 def test_a_crd_of_the_stream_fetches_nothing(ref: str, tmp_path: Path) -> None:
     definition = crd()
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
@@ -235,14 +269,22 @@ SHIPPED_KINDS = [
 def test_shipped_kinds(kind: tuple[str, str]) -> None:
     assert kind[0].rpartition("/")[0] in SHIPPED_GROUPS
     assert shipped_definition(kind) is not None
-    report = ptcompile.lint({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}, "spec": {"x": 1}})
+    report = ptcompile.lint(
+        {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}, "spec": {"x": 1}}
+    )
     assert ("unknown-field", ("spec", "x")) in [(d.name, d.path) for d in report.diagnostics]
 
 
 def test_pods_of_a_shipped_kind_are_checked() -> None:
-    template = {"spec": {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]}}
+    template = {
+        "spec": {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 0}]}]}
+    }
     spec = {"leaderWorkerTemplate": {"size": 2, "workerTemplate": template}}
-    manifest = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "a"}}
+    manifest = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "a"},
+    }
     (diagnostic,) = ptcompile.lint({**manifest, "spec": spec}).diagnostics
     assert (diagnostic.stage, diagnostic.path[-1]) == ("pod", "containerPort")
 
@@ -257,12 +299,20 @@ def test_pods_of_a_shipped_kind_are_checked() -> None:
     ],
 )
 def test_a_known_kind_under_another_api_version(api_version: str, kind: str, right: str) -> None:
-    (diagnostic,) = ptcompile.lint({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}).diagnostics
-    assert (diagnostic.code, diagnostic.path, diagnostic.severity) == ("PTC590", ("apiVersion",), "error")
+    (diagnostic,) = ptcompile.lint(
+        {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}
+    ).diagnostics
+    assert (diagnostic.code, diagnostic.path, diagnostic.severity) == (
+        "PTC590",
+        ("apiVersion",),
+        "error",
+    )
     assert right in str(diagnostic.help)
 
 
-@pytest.mark.parametrize("kind", [("serving.knative.dev/v1", "Service"), ("kubeflow.org/v1", "MPIJob")])
+@pytest.mark.parametrize(
+    "kind", [("serving.knative.dev/v1", "Service"), ("kubeflow.org/v1", "MPIJob")]
+)
 def test_an_unknown_kind_is_counted(kind: tuple[str, str]) -> None:
     report = ptcompile.lint({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}})
     assert (report.diagnostics, len(report.unchecked)) == ((), 1)
@@ -275,4 +325,9 @@ def test_neither_library_is_loaded_for_kinds_that_need_none() -> None:
         "names = ('cel', 'jsonschema', 'ptcompile.apiserver.cel', 'ptcompile.apiserver.crds')\n"
         "print([name for name in names if name in sys.modules])\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )

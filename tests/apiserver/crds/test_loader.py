@@ -54,7 +54,9 @@ def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
-def test_a_file_that_is_too_large(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_too_large(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=100)])
     (tmp_path / name).write_text(json.dumps({"description": "x" * 100}))
     with pytest.raises(ValueError, match="larger than 100 bytes"):
@@ -103,10 +105,18 @@ def _spec(*versions: dict[str, object]) -> dict[str, object]:
         ),
         (
             {"name": "v1alpha1", "deprecated": True},
-            [{"name": "v1alpha2"}, {"name": "v1beta1", "served": False}, {"name": "v1beta2", "deprecated": True}],
+            [
+                {"name": "v1alpha2"},
+                {"name": "v1beta1", "served": False},
+                {"name": "v1beta2", "deprecated": True},
+            ],
             "example.com/v1alpha1 Thing is deprecated; use example.com/v1alpha2 Thing",
         ),
-        ({"name": "v1alpha1", "deprecated": True}, [{"name": "other"}], "example.com/v1alpha1 Thing is deprecated"),
+        (
+            {"name": "v1alpha1", "deprecated": True},
+            [{"name": "other"}],
+            "example.com/v1alpha1 Thing is deprecated",
+        ),
         (
             {"name": "v123456789", "deprecated": True},
             [{"name": "v123456790"}],
@@ -136,8 +146,16 @@ RULE = {"rule": "true"}
         ({"type": "object", "additionalProperties": False}, {"type": "object"}),
         ({"type": "string", "description": "x"}, {"type": "string"}),
         (
-            {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string", "default": "x"}}},
-            {"type": "object", "required": ["b"], "properties": {"a": {"type": "string", "default": "x"}}},
+            {
+                "type": "object",
+                "required": ["a", "b"],
+                "properties": {"a": {"type": "string", "default": "x"}},
+            },
+            {
+                "type": "object",
+                "required": ["b"],
+                "properties": {"a": {"type": "string", "default": "x"}},
+            },
         ),
         (
             {"type": "string", "x-kubernetes-validations": [RULE]},
@@ -145,7 +163,11 @@ RULE = {"rule": "true"}
         ),
         (
             {"type": "array", "items": {"type": "string", "x-kubernetes-validations": [RULE]}},
-            {"type": "array", "items": {"type": "string", "x-rules": [RULE], "x-ruled": True}, "x-ruled": True},
+            {
+                "type": "array",
+                "items": {"type": "string", "x-rules": [RULE], "x-ruled": True},
+                "x-ruled": True,
+            },
         ),
         (
             {"type": "array", "items": {"type": "string"}},

@@ -24,7 +24,12 @@ LOOSE: dict[str, Any] = {
                 "name": "v1beta2",
                 "served": True,
                 "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "x-kubernetes-preserve-unknown-fields": True,
+                    }
+                },
             }
         ],
     },
@@ -71,7 +76,12 @@ def test_webhooks_alone_write_amounts_as_text() -> None:
 
 def crd_of(group: str, kind: str, version: str, schema: dict[str, Any]) -> dict[str, Any]:
     names = {"kind": kind, "plural": f"{kind.lower()}s"}
-    entry = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    entry = {
+        "name": version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+    }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -80,7 +90,11 @@ def crd_of(group: str, kind: str, version: str, schema: dict[str, Any]) -> dict[
     }
 
 
-EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+EMBEDDED = {
+    "type": "object",
+    "x-kubernetes-embedded-resource": True,
+    "x-kubernetes-preserve-unknown-fields": True,
+}
 PIPELINE = {"type": "object", "properties": {"steps": {"type": "array", "items": EMBEDDED}}}
 STEP = {"apiVersion": "v1", "kind": "ConfigMap"}
 
@@ -89,19 +103,42 @@ STEP = {"apiVersion": "v1", "kind": "ConfigMap"}
     ("change", "expected"),
     [
         ({}, []),
-        ({"data": {"a": "b"}, "metadata": {"name": "A_b", "finalizers": ["plain"], "namespace": ""}}, []),
+        (
+            {
+                "data": {"a": "b"},
+                "metadata": {"name": "A_b", "finalizers": ["plain"], "namespace": ""},
+            },
+            [],
+        ),
         ({"apiVersion": ""}, ['steps[0].apiVersion: Invalid value: "": must not be empty']),
         (
             {"apiVersion": "a/b/c"},
             ['steps[0].apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
         ),
         ({"kind": ""}, ['steps[0].kind: Invalid value: "": must not be empty']),
-        ({"kind": "a b"}, ['steps[0].kind: Invalid value: "a b": may have mixed case, but should otherwise match: ']),
-        ({"metadata": {"name": "a/b"}}, ["steps[0].metadata.name: Invalid value: \"a/b\": may not contain '/'"]),
-        ({"metadata": {"namespace": "LABEL"}}, ['steps[0].metadata.namespace: Invalid value: "LABEL": ']),
-        ({"metadata": {"labels": {"a b": ""}}}, ['steps[0].metadata.labels: Invalid value: "a b": ']),
+        (
+            {"kind": "a b"},
+            [
+                'steps[0].kind: Invalid value: "a b": may have mixed case, but should otherwise match: '
+            ],
+        ),
+        (
+            {"metadata": {"name": "a/b"}},
+            ["steps[0].metadata.name: Invalid value: \"a/b\": may not contain '/'"],
+        ),
+        (
+            {"metadata": {"namespace": "LABEL"}},
+            ['steps[0].metadata.namespace: Invalid value: "LABEL": '],
+        ),
+        (
+            {"metadata": {"labels": {"a b": ""}}},
+            ['steps[0].metadata.labels: Invalid value: "a b": '],
+        ),
         ({"metadata": {"generation": -1}}, ["steps[0].metadata.generation: Invalid value: -1: "]),
-        ({"metadata": {"ownerReferences": [{"apiVersion": "a/b/c", "kind": "A", "name": "b"}]}}, ["version", "uid"]),
+        (
+            {"metadata": {"ownerReferences": [{"apiVersion": "a/b/c", "kind": "A", "name": "b"}]}},
+            ["version", "uid"],
+        ),
     ],
 )
 def test_embedded_objects(change: dict[str, Any], expected: list[str]) -> None:
@@ -115,28 +152,54 @@ def test_embedded_objects(change: dict[str, Any], expected: list[str]) -> None:
 
 def test_a_users_crd_of_an_operators_kind_is_applied_too(tmp_path: Path) -> None:
     spec = {"type": "object", "properties": {"minMember": {"type": "integer", "minimum": 2}}}
-    crd = crd_of("scheduling.volcano.sh", "PodGroup", "v1beta1", {"type": "object", "properties": {"spec": spec}})
+    crd = crd_of(
+        "scheduling.volcano.sh",
+        "PodGroup",
+        "v1beta1",
+        {"type": "object", "properties": {"spec": spec}},
+    )
     path = tmp_path / "crd.yaml"
     path.write_text(yaml.safe_dump(crd))
-    group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "a"}}
+    group = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "a"},
+    }
     group["spec"] = {"minMember": 1}
     assert not ptcompile.lint(group).diagnostics
     (diagnostic,) = ptcompile.lint(group, schemas=[path]).diagnostics
-    assert diagnostic.message == "spec.minMember: Invalid value: 1: must be greater than or equal to 2"
+    assert (
+        diagnostic.message == "spec.minMember: Invalid value: 1: must be greater than or equal to 2"
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        ("duration(self) > duration('1s')", "type conversion error from 'string' to 'google.protobuf.Duration'"),
+        (
+            "duration(self) > duration('1s')",
+            "type conversion error from 'string' to 'google.protobuf.Duration'",
+        ),
         ("int(self) > 1", "type conversion error from 'string' to 'int'"),
         ("self.split('-')[1] == 'a'", "index out of bounds: 1"),
     ],
 )
 def test_a_rule_that_fails_on_the_value_rejects_the_object(rule: str, expected: str) -> None:
-    text = {"type": "string", "x-kubernetes-validations": [{"rule": rule, "message": "must be good"}]}
+    text = {
+        "type": "string",
+        "x-kubernetes-validations": [{"rule": rule, "message": "must be good"}],
+    }
     crd = crd_of("example.com", "Pause", "v1", {"type": "object", "properties": {"time": text}})
-    pause = {"apiVersion": "example.com/v1", "kind": "Pause", "metadata": {"name": "p"}, "time": "a b"}
+    pause = {
+        "apiVersion": "example.com/v1",
+        "kind": "Pause",
+        "metadata": {"name": "p"},
+        "time": "a b",
+    }
     (diagnostic,) = ptcompile.lint(yaml.safe_dump_all([crd, pause])).diagnostics
-    assert (diagnostic.severity, diagnostic.stage, diagnostic.authority) == ("error", "apply", "kube-apiserver")
+    assert (diagnostic.severity, diagnostic.stage, diagnostic.authority) == (
+        "error",
+        "apply",
+        "kube-apiserver",
+    )
     assert diagnostic.message == f"time: Invalid value: {expected} evaluating rule: must be good"

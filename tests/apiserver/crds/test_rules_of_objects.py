@@ -37,30 +37,51 @@ NUMBER: Json = {"type": "integer"}
         ({"rule": "self.p  ==\n 'a'"}, "failed rule: self.p == 'a'"),
         ({"rule": "self.p == 'a'", "message": "must be a"}, "must be a"),
         ({"rule": "self.p == 'a'", "message": ""}, "failed rule: self.p == 'a'"),
-        ({"rule": "self.p == 'a'", "message": "m", "messageExpression": "'not ' + self.p"}, "not b"),
-        ({"rule": "self.p == 'a'", "message": "m", "messageExpression": "' not ' + self.p"}, "not b"),
+        (
+            {"rule": "self.p == 'a'", "message": "m", "messageExpression": "'not ' + self.p"},
+            "not b",
+        ),
+        (
+            {"rule": "self.p == 'a'", "message": "m", "messageExpression": "' not ' + self.p"},
+            "not b",
+        ),
         ({"rule": "self.p == 'a'", "message": "m", "messageExpression": "'  '"}, "m"),
         ({"rule": "self.p == 'a'", "message": "m", "messageExpression": "'x\\ny'"}, "m"),
         ({"rule": "self.p == 'a'", "message": "m", "messageExpression": "self.q"}, "m"),
-        ({"rule": "self.p == 'a'", "message": "m", "messageExpression": f"'{'x' * 5120}'"}, "x" * 5120),
+        (
+            {"rule": "self.p == 'a'", "message": "m", "messageExpression": f"'{'x' * 5120}'"},
+            "x" * 5120,
+        ),
         ({"rule": "self.p == 'a'", "message": "m", "messageExpression": f"'{'x' * 5121}'"}, "m"),
     ],
 )
 def test_the_message_of_a_rule(rule: Json, message: str) -> None:
     (found,) = _messages(_schema(TEXT, rule), {"p": "b"})
-    assert found.partition("Invalid value: ")[2].partition(": ")[2].endswith(message) or found.endswith(message)
+    assert found.partition("Invalid value: ")[2].partition(": ")[2].endswith(
+        message
+    ) or found.endswith(message)
     assert _messages(_schema(TEXT, rule), {"p": "a"}) == []
 
 
 @pytest.mark.parametrize(
     ("rule", "new", "old", "count"),
     [
-        ({"rule": "self.p >= oldSelf.p"}, {"p": 1}, None, 0),  # no old value, so the rule does not run
+        (
+            {"rule": "self.p >= oldSelf.p"},
+            {"p": 1},
+            None,
+            0,
+        ),  # no old value, so the rule does not run
         ({"rule": "self.p >= oldSelf.p"}, {"p": 1}, {"p": 2}, 1),
         ({"rule": "self.p >= oldSelf.p"}, {"p": 3}, {"p": 2}, 0),
         ({"rule": "oldSelf.hasValue()", "optionalOldSelf": True}, {"p": 1}, None, 1),
         ({"rule": "oldSelf.hasValue()", "optionalOldSelf": True}, {"p": 1}, {"p": 2}, 0),
-        ({"rule": "!oldSelf.hasValue() || oldSelf.value().p == 2", "optionalOldSelf": True}, {"p": 1}, {"p": 2}, 0),
+        (
+            {"rule": "!oldSelf.hasValue() || oldSelf.value().p == 2", "optionalOldSelf": True},
+            {"p": 1},
+            {"p": 2},
+            0,
+        ),
         ({"rule": "self.p >= oldSelf.p", "optionalOldSelf": False}, {"p": 1}, None, 0),
     ],
 )
@@ -75,13 +96,25 @@ def test_rules_of_transitions(rule: Json, new: Json, old: Json | None, count: in
         ({"type": "integer"}, 1, "type(self.p) == int"),
         ({"type": "number"}, 2**63, "type(self.p) == double"),
         ({"type": "integer"}, 2**63 - 1, "type(self.p) == int"),
-        ({"type": "string", "format": "date-time"}, "2026-01-02T03:04:05Z", "self.p.getFullYear() == 2026"),
+        (
+            {"type": "string", "format": "date-time"},
+            "2026-01-02T03:04:05Z",
+            "self.p.getFullYear() == 2026",
+        ),
         ({"type": "string", "format": "date"}, "2026-01-02", "self.p.getFullYear() == 2026"),
         ({"type": "string", "format": "duration"}, "90s", "self.p == duration('1m30s')"),
         ({"type": "string", "format": "byte"}, "eHk=", "self.p.size() == 2 && self.p == b'xy'"),
         ({"type": "string"}, "2026-01-02", "self.p.size() == 10"),
-        ({"type": "array", "items": {"type": "number"}}, [1], "self.p[0] == 1.0 && type(self.p[0]) == double"),
-        ({"type": "object", "additionalProperties": {"type": "number"}}, {"k": 1}, "type(self.p['k']) == double"),
+        (
+            {"type": "array", "items": {"type": "number"}},
+            [1],
+            "self.p[0] == 1.0 && type(self.p[0]) == double",
+        ),
+        (
+            {"type": "object", "additionalProperties": {"type": "number"}},
+            {"k": 1},
+            "type(self.p['k']) == double",
+        ),
     ],
 )
 def test_values_have_the_types_of_their_fields(field: Json, value: Any, rule: str) -> None:
@@ -106,5 +139,7 @@ def test_only_known_rules_are_explained() -> None:
     unknown = Problem("invalid-value", ("a",), "a: Invalid value: nobody wrote this", "help")
     assert (explain_rule(unknown, kind).path, explain_rule(unknown, kind).help) == (("a",), "help")
     for reason, (field, help) in kind.rule_helps.items():
-        explained = explain_rule(Problem("invalid-value", ("a",), f"a: Invalid value: {reason}", "help"), kind)
+        explained = explain_rule(
+            Problem("invalid-value", ("a",), f"a: Invalid value: {reason}", "help"), kind
+        )
         assert (explained.path, explained.help) == (("a", *field), help)

@@ -15,10 +15,15 @@ Json = dict[str, Any]
 def stored(kind: str, version: str, **body: Any) -> Json:
     manifest = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body}
     result = as_created(manifest)
-    return {key: value for key, value in result.items() if key not in ("apiVersion", "kind", "metadata")}
+    return {
+        key: value for key, value in result.items() if key not in ("apiVersion", "kind", "metadata")
+    }
 
 
-TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
+TEMPLATE = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+}
 STORED_TEMPLATE = {
     "metadata": {"labels": {"a": "b"}},
     "spec": {
@@ -43,15 +48,22 @@ STORED_TEMPLATE = {
 
 def test_workloads() -> None:
     selector = {"matchLabels": {"a": "b"}}
-    assert stored("Deployment", "apps/v1", spec={"selector": selector, "template": TEMPLATE})["spec"] == {
+    assert stored("Deployment", "apps/v1", spec={"selector": selector, "template": TEMPLATE})[
+        "spec"
+    ] == {
         "selector": selector,
         "template": STORED_TEMPLATE,
         "replicas": 1,
         "revisionHistoryLimit": 10,
         "progressDeadlineSeconds": 600,
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}},
+        "strategy": {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+        },
     }
-    recreated = stored("Deployment", "apps/v1", spec={"strategy": {"type": "Recreate"}, "template": TEMPLATE})
+    recreated = stored(
+        "Deployment", "apps/v1", spec={"strategy": {"type": "Recreate"}, "template": TEMPLATE}
+    )
     assert recreated["spec"]["strategy"] == {"type": "Recreate"}
     controller = stored("ReplicationController", "v1", spec={"template": TEMPLATE})
     assert controller["spec"]["selector"] == {"a": "b"}
@@ -59,10 +71,18 @@ def test_workloads() -> None:
 
 @pytest.mark.parametrize(
     ("image", "policy"),
-    [("i", "Always"), ("i:latest", "Always"), ("i:1", "IfNotPresent"), ("r:5/i", "Always"), ("a b", "IfNotPresent")],
+    [
+        ("i", "Always"),
+        ("i:latest", "Always"),
+        ("i:1", "IfNotPresent"),
+        ("r:5/i", "Always"),
+        ("a b", "IfNotPresent"),
+    ],
 )
 def test_pull_policies(image: str, policy: str) -> None:
-    (container,) = stored("Pod", "v1", spec={"containers": [{"name": "c", "image": image}]})["spec"]["containers"]
+    (container,) = stored("Pod", "v1", spec={"containers": [{"name": "c", "image": image}]})[
+        "spec"
+    ]["containers"]
     assert container["imagePullPolicy"] == policy
 
 
@@ -80,17 +100,31 @@ def test_volumes_and_probes() -> None:
                 {"name": "b", "hostPath": {"path": "/b"}},
                 {"name": "c", "secret": {"secretName": "s"}},
                 {"name": "d", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
-                {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}},
+                {
+                    "name": "e",
+                    "ephemeral": {
+                        "volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}
+                    },
+                },
             ],
         },
     )["spec"]
     empty, host, secret, projected, ephemeral = spec["volumes"]
-    assert (empty["emptyDir"], host["hostPath"]["type"], secret["secret"]["defaultMode"]) == ({}, "", 420)
+    assert (empty["emptyDir"], host["hostPath"]["type"], secret["secret"]["defaultMode"]) == (
+        {},
+        "",
+        420,
+    )
     assert projected["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"] == 3600
     assert ephemeral["ephemeral"]["volumeClaimTemplate"]["spec"]["volumeMode"] == "Filesystem"
     (container,) = spec["containers"]
     assert container["ports"] == [{"containerPort": 80, "protocol": "TCP", "hostPort": 80}]
-    counts = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    counts = {
+        "timeoutSeconds": 1,
+        "periodSeconds": 10,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
     assert container["livenessProbe"] == {"grpc": {"port": 1, "service": ""}, **counts}
 
 
@@ -127,18 +161,30 @@ def test_other_kinds() -> None:
     autoscaler = stored("HorizontalPodAutoscaler", "autoscaling/v2", spec=scale)["spec"]
     assert (autoscaler["minReplicas"], autoscaler["metrics"][0]["resource"]["name"]) == (1, "cpu")
     assert autoscaler["behavior"]["scaleDown"]["selectPolicy"] == "Min"
-    policy = stored("NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, "egress": [{}]})["spec"]
+    policy = stored(
+        "NetworkPolicy", "networking.k8s.io/v1", spec={"podSelector": {}, "egress": [{}]}
+    )["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
     role = {"kind": "Role", "name": "r"}
-    binding = stored("RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=role, subjects=[{"kind": "User"}])
-    assert binding["roleRef"]["apiGroup"] == binding["subjects"][0]["apiGroup"] == "rbac.authorization.k8s.io"
-    webhooks = [{"name": "w", "clientConfig": {"service": {"name": "s"}}, "rules": [{"apiGroups": ["*"]}]}]
+    binding = stored(
+        "RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=role, subjects=[{"kind": "User"}]
+    )
+    assert (
+        binding["roleRef"]["apiGroup"]
+        == binding["subjects"][0]["apiGroup"]
+        == "rbac.authorization.k8s.io"
+    )
+    webhooks = [
+        {"name": "w", "clientConfig": {"service": {"name": "s"}}, "rules": [{"apiGroups": ["*"]}]}
+    ]
     kind = "MutatingWebhookConfiguration"
     (webhook,) = stored(kind, "admissionregistration.k8s.io/v1", webhooks=webhooks)["webhooks"]
     assert (webhook["failurePolicy"], webhook["reinvocationPolicy"]) == ("Fail", "Never")
     assert (webhook["clientConfig"]["service"]["port"], webhook["rules"][0]["scope"]) == (443, "*")
     names = {"kind": "Widget", "plural": "widgets"}
-    crd = stored("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={"names": names})["spec"]
+    crd = stored("CustomResourceDefinition", "apiextensions.k8s.io/v1", spec={"names": names})[
+        "spec"
+    ]
     assert (crd["names"]["singular"], crd["conversion"]) == ("widget", {"strategy": "None"})
     namespace = as_created({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
     assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "n"}
@@ -146,9 +192,22 @@ def test_other_kinds() -> None:
 
 def test_the_form_of_go() -> None:
     """Empty values of plain fields vanish, those of pointers stay, and quantities become canonical."""
-    container = {"name": "c", "image": "i", "env": [], "tty": False, "resources": {"limits": {"cpu": 0.5}}}
-    spec = {"containers": [container], "hostNetwork": False, "shareProcessNamespace": False, "nodeSelector": {}}
-    pod = with_defaults({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec})["spec"]
+    container = {
+        "name": "c",
+        "image": "i",
+        "env": [],
+        "tty": False,
+        "resources": {"limits": {"cpu": 0.5}},
+    }
+    spec = {
+        "containers": [container],
+        "hostNetwork": False,
+        "shareProcessNamespace": False,
+        "nodeSelector": {},
+    }
+    pod = with_defaults(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+    )["spec"]
     assert pod["containers"][0]["resources"]["limits"] == {"cpu": "500m"}
     assert not {"env", "tty"} & pod["containers"][0].keys()
     assert not {"hostNetwork", "nodeSelector"} & pod.keys()
@@ -166,7 +225,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("Job", "batch/v1", {"spec": {}}, "spec.suspend", False),
     ("Job", "batch/v1", {"spec": {}}, "spec.manualSelector", False),
     ("Job", "batch/v1", {"spec": {}}, "spec.podReplacementPolicy", "TerminatingOrFailed"),
-    ("Job", "batch/v1", {"spec": {"podFailurePolicy": {"rules": []}}}, "spec.podReplacementPolicy", "Failed"),
+    (
+        "Job",
+        "batch/v1",
+        {"spec": {"podFailurePolicy": {"rules": []}}},
+        "spec.podReplacementPolicy",
+        "Failed",
+    ),
     ("CronJob", "batch/v1", {"spec": {}}, "spec.concurrencyPolicy", "Allow"),
     ("CronJob", "batch/v1", {"spec": {}}, "spec.suspend", False),
     ("CronJob", "batch/v1", {"spec": {}}, "spec.successfulJobsHistoryLimit", 3),
@@ -175,7 +240,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("Deployment", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
     ("Deployment", "apps/v1", {"spec": {}}, "spec.progressDeadlineSeconds", 600),
     ("Deployment", "apps/v1", {"spec": {}}, "spec.strategy.rollingUpdate.maxSurge", "25%"),
-    ("Deployment", "apps/v1", {"spec": {"strategy": {"type": "Recreate"}}}, "spec.strategy.rollingUpdate", None),
+    (
+        "Deployment",
+        "apps/v1",
+        {"spec": {"strategy": {"type": "Recreate"}}},
+        "spec.strategy.rollingUpdate",
+        None,
+    ),
     ("DaemonSet", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
     ("DaemonSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.maxUnavailable", 1),
     ("DaemonSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.maxSurge", 0),
@@ -190,7 +261,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("StatefulSet", "apps/v1", {"spec": {}}, "spec.revisionHistoryLimit", 10),
     ("StatefulSet", "apps/v1", {"spec": {}}, "spec.podManagementPolicy", "OrderedReady"),
     ("StatefulSet", "apps/v1", {"spec": {}}, "spec.updateStrategy.rollingUpdate.partition", 0),
-    ("StatefulSet", "apps/v1", {"spec": {}}, "spec.persistentVolumeClaimRetentionPolicy.whenScaled", "Retain"),
+    (
+        "StatefulSet",
+        "apps/v1",
+        {"spec": {}},
+        "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
+        "Retain",
+    ),
     ("ReplicaSet", "apps/v1", {"spec": {}}, "spec.replicas", 1),
     ("Service", "v1", {"spec": {}}, "spec.type", "ClusterIP"),
     (
@@ -204,8 +281,20 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("Service", "v1", {"spec": {}}, "spec.externalTrafficPolicy", None),
     ("Service", "v1", {"spec": {"type": "NodePort"}}, "spec.externalTrafficPolicy", "Cluster"),
     ("Service", "v1", {"spec": {"type": "LoadBalancer"}}, "spec.externalTrafficPolicy", "Cluster"),
-    ("Service", "v1", {"spec": {"type": "LoadBalancer"}}, "spec.allocateLoadBalancerNodePorts", True),
-    ("Service", "v1", {"spec": {"externalIPs": ["1.2.3.4"]}}, "spec.externalTrafficPolicy", "Cluster"),
+    (
+        "Service",
+        "v1",
+        {"spec": {"type": "LoadBalancer"}},
+        "spec.allocateLoadBalancerNodePorts",
+        True,
+    ),
+    (
+        "Service",
+        "v1",
+        {"spec": {"externalIPs": ["1.2.3.4"]}},
+        "spec.externalTrafficPolicy",
+        "Cluster",
+    ),
     (
         "Service",
         "v1",
@@ -217,7 +306,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("Service", "v1", {"spec": {"type": "ExternalName"}}, "spec.internalTrafficPolicy", None),
     ("Service", "v1", {"spec": {}}, "spec.ipFamilyPolicy", "SingleStack"),
     ("Service", "v1", {"spec": {"clusterIP": "None"}}, "spec.ipFamilyPolicy", "RequireDualStack"),
-    ("Service", "v1", {"spec": {"clusterIP": "None", "selector": {"a": "b"}}}, "spec.ipFamilyPolicy", "SingleStack"),
+    (
+        "Service",
+        "v1",
+        {"spec": {"clusterIP": "None", "selector": {"a": "b"}}},
+        "spec.ipFamilyPolicy",
+        "SingleStack",
+    ),
     ("Service", "v1", {"spec": {"clusterIP": "None"}}, "spec.clusterIPs", ["None"]),
     ("Service", "v1", {"spec": {"clusterIPs": ["None"]}}, "spec.clusterIP", "None"),
     ("Secret", "v1", {}, "type", "Opaque"),
@@ -259,7 +354,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
         [{"type": "Percent", "value": 100, "periodSeconds": 15}],
     ),
     ("NetworkPolicy", "networking.k8s.io/v1", {"spec": {}}, "spec.policyTypes", ["Ingress"]),
-    ("NetworkPolicy", "networking.k8s.io/v1", {"spec": {"egress": [{}]}}, "spec.policyTypes", ["Ingress", "Egress"]),
+    (
+        "NetworkPolicy",
+        "networking.k8s.io/v1",
+        {"spec": {"egress": [{}]}},
+        "spec.policyTypes",
+        ["Ingress", "Egress"],
+    ),
     ("PriorityClass", "scheduling.k8s.io/v1", {}, "preemptionPolicy", "PreemptLowerPriority"),
     ("StorageClass", "storage.k8s.io/v1", {}, "reclaimPolicy", "Delete"),
     ("StorageClass", "storage.k8s.io/v1", {}, "volumeBindingMode", "Immediate"),
@@ -268,7 +369,13 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
     ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.storageCapacity", False),
     ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.requiresRepublish", False),
     ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.seLinuxMount", False),
-    ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.fsGroupPolicy", "ReadWriteOnceWithFSType"),
+    (
+        "CSIDriver",
+        "storage.k8s.io/v1",
+        {"spec": {}},
+        "spec.fsGroupPolicy",
+        "ReadWriteOnceWithFSType",
+    ),
     ("CSIDriver", "storage.k8s.io/v1", {"spec": {}}, "spec.volumeLifecycleModes", ["Persistent"]),
     (
         "ResourceClaim",
@@ -298,13 +405,23 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
         "webhooks.0.clientConfig.service.port",
         443,
     ),
-    ("APIService", "apiregistration.k8s.io/v1", {"spec": {"service": {"name": "s"}}}, "spec.service.port", 443),
+    (
+        "APIService",
+        "apiregistration.k8s.io/v1",
+        {"spec": {"service": {"name": "s"}}},
+        "spec.service.port",
+        443,
+    ),
 ]
 
 
 @pytest.mark.parametrize(("kind", "version", "body", "path", "expected"), DEFAULTS)
-def test_the_default_of_a_field(kind: str, version: str, body: Json, path: str, expected: Any) -> None:
-    value: Any = with_defaults({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body})
+def test_the_default_of_a_field(
+    kind: str, version: str, body: Json, path: str, expected: Any
+) -> None:
+    value: Any = with_defaults(
+        {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body}
+    )
     for part in path.split("."):
         value = value[int(part)] if isinstance(value, list) else (value or {}).get(part)
     assert value == expected
@@ -312,8 +429,13 @@ def test_the_default_of_a_field(kind: str, version: str, body: Json, path: str, 
 
 
 @pytest.mark.parametrize(
-    ("kind", "reinvocation"), [("MutatingWebhookConfiguration", "Never"), ("ValidatingWebhookConfiguration", None)]
+    ("kind", "reinvocation"),
+    [("MutatingWebhookConfiguration", "Never"), ("ValidatingWebhookConfiguration", None)],
 )
 def test_only_mutating_webhooks_are_invoked_again(kind: str, reinvocation: str | None) -> None:
-    manifest = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "webhooks": [{"name": "a"}]}
+    manifest = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "webhooks": [{"name": "a"}],
+    }
     assert with_defaults(manifest)["webhooks"][0].get("reinvocationPolicy") == reinvocation

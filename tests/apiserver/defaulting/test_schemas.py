@@ -30,7 +30,11 @@ def holder(steps: Steps) -> Any:
     if len(steps) == 1:
         return {}
     inner = holder(steps[1:])
-    return [inner] if steps[0] == "items" else {"x" if steps[0] == "additionalProperties" else steps[0]: inner}
+    return (
+        [inner]
+        if steps[0] == "items"
+        else {"x" if steps[0] == "additionalProperties" else steps[0]: inner}
+    )
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -41,5 +45,9 @@ def test_every_default_of_the_crd_is_written(kind: str) -> None:
     for path, value in rows:
         node = with_schema_defaults(load(document), document, holder(path))
         for step in path:
-            node = node[0] if step == "items" else node["x" if step == "additionalProperties" else step]
+            node = (
+                node[0]
+                if step == "items"
+                else node["x" if step == "additionalProperties" else step]
+            )
         assert node == value, path

@@ -31,7 +31,13 @@ TEXT, PAIR = {"type": "string"}, {"b": {"type": "string"}, "c": {}}
     [
         (TEXT, 1, "wrong-type", ("a",), "a: 1 is not of type 'string'"),
         ({"required": ["b"]}, {}, "required-value", ("a",), "a: 'b' is a required property"),
-        ({"properties": PAIR}, {"b": 1}, "wrong-type", ("a", "b"), "a.b: 1 is not of type 'string'"),
+        (
+            {"properties": PAIR},
+            {"b": 1},
+            "wrong-type",
+            ("a", "b"),
+            "a.b: 1 is not of type 'string'",
+        ),
         (
             {"properties": PAIR, "additionalProperties": False},
             {"b": "", "d": 1},
@@ -46,15 +52,57 @@ TEXT, PAIR = {"type": "string"}, {"b": {"type": "string"}, "c": {}}
             ("a", "x1"),
             "a.x1: Additional properties are not allowed ('d', 'e' were unexpected)",
         ),
-        ({"unevaluatedProperties": False}, {"d": 1}, "invalid-value", ("a",), "Unevaluated properties are not allowed"),
-        ({"additionalProperties": TEXT}, {"d": 1}, "wrong-type", ("a", "d"), "a.d: 1 is not of type 'string'"),
-        ({"patternProperties": {"^x": TEXT}}, {"x": 1, "y": 1}, "wrong-type", ("a", "x"), "a.x: 1 is not of type"),
+        (
+            {"unevaluatedProperties": False},
+            {"d": 1},
+            "invalid-value",
+            ("a",),
+            "Unevaluated properties are not allowed",
+        ),
+        (
+            {"additionalProperties": TEXT},
+            {"d": 1},
+            "wrong-type",
+            ("a", "d"),
+            "a.d: 1 is not of type 'string'",
+        ),
+        (
+            {"patternProperties": {"^x": TEXT}},
+            {"x": 1, "y": 1},
+            "wrong-type",
+            ("a", "x"),
+            "a.x: 1 is not of type",
+        ),
         ({"enum": [1, 2]}, True, "invalid-value", ("a",), "a: True is not one of [1, 2]"),
         ({"enum": list(range(21))}, "x", "invalid-value", ("a",), "19, and 1 more]"),
-        ({"uniqueItems": True}, [1, 1.0], "invalid-value", ("a",), "a: [1, 1.0] has non-unique elements"),
-        ({"anyOf": [TEXT, {"minimum": 5}]}, 4, "invalid-value", ("a",), "a: 4 is not valid under any"),
-        ({"oneOf": [TEXT, {"minimum": 5}]}, 4, "invalid-value", ("a",), "a: 4 is not valid under any"),
-        ({"oneOf": [{"minimum": 1}, {"minimum": 2}, TEXT]}, 3, "invalid-value", ("a",), "a: 3 is valid under each of"),
+        (
+            {"uniqueItems": True},
+            [1, 1.0],
+            "invalid-value",
+            ("a",),
+            "a: [1, 1.0] has non-unique elements",
+        ),
+        (
+            {"anyOf": [TEXT, {"minimum": 5}]},
+            4,
+            "invalid-value",
+            ("a",),
+            "a: 4 is not valid under any",
+        ),
+        (
+            {"oneOf": [TEXT, {"minimum": 5}]},
+            4,
+            "invalid-value",
+            ("a",),
+            "a: 4 is not valid under any",
+        ),
+        (
+            {"oneOf": [{"minimum": 1}, {"minimum": 2}, TEXT]},
+            3,
+            "invalid-value",
+            ("a",),
+            "a: 3 is valid under each of",
+        ),
         ({"pattern": "^b"}, "c", "invalid-value", ("a",), "a: 'c' does not match '^b'"),
     ],
 )
@@ -93,7 +141,10 @@ def test_values_that_a_schema_accepts(schema: Json, value: Any) -> None:
         ({"$ref": "other.json"}, "it refers to other.json, which is not in the file"),
         ({"$ref": "#"}, None),
         ({"$ref": "#/properties/a"}, "it is nested too deep or refers to itself endlessly"),
-        ({"unevaluatedProperties": False, "patternProperties": {"x": {}}}, "unevaluatedProperties together with"),
+        (
+            {"unevaluatedProperties": False, "patternProperties": {"x": {}}},
+            "unevaluatedProperties together with",
+        ),
         ({"items": [{"unevaluatedProperties": False}, {"patternProperties": {}}]}, None),
         ({"additionalProperties": TEXT}, "it reports more than 99 mistakes"),
     ],
@@ -106,14 +157,18 @@ def test_schemas_that_cannot_be_applied(schema: Json, why: str | None) -> None:
         assert found[-1].name == "unread-rule"
         assert found[-1].severity == "warning"
         to_the_end = " to the end" if len(found) > 1 else ""
-        assert found[-1].message.startswith(f"the JSON Schema in foo.json was not applied{to_the_end}: {why}")
+        assert found[-1].message.startswith(
+            f"the JSON Schema in foo.json was not applied{to_the_end}: {why}"
+        )
 
 
 def test_root_of_an_invalid_schema_is_named() -> None:
     definition = JsonSchema({"type": "objec"}, "foo.json")
     (problem,) = json_schema_problems({"kind": "Foo"}, definition)
     assert "it is not a JSON Schema: type: " in problem.message
-    (problem,) = json_schema_problems({"kind": "Foo"}, JsonSchema({"$schema": 1, "type": "object"}, "foo.json"))
+    (problem,) = json_schema_problems(
+        {"kind": "Foo"}, JsonSchema({"$schema": 1, "type": "object"}, "foo.json")
+    )
     assert problem.message.endswith("it is not a JSON Schema: $schema: must be a string")
 
 
@@ -125,7 +180,10 @@ def test_long_checks_end() -> None:
     for _ in range(6):
         value = [value] * 6
     found = problems(nested, value, budget=0)
-    assert found[-1].message == "the JSON Schema in foo.json was not applied: checking it takes too long"
+    assert (
+        found[-1].message
+        == "the JSON Schema in foo.json was not applied: checking it takes too long"
+    )
 
 
 def test_long_messages_keep_their_ends() -> None:

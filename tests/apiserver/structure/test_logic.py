@@ -19,7 +19,11 @@ CASES: list[tuple[Json, list[Any], list[Any]]] = [
     ({"type": "number"}, [1, 1.5], [True, "1"]),
     ({"type": "object"}, [{}], [[], ""]),
     ({"type": "string"}, [""], [1, []]),
-    ({"enum": [1, "a", [1], {"a": 1}]}, [1, 1.0, "a", [1.0], {"a": 1.0}], [True, "1", [True], {"a": True}, [], {}]),
+    (
+        {"enum": [1, "a", [1], {"a": 1}]},
+        [1, 1.0, "a", [1.0], {"a": 1.0}],
+        [True, "1", [True], {"a": True}, [], {}],
+    ),
     ({"minimum": 2, "maximum": 4}, [2, 4, True, "x"], [1, 5, 1.99, 4.01]),
     ({"minimum": 2, "exclusiveMinimum": True}, [2.01, 3], [2, 1]),
     ({"maximum": 2, "exclusiveMaximum": True}, [1.99, 1], [2, 3]),

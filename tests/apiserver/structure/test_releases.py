@@ -13,14 +13,22 @@ from ptcompile.apiserver.structure.violations import Release, has_until, wrong_v
     ("version", "declared", "expected"),
     [((1, 8), True, True), ((1, 9), True, True), ((1, 10), True, False), ((1, 8), False, False)],
 )
-def test_what_a_release_was_the_last_to_have(version: tuple[int, int], declared: bool, expected: bool) -> None:
+def test_what_a_release_was_the_last_to_have(
+    version: tuple[int, int], declared: bool, expected: bool
+) -> None:
     assert has_until(Release("training_operator", version, declared), "1.9") is expected
 
 
 @pytest.mark.parametrize(
     ("since", "until", "in_crd", "message", "help"),
     [
-        ("1.35", None, False, "unknown field in Kubernetes 1.34: added in 1.35", "or use Kubernetes 1.35 or newer"),
+        (
+            "1.35",
+            None,
+            False,
+            "unknown field in Kubernetes 1.34: added in 1.35",
+            "or use Kubernetes 1.35 or newer",
+        ),
         (None, "1.30", False, "unknown field in Kubernetes 1.34: removed after 1.30", "remove it"),
         ("1.35", None, True, "made with Kubernetes 1.34: added in 1.35", "remove it"),
         (None, "1.30", True, "made with Kubernetes 1.34: removed after 1.30", "remove it"),

@@ -34,8 +34,14 @@ TEMPLATE: Json = {
                 "name": "main",
                 "image": "x",
                 "command": ["python", "-c"],
-                "env": [{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}],
-                "ports": [{"containerPort": 1, "name": "p"}, {"containerPort": 1, "protocol": "UDP"}],
+                "env": [
+                    {"name": "A", "value": "1"},
+                    {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "x"}}},
+                ],
+                "ports": [
+                    {"containerPort": 1, "name": "p"},
+                    {"containerPort": 1, "protocol": "UDP"},
+                ],
                 "resources": {"limits": {"cpu": 1, "memory": "1Gi"}},
                 "readinessProbe": {"httpGet": {"port": 80, "path": "/"}, "periodSeconds": 2},
                 "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108
@@ -48,7 +54,12 @@ TEMPLATE: Json = {
 
 
 def obj(api: str, kind: str, **rest: Any) -> Json:
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": "x", "labels": {"a": "b"}}, **rest}
+    return {
+        "apiVersion": api,
+        "kind": kind,
+        "metadata": {"name": "x", "labels": {"a": "b"}},
+        **rest,
+    }
 
 
 TRAINER = "trainer.kubeflow.org/v1alpha1"
@@ -66,12 +77,26 @@ JOBSET_SPEC: Json = {
     ],
 }
 CLEAN: dict[tuple[str, str], Json] = {
-    ("v1", "Pod"): obj("v1", "Pod", **{**TEMPLATE, "metadata": {"name": "x", "finalizers": ["a/b"], "generation": 1}}),
-    ("batch/v1", "Job"): obj("batch/v1", "Job", spec={"completions": 2, "template": TEMPLATE, "suspend": False}),
-    ("v1", "Service"): obj(
-        "v1", "Service", spec={"clusterIP": "None", "ports": [{"port": 1, "targetPort": "a"}], "selector": {"a": "b"}}
+    ("v1", "Pod"): obj(
+        "v1",
+        "Pod",
+        **{**TEMPLATE, "metadata": {"name": "x", "finalizers": ["a/b"], "generation": 1}},
     ),
-    ("v1", "ConfigMap"): obj("v1", "ConfigMap", data={"a": "b"}, binaryData={"c": "QQ=="}, immutable=True),
+    ("batch/v1", "Job"): obj(
+        "batch/v1", "Job", spec={"completions": 2, "template": TEMPLATE, "suspend": False}
+    ),
+    ("v1", "Service"): obj(
+        "v1",
+        "Service",
+        spec={
+            "clusterIP": "None",
+            "ports": [{"port": 1, "targetPort": "a"}],
+            "selector": {"a": "b"},
+        },
+    ),
+    ("v1", "ConfigMap"): obj(
+        "v1", "ConfigMap", data={"a": "b"}, binaryData={"c": "QQ=="}, immutable=True
+    ),
     ("v1", "Secret"): obj("v1", "Secret", type="Opaque", data={"a": "QUI="}, stringData={"b": "c"}),
     ("v1", "PersistentVolumeClaim"): obj(
         "v1",
@@ -82,15 +107,24 @@ CLEAN: dict[tuple[str, str], Json] = {
     ("networking.k8s.io/v1", "NetworkPolicy"): obj(
         "networking.k8s.io/v1",
         "NetworkPolicy",
-        spec={"podSelector": {}, "ingress": [{"ports": [{"port": "a"}], "from": [{"podSelector": {}}]}]},
+        spec={
+            "podSelector": {},
+            "ingress": [{"ports": [{"port": "a"}], "from": [{"podSelector": {}}]}],
+        },
     ),
     ("kubeflow.org/v1", "PyTorchJob"): obj(
         "kubeflow.org/v1",
         "PyTorchJob",
         spec={
             "runPolicy": {"cleanPodPolicy": "None", "suspend": False},
-            "elasticPolicy": {"rdzvConf": [{"key": "a", "value": "b"}], "nProcPerNode": 2, "standalone": True},
-            "pytorchReplicaSpecs": {"Worker": {"replicas": 2, "restartPolicy": "Never", "template": TEMPLATE}},
+            "elasticPolicy": {
+                "rdzvConf": [{"key": "a", "value": "b"}],
+                "nProcPerNode": 2,
+                "standalone": True,
+            },
+            "pytorchReplicaSpecs": {
+                "Worker": {"replicas": 2, "restartPolicy": "Never", "template": TEMPLATE}
+            },
         },
     ),
     ("batch.volcano.sh/v1alpha1", "Job"): obj(
@@ -105,11 +139,16 @@ CLEAN: dict[tuple[str, str], Json] = {
             "volumes": [{"mountPath": "/a", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}],
         },
     ),
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): obj("jobset.x-k8s.io/v1alpha2", "JobSet", spec=JOBSET_SPEC),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): obj(
+        "jobset.x-k8s.io/v1alpha2", "JobSet", spec=JOBSET_SPEC
+    ),
     ("resource.nvidia.com/v1beta1", "ComputeDomain"): obj(
         "resource.nvidia.com/v1beta1",
         "ComputeDomain",
-        spec={"numNodes": 2, "channel": {"resourceClaimTemplate": {"name": "x"}, "allocationMode": "Single"}},
+        spec={
+            "numNodes": 2,
+            "channel": {"resourceClaimTemplate": {"name": "x"}, "allocationMode": "Single"},
+        },
     ),
     (TRAINER, "TrainJob"): obj(
         TRAINER,
@@ -121,7 +160,9 @@ CLEAN: dict[tuple[str, str], Json] = {
             "runtimePatches": [
                 {
                     "manager": "a.b/c",
-                    "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{"name": "node"}]}}},
+                    "trainingRuntimeSpec": {
+                        "template": {"spec": {"replicatedJobs": [{"name": "node"}]}}
+                    },
                 }
             ],
         },
@@ -153,10 +194,18 @@ CLEAN: dict[tuple[str, str], Json] = {
         "MPIJob",
         spec={
             "slotsPerWorker": 2,
-            "runPolicy": {"cleanPodPolicy": "Running", "schedulingPolicy": {"minResources": {"cpu": "2"}}},
+            "runPolicy": {
+                "cleanPodPolicy": "Running",
+                "schedulingPolicy": {"minResources": {"cpu": "2"}},
+            },
             "mpiReplicaSpecs": {
-                "Launcher": {"template": {"spec": {"containers": [{"name": "main", "image": "i"}]}}},
-                "Worker": {"replicas": 2, "template": {"spec": {"containers": [{"name": "main", "image": "i"}]}}},
+                "Launcher": {
+                    "template": {"spec": {"containers": [{"name": "main", "image": "i"}]}}
+                },
+                "Worker": {
+                    "replicas": 2,
+                    "template": {"spec": {"containers": [{"name": "main", "image": "i"}]}},
+                },
             },
         },
     ),
@@ -193,9 +242,17 @@ def test_clean(kind: tuple[str, str]) -> None:
     assert CLEAN[kind] == before
 
 
-POD, VOLCANO, PYTORCH = ("v1", "Pod"), ("batch.volcano.sh/v1alpha1", "Job"), ("kubeflow.org/v1", "PyTorchJob")
+POD, VOLCANO, PYTORCH = (
+    ("v1", "Pod"),
+    ("batch.volcano.sh/v1alpha1", "Job"),
+    ("kubeflow.org/v1", "PyTorchJob"),
+)
 JOB, SECRET, SERVICE = ("batch/v1", "Job"), ("v1", "Secret"), ("v1", "Service")
-JOBSET, TRAINJOB, RUNTIME = ("jobset.x-k8s.io/v1alpha2", "JobSet"), (TRAINER, "TrainJob"), (TRAINER, "TrainingRuntime")
+JOBSET, TRAINJOB, RUNTIME = (
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    (TRAINER, "TrainJob"),
+    (TRAINER, "TrainingRuntime"),
+)
 VOLCANO_GROUP, PLUGINS_GROUP = (
     ("scheduling.volcano.sh/v1beta1", "PodGroup"),
     ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
@@ -214,8 +271,22 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "wrong-type",
         "must be of type string, not integer (1)",
     ),
-    ("docs/facts/api-server.md#decoding D1", POD, (*MAIN, "env", 0, "value"), True, "wrong-type", "not boolean (true)"),
-    ("docs/facts/api-server.md#decoding D1", POD, (*MAIN, "command", 1), 0.1, "wrong-type", "not number (0.1)"),
+    (
+        "docs/facts/api-server.md#decoding D1",
+        POD,
+        (*MAIN, "env", 0, "value"),
+        True,
+        "wrong-type",
+        "not boolean (true)",
+    ),
+    (
+        "docs/facts/api-server.md#decoding D1",
+        POD,
+        (*MAIN, "command", 1),
+        0.1,
+        "wrong-type",
+        "not number (0.1)",
+    ),
     (
         "docs/facts/api-server.md#decoding D1",
         ("v1", "ConfigMap"),
@@ -224,7 +295,14 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "wrong-type",
         "must be of type string",
     ),
-    ("docs/facts/volcano.md#gangs", VOLCANO_GROUP, ("spec", "minmember"), 1, "unknown-field", "unknown field"),
+    (
+        "docs/facts/volcano.md#gangs",
+        VOLCANO_GROUP,
+        ("spec", "minmember"),
+        1,
+        "unknown-field",
+        "unknown field",
+    ),
     (
         "docs/facts/volcano.md#fields",
         VOLCANO_GROUP,
@@ -233,7 +311,14 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "unsupported-value",
         "",
     ),
-    ("docs/facts/volcano.md#gangs", VOLCANO_GROUP, ("spec", "minResources", "cpu"), "2 cores", "invalid-quantity", ""),
+    (
+        "docs/facts/volcano.md#gangs",
+        VOLCANO_GROUP,
+        ("spec", "minResources", "cpu"),
+        "2 cores",
+        "invalid-quantity",
+        "",
+    ),
     ("crd.yaml", PLUGINS_GROUP, ("spec", "queue"), "q", "unknown-field", "unknown field"),
     ("crd.yaml", PLUGINS_GROUP, ("spec", "minMember"), "2", "wrong-type", "must be of type"),
     ("docs/facts/api-server.md#decoding D2", POD, (*MAIN, "env", 0, "value"), None, None, ""),
@@ -253,8 +338,22 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "wrong-type",
         "must be of type int32",
     ),
-    ("docs/facts/api-server.md#decoding D4", VOLCANO, (*TASK, "replicas"), "3", "wrong-type", "must be of type int32"),
-    ("docs/facts/api-server.md#decoding D5", POD, (*MAIN, "comand"), [], "unknown-field", "unknown field"),
+    (
+        "docs/facts/api-server.md#decoding D4",
+        VOLCANO,
+        (*TASK, "replicas"),
+        "3",
+        "wrong-type",
+        "must be of type int32",
+    ),
+    (
+        "docs/facts/api-server.md#decoding D5",
+        POD,
+        (*MAIN, "comand"),
+        [],
+        "unknown-field",
+        "unknown field",
+    ),
     (
         "docs/facts/api-server.md#decoding D6",
         POD,
@@ -263,44 +362,170 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "invalid-quantity",
         "not a quantity",
     ),
-    ("docs/facts/api-server.md#decoding D7", POD, ("spec", "nodeName"), True, "wrong-type", "must be of type string"),
+    (
+        "docs/facts/api-server.md#decoding D7",
+        POD,
+        ("spec", "nodeName"),
+        True,
+        "wrong-type",
+        "must be of type string",
+    ),
     ("README: null means unset", POD, ("spec", "restartPolicy"), None, None, ""),
     ("README: null means unset", POD, ("spec", "volumes"), None, None, ""),
     ("README: null means unset", VOLCANO, ("spec", "queue"), None, None, ""),
     ("Go: a null item is its zero value", POD, (*MAIN, "command", 0), None, None, ""),
-    ("CRD: a null item is of no type", VOLCANO, (*TASK_MAIN, "command", 0), None, "wrong-type", "not null"),
-    ("CRD: a null item is of no type", VOLCANO, TASK_MAIN, None, "wrong-type", "must be of type object, not null"),
-    ("Go int32", JOB, ("spec", "completions"), 2**31, "wrong-type", "must be of type int32: 2147483648 is out of"),
+    (
+        "CRD: a null item is of no type",
+        VOLCANO,
+        (*TASK_MAIN, "command", 0),
+        None,
+        "wrong-type",
+        "not null",
+    ),
+    (
+        "CRD: a null item is of no type",
+        VOLCANO,
+        TASK_MAIN,
+        None,
+        "wrong-type",
+        "must be of type object, not null",
+    ),
+    (
+        "Go int32",
+        JOB,
+        ("spec", "completions"),
+        2**31,
+        "wrong-type",
+        "must be of type int32: 2147483648 is out of",
+    ),
     ("Go int32", JOB, ("spec", "completions"), -(2**31), None, ""),
     ("Go int64", POD, ("spec", "terminationGracePeriodSeconds"), 2**31, None, ""),
-    ("Go int64", POD, ("spec", "terminationGracePeriodSeconds"), 2**63, "wrong-type", "must be of type int64"),
-    ("Go int32", JOB, ("spec", "completions"), 1.5, "wrong-type", "must be of type int32, not number (1.5)"),
+    (
+        "Go int64",
+        POD,
+        ("spec", "terminationGracePeriodSeconds"),
+        2**63,
+        "wrong-type",
+        "must be of type int64",
+    ),
+    (
+        "Go int32",
+        JOB,
+        ("spec", "completions"),
+        1.5,
+        "wrong-type",
+        "must be of type int32, not number (1.5)",
+    ),
     ("kubectl sends 4.0 as 4", JOB, ("spec", "completions"), 4.0, None, ""),
     ("kubectl sends 4.0 as 4", VOLCANO, (*TASK, "replicas"), 4.0, None, ""),
     ("Go int32", JOB, ("spec", "completions"), True, "wrong-type", "not boolean"),
     ("Go bool", JOB, ("spec", "suspend"), "true", "wrong-type", "must be of type boolean"),
     ("Go bool", JOB, ("spec", "suspend"), 1, "wrong-type", "must be of type boolean"),
     ("intstr", POD, (*MAIN, "readinessProbe", "httpGet", "port"), "http", None, ""),
-    ("intstr", POD, (*MAIN, "readinessProbe", "httpGet", "port"), 8080.5, "wrong-type", "must be of type int32 or"),
-    ("intstr", POD, (*MAIN, "readinessProbe", "httpGet", "port"), 2**31, "wrong-type", "must be of type int32"),
+    (
+        "intstr",
+        POD,
+        (*MAIN, "readinessProbe", "httpGet", "port"),
+        8080.5,
+        "wrong-type",
+        "must be of type int32 or",
+    ),
+    (
+        "intstr",
+        POD,
+        (*MAIN, "readinessProbe", "httpGet", "port"),
+        2**31,
+        "wrong-type",
+        "must be of type int32",
+    ),
     ("quantity", POD, (*MAIN, "resources", "limits", "cpu"), 1.5, None, ""),
-    ("quantity", POD, (*MAIN, "resources", "limits", "cpu"), True, "wrong-type", "must be of type quantity"),
-    ("quantity", VOLCANO, (*TASK_MAIN, "resources", "limits", "cpu"), 2.5, "wrong-type", "integer or string"),
+    (
+        "quantity",
+        POD,
+        (*MAIN, "resources", "limits", "cpu"),
+        True,
+        "wrong-type",
+        "must be of type quantity",
+    ),
+    (
+        "quantity",
+        VOLCANO,
+        (*TASK_MAIN, "resources", "limits", "cpu"),
+        2.5,
+        "wrong-type",
+        "integer or string",
+    ),
     ("quantity", VOLCANO, (*TASK_MAIN, "resources", "limits", "cpu"), "2.5", None, ""),
-    ("quantity", VOLCANO, (*TASK_MAIN, "resources", "limits", "cpu"), "2GiB", "invalid-quantity", "not a quantity"),
+    (
+        "quantity",
+        VOLCANO,
+        (*TASK_MAIN, "resources", "limits", "cpu"),
+        "2GiB",
+        "invalid-quantity",
+        "not a quantity",
+    ),
     ("Go []byte", SECRET, ("data", "a"), "not base64!", "wrong-type", "must be base64"),
     ("Go []byte", SECRET, ("data", "a"), "QUI=\n", None, ""),
     ("Go []byte", SECRET, ("data", "a"), "QUI", "wrong-type", "must be base64"),
-    ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2024-01-01", "wrong-type", "must be a time"),
+    (
+        "metav1.Time",
+        POD,
+        ("metadata", "creationTimestamp"),
+        "2024-01-01",
+        "wrong-type",
+        "must be a time",
+    ),
     ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2024-01-01T00:00:00Z", None, ""),
     ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2024-02-29T0:00:00,5+01:00", None, ""),
-    ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2026-02-30T00:00:00Z", "wrong-type", "must be a time"),
-    ("metav1.Time", POD, ("metadata", "creationTimestamp"), "1900-02-29T00:00:00Z", "wrong-type", "must be a time"),
-    ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2026-01-01t00:00:00Z", "wrong-type", "must be a time"),
-    ("metav1.Time", POD, ("metadata", "creationTimestamp"), "2026-01-01T00:00:00z", "wrong-type", "must be a time"),
+    (
+        "metav1.Time",
+        POD,
+        ("metadata", "creationTimestamp"),
+        "2026-02-30T00:00:00Z",
+        "wrong-type",
+        "must be a time",
+    ),
+    (
+        "metav1.Time",
+        POD,
+        ("metadata", "creationTimestamp"),
+        "1900-02-29T00:00:00Z",
+        "wrong-type",
+        "must be a time",
+    ),
+    (
+        "metav1.Time",
+        POD,
+        ("metadata", "creationTimestamp"),
+        "2026-01-01t00:00:00Z",
+        "wrong-type",
+        "must be a time",
+    ),
+    (
+        "metav1.Time",
+        POD,
+        ("metadata", "creationTimestamp"),
+        "2026-01-01T00:00:00z",
+        "wrong-type",
+        "must be a time",
+    ),
     ("ObjectMeta", POD, ("metadata", "labels"), {"a": 1}, "wrong-type", "must be of type string"),
-    ("ObjectMeta is decoded", PYTORCH, ("metadata", "labels", "a"), True, "wrong-type", "must be of type string"),
-    ("ObjectMeta is decoded", PYTORCH, ("metadata",), [], "wrong-type", "must be of type object, not array"),
+    (
+        "ObjectMeta is decoded",
+        PYTORCH,
+        ("metadata", "labels", "a"),
+        True,
+        "wrong-type",
+        "must be of type string",
+    ),
+    (
+        "ObjectMeta is decoded",
+        PYTORCH,
+        ("metadata",),
+        [],
+        "wrong-type",
+        "must be of type object, not array",
+    ),
     ("ObjectMeta is decoded", PYTORCH, ("metadata", "managedFields"), [], None, ""),
     (
         "docs/facts/volcano.md#templates: five keys",
@@ -321,14 +546,63 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "duplicate-value",
         '{"name":"A"}',
     ),
-    ("CRD default TCP", VOLCANO, (*TASK_MAIN, "ports", 1, "protocol"), None, "duplicate-value", '"protocol":"TCP"'),
-    ("docs/facts/volcano.md#templates", VOLCANO, (*TASK_MAIN, "name"), None, "required-value", "Required value"),
-    ("docs/facts/volcano.md#fields", VOLCANO, (*TASK, "replicas"), -1, "invalid-value", "greater than or equal to 0"),
-    ("docs/facts/volcano.md#fields", VOLCANO, ("spec", "minSuccess"), 0, "invalid-value", "greater than or equal to 1"),
-    ("docs/facts/volcano.md#fields", VOLCANO, (*TASK, "name"), "A_b", "invalid-value", "must match"),
+    (
+        "CRD default TCP",
+        VOLCANO,
+        (*TASK_MAIN, "ports", 1, "protocol"),
+        None,
+        "duplicate-value",
+        '"protocol":"TCP"',
+    ),
+    (
+        "docs/facts/volcano.md#templates",
+        VOLCANO,
+        (*TASK_MAIN, "name"),
+        None,
+        "required-value",
+        "Required value",
+    ),
+    (
+        "docs/facts/volcano.md#fields",
+        VOLCANO,
+        (*TASK, "replicas"),
+        -1,
+        "invalid-value",
+        "greater than or equal to 0",
+    ),
+    (
+        "docs/facts/volcano.md#fields",
+        VOLCANO,
+        ("spec", "minSuccess"),
+        0,
+        "invalid-value",
+        "greater than or equal to 1",
+    ),
+    (
+        "docs/facts/volcano.md#fields",
+        VOLCANO,
+        (*TASK, "name"),
+        "A_b",
+        "invalid-value",
+        "must match",
+    ),
     ("Go's $ is the end", VOLCANO, (*TASK, "name"), "a\n", "invalid-value", "must match"),
-    ("docs/facts/volcano.md#fields", VOLCANO, ("spec", "schedulerName"), "x" * 64, "too-long-value", "more than 63"),
-    ("docs/facts/volcano.md#fields", VOLCANO, ("spec", "tasks"), [], "invalid-value", "at least 1 items"),
+    (
+        "docs/facts/volcano.md#fields",
+        VOLCANO,
+        ("spec", "schedulerName"),
+        "x" * 64,
+        "too-long-value",
+        "more than 63",
+    ),
+    (
+        "docs/facts/volcano.md#fields",
+        VOLCANO,
+        ("spec", "tasks"),
+        [],
+        "invalid-value",
+        "at least 1 items",
+    ),
     (
         "docs/facts/volcano.md#policies",
         VOLCANO,
@@ -401,7 +675,14 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
         "too-many-items",
         "at most 128",
     ),
-    ("docs/facts/trainer.md#runtimes", RUNTIME, ("spec",), {}, "invalid-value", "at least 1 properties"),
+    (
+        "docs/facts/trainer.md#runtimes",
+        RUNTIME,
+        ("spec",),
+        {},
+        "invalid-value",
+        "at least 1 properties",
+    ),
     (
         "docs/facts/trainer.md#runtimes",
         RUNTIME,
@@ -412,13 +693,29 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
     ),
     ("a list-type set", JOBSET, ("spec", "x"), 1, "unknown-field", "unknown field"),
     ("status is dropped", JOBSET, ("status",), {"restarts": "x"}, None, ""),
-    ("status is decoded strictly", JOBSET, ("status",), {"restart": 1}, "unknown-field", "unknown field"),
-    ("a status that is decoded", POD, ("status",), {"phase": 1}, "wrong-type", "must be of type string"),
+    (
+        "status is decoded strictly",
+        JOBSET,
+        ("status",),
+        {"restart": 1},
+        "unknown-field",
+        "unknown field",
+    ),
+    (
+        "a status that is decoded",
+        POD,
+        ("status",),
+        {"phase": 1},
+        "wrong-type",
+        "must be of type string",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("origin", "kind", "path", "value", "name", "text"), CASES)
-def test_cases(origin: str, kind: tuple[str, str], path: Path, value: Any, name: str | None, text: str) -> None:
+def test_cases(
+    origin: str, kind: tuple[str, str], path: Path, value: Any, name: str | None, text: str
+) -> None:
     problems = problems_of(changed(kind, path, value))
     assert [problem.name for problem in problems] == ([] if name is None else [name]), origin
     for problem in problems:
@@ -430,7 +727,11 @@ def test_cases(origin: str, kind: tuple[str, str], path: Path, value: Any, name:
 
 
 def test_a_set_rejects_duplicates() -> None:
-    policy = {"torch": {"envInjection": {"targets": [{"jobName": "j", "containerNames": ["a", "b", "a"]}]}}}
+    policy = {
+        "torch": {
+            "envInjection": {"targets": [{"jobName": "j", "containerNames": ["a", "b", "a"]}]}
+        }
+    }
     problems = problems_of(changed(RUNTIME, ("spec", "mlPolicy"), policy))
     assert [(p.name, p.path[-1]) for p in problems] == [("duplicate-value", 2)]
 
@@ -467,7 +768,9 @@ def test_suggestions_for_unknown_fields(path: Path, key: str, help_text: str) ->
 @pytest.mark.parametrize(("value", "renamed"), [(60, True), (None, True), ([{"key": "a"}], False)])
 def test_a_field_is_only_renamed_if_its_value_fits(value: Any, renamed: bool) -> None:
     """Fuzzing found a list renamed to tolerationSeconds, which caused another error."""
-    manifest = changed(POD, ("spec", "tolerations"), [{"operator": "Exists", "tolerationSecond": value}])
+    manifest = changed(
+        POD, ("spec", "tolerations"), [{"operator": "Exists", "tolerationSecond": value}]
+    )
     problem = problems_of(manifest)[0]
     assert problem.help == 'did you mean "tolerationSeconds"?'
     assert (problem.fix is not None) is renamed
@@ -481,27 +784,51 @@ def test_nothing_more_is_reported_on_a_field_and_on_the_one_that_was_meant() -> 
 
 
 def test_a_wrong_value_is_shown_and_a_wrong_field_is_named() -> None:
-    wrong, unknown = (problems_of(changed(POD, ("spec", key), True))[0] for key in ("restartPolicy", "restart_policy"))
+    wrong, unknown = (
+        problems_of(changed(POD, ("spec", key), True))[0]
+        for key in ("restartPolicy", "restart_policy")
+    )
     assert (wrong.on_key, unknown.on_key) == (False, True)
 
 
 def test_number_of_keys() -> None:
-    check = with_keywords(lambda value: None, {"type": "object", "minProperties": 2, "maxProperties": 3}, (1, 36))
-    assert [bool(check(dict.fromkeys(range(size)))) for size in range(5)] == [True, True, False, False, True]
+    check = with_keywords(
+        lambda value: None, {"type": "object", "minProperties": 2, "maxProperties": 3}, (1, 36)
+    )
+    assert [bool(check(dict.fromkeys(range(size)))) for size in range(5)] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
     assert check("text") is None
 
 
 def test_numbers_at_their_bounds() -> None:
     check = compile_integer("int32", 5, 7)
-    assert [value for value in (4, 4.0, 5, 5.0, 7, 7.0, 8, 8.0) if not check(value)] == [5, 5.0, 7, 7.0]
+    assert [value for value in (4, 4.0, 5, 5.0, 7, 7.0, 8, 8.0) if not check(value)] == [
+        5,
+        5.0,
+        7,
+        7.0,
+    ]
     for bits in (32, 64):
         check, limit = compile_integer(f"int{bits}"), 2 ** (bits - 1)
         values = (-limit - 1, -limit, limit - 1, limit)
         assert [bool(check(value)) for value in values] == [True, False, False, True]
-    fractions = {"type": "number", "minimum": 1, "maximum": 3, "exclusiveMinimum": True, "exclusiveMaximum": True}
+    fractions = {
+        "type": "number",
+        "minimum": 1,
+        "maximum": 3,
+        "exclusiveMinimum": True,
+        "exclusiveMaximum": True,
+    }
     check = with_keywords(lambda value: None, fractions, (1, 36))
     assert [value for value in (0.5, 1, 1.5, 2.5, 3, 3.5) if not check(value)] == [1.5, 2.5]
-    check = with_keywords(lambda value: None, {"type": "number", "minimum": 1, "maximum": 3}, (1, 36))
+    check = with_keywords(
+        lambda value: None, {"type": "number", "minimum": 1, "maximum": 3}, (1, 36)
+    )
     assert [value for value in (0.5, 1, 2, 3, 3.5) if not check(value)] == [1, 2, 3]
 
 
@@ -555,7 +882,9 @@ def test_fields_of_another_version() -> None:
     assert problems_of(manifest, "1.35") == []
     problem = problems_of(manifest, "1.33")[0]
     assert (problem.name, problem.path) == ("version-unknown-field", ("spec", "hostnameOverride"))
-    assert problem.message == "spec.hostnameOverride: unknown field in Kubernetes 1.33: added in 1.34"
+    assert (
+        problem.message == "spec.hostnameOverride: unknown field in Kubernetes 1.33: added in 1.34"
+    )
     assert problem.help == "remove it, or use Kubernetes 1.34 or newer"
 
 
@@ -564,15 +893,24 @@ def test_a_crd_knows_the_fields_of_the_version_it_was_made_with() -> None:
     problem = problems_of(changed(PYTORCH, path, "x"))[0]
     assert "made with Kubernetes 1.31: added in 1.34" in problem.message
     # the pods are made on this server
-    (problem,) = problems_of(changed(VOLCANO, (*TASK, "template", "spec", "hostnameOverride"), "x"), "1.30")
+    (problem,) = problems_of(
+        changed(VOLCANO, (*TASK, "template", "spec", "hostnameOverride"), "x"), "1.30"
+    )
     assert problem.name == "gate-off"
     assert problem.message.endswith("the feature gate HostnameOverride is not in this release")
 
 
-@pytest.mark.parametrize("value", [b"x", object(), {1: 2}, {"a": {None: 1}}, float("nan"), float("inf"), 10**400])
+@pytest.mark.parametrize(
+    "value", [b"x", object(), {1: 2}, {"a": {None: 1}}, float("nan"), float("inf"), 10**400]
+)
 def test_odd_values_are_findings(value: Any) -> None:
     for kind in (POD, VOLCANO):
-        for path in (("spec",), ("metadata", "labels"), ("spec", "nodeSelector"), ("spec", "minAvailable")):
+        for path in (
+            ("spec",),
+            ("metadata", "labels"),
+            ("spec", "nodeSelector"),
+            ("spec", "minAvailable"),
+        ):
             problems_of(changed(kind, path, value))
 
 
@@ -583,7 +921,9 @@ REGISTRY: Registry[Any] = Registry().with_resources(
 )
 FORMATS = FormatChecker(formats=())
 for bits in (32, 64):
-    FORMATS.checks(f"int{bits}")(lambda value, bits=bits: isinstance(value, str) or abs(value) < 2 ** (bits - 1))
+    FORMATS.checks(f"int{bits}")(
+        lambda value, bits=bits: isinstance(value, str) or abs(value) < 2 ** (bits - 1)
+    )
 NOT_COMPARED = {"invalid-quantity", "duplicate-value"}
 VALUES: tuple[Any, ...] = ("text", 7, True, [], {}, -1, 2**40)
 
@@ -591,7 +931,9 @@ VALUES: tuple[Any, ...] = ("text", 7, True, [], {}, -1, 2**40)
 def reference_refuses(kind: tuple[str, str], manifest: Json) -> bool:
     built_in = kind in BUILT_IN
     target = f"http://x/{CORE}#/$defs/{BUILT_IN[kind]}" if built_in else f"http://x/{CUSTOM[kind]}"
-    errors = Draft202012Validator({"$ref": target}, registry=REGISTRY, format_checker=FORMATS).iter_errors(manifest)
+    errors = Draft202012Validator(
+        {"$ref": target}, registry=REGISTRY, format_checker=FORMATS
+    ).iter_errors(manifest)
     # decoding does not require fields
     return any(not (built_in and error.validator == "required") for error in errors)
 
@@ -608,4 +950,9 @@ def test_a_stock_validator_agrees(kind: tuple[str, str]) -> None:
                 continue
             if path[-1] in {"port", "targetPort"}:
                 continue  # int-or-string has no range in JSON Schema
-            assert bool(problems) == reference_refuses(kind, manifest), (path, value, json.dumps(value), problems)
+            assert bool(problems) == reference_refuses(kind, manifest), (
+                path,
+                value,
+                json.dumps(value),
+                problems,
+            )

@@ -27,8 +27,18 @@ _BASES: dict[str, dict[str, Any]] = {
         "metadata": {"name": "s"},
         "spec": {"ports": [{"port": 80}], "selector": {"a": "b"}},
     },
-    "configmap": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"k": "v"}},
-    "secret": {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "c"}, "data": {"k": "dg=="}},
+    "configmap": {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "c"},
+        "data": {"k": "v"},
+    },
+    "secret": {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "c"},
+        "data": {"k": "dg=="},
+    },
     "namespace": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
     "claim": {
         "apiVersion": "v1",
@@ -40,7 +50,10 @@ _BASES: dict[str, dict[str, Any]] = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": {"name": "n"},
-        "spec": {"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": 80}]}]},
+        "spec": {
+            "podSelector": {},
+            "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": 80}]}],
+        },
     },
     "pytorch": {
         "apiVersion": "kubeflow.org/v1",
@@ -58,7 +71,9 @@ _BASES: dict[str, dict[str, Any]] = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "js"},
-        "spec": {"replicatedJobs": [{"name": "r", "template": {"spec": {"template": {"spec": _POD}}}}]},
+        "spec": {
+            "replicatedJobs": [{"name": "r", "template": {"spec": {"template": {"spec": _POD}}}}]
+        },
     },
     "runtime": {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -67,7 +82,11 @@ _BASES: dict[str, dict[str, Any]] = {
         "spec": {
             "mlPolicy": {"numNodes": 2},
             "template": {
-                "spec": {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": _POD}}}}]}
+                "spec": {
+                    "replicatedJobs": [
+                        {"name": "node", "template": {"spec": {"template": {"spec": _POD}}}}
+                    ]
+                }
             },
         },
     },
@@ -121,10 +140,16 @@ def build(base: str, changes: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def verdict() -> Verdict:
-    def ask(base: str, changes: dict[str, Any], kubernetes: tuple[int, int] = (1, 36), stage: str = "") -> list[str]:
+    def ask(
+        base: str, changes: dict[str, Any], kubernetes: tuple[int, int] = (1, 36), stage: str = ""
+    ) -> list[str]:
         manifest = build(base, changes)
         before = copy.deepcopy(manifest)
-        check = built_in_problems if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN else template_problems
+        check = (
+            built_in_problems
+            if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN
+            else template_problems
+        )
         problems = list(check(manifest, ApiServer(kubernetes)))
         assert manifest == before
         assert all(p.help for p in problems)

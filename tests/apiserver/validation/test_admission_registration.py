@@ -15,7 +15,9 @@ WEBHOOK: dict[str, Any] = {
     "admissionReviewVersions": ["v1"],
     "sideEffects": "None",
     "clientConfig": {"service": {"name": "hook", "namespace": "default", "path": "/validate-pods"}},
-    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+    "rules": [
+        {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    ],
 }
 RULE = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["jobs"]}
 
@@ -35,21 +37,63 @@ def messages(obj: dict[str, Any]) -> list[str]:
 
 WEBHOOKS: list[tuple[str, Any, list[str]]] = [
     ("name", None, ["webhooks[0].name: Required value"]),
-    ("name", "a.b", ['name: Invalid value: "a.b": should be a domain with at least three segments separated by dots']),
+    (
+        "name",
+        "a.b",
+        [
+            'name: Invalid value: "a.b": should be a domain with at least three segments separated by dots'
+        ],
+    ),
     ("failurePolicy", "Fail", []),
-    ("failurePolicy", "", ['failurePolicy: Unsupported value: "": supported values: "Fail", "Ignore"']),
-    ("matchPolicy", "web", ['matchPolicy: Unsupported value: "web": supported values: "Equivalent", "Exact"']),
+    (
+        "failurePolicy",
+        "",
+        ['failurePolicy: Unsupported value: "": supported values: "Fail", "Ignore"'],
+    ),
+    (
+        "matchPolicy",
+        "web",
+        ['matchPolicy: Unsupported value: "web": supported values: "Equivalent", "Exact"'],
+    ),
     ("sideEffects", None, ["sideEffects: Required value: must specify one of None, NoneOnDryRun"]),
-    ("sideEffects", "Some", ['sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"']),
+    (
+        "sideEffects",
+        "Some",
+        ['sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"'],
+    ),
     ("timeoutSeconds", 30, []),
-    ("timeoutSeconds", 31, ["timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds"]),
+    (
+        "timeoutSeconds",
+        31,
+        ["timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds"],
+    ),
     ("reinvocationPolicy", "Always", ['"Always": supported values: "IfNeeded", "Never"']),
-    ("admissionReviewVersions", [], ["admissionReviewVersions: Required value: must specify one of v1, v1beta1"]),
+    (
+        "admissionReviewVersions",
+        [],
+        ["admissionReviewVersions: Required value: must specify one of v1, v1beta1"],
+    ),
     ("admissionReviewVersions", ["v2"], ["must include at least one of v1, v1beta1"]),
-    ("admissionReviewVersions", ["v1", "v1"], ['admissionReviewVersions[1]: Invalid value: "v1": duplicate version']),
-    ("admissionReviewVersions", ["v1", "a b"], ['admissionReviewVersions[1]: Invalid value: "a b": must']),
-    ("objectSelector", {"matchExpressions": [{"key": "a", "operator": "in"}]}, ['"in": not a valid selector operator']),
-    ("clientConfig", {}, ["clientConfig: Required value: exactly one of url or service is required"]),
+    (
+        "admissionReviewVersions",
+        ["v1", "v1"],
+        ['admissionReviewVersions[1]: Invalid value: "v1": duplicate version'],
+    ),
+    (
+        "admissionReviewVersions",
+        ["v1", "a b"],
+        ['admissionReviewVersions[1]: Invalid value: "a b": must'],
+    ),
+    (
+        "objectSelector",
+        {"matchExpressions": [{"key": "a", "operator": "in"}]},
+        ['"in": not a valid selector operator'],
+    ),
+    (
+        "clientConfig",
+        {},
+        ["clientConfig: Required value: exactly one of url or service is required"],
+    ),
     ("clientConfig", {"url": "https://a/b"}, []),
     (
         "clientConfig",
@@ -62,10 +106,26 @@ WEBHOOKS: list[tuple[str, Any, list[str]]] = [
     ("clientConfig", {"url": "https://a/b#c"}, ["fragments are not permitted in the URL"]),
     ("clientConfig", {"url": "https://[a/b"}, ["url must be a valid URL"]),
     ("clientConfig", {"url": "https://[::1]:70000/b"}, []),
-    ("clientConfig", {"url": "https://a:x/b"}, ['url must be a valid URL: invalid port ":x" after host']),
-    ("clientConfig", {"url": "https://a b/c"}, ['url must be a valid URL: invalid character " " in host name']),
-    ("clientConfig", {"url": "https://a/%zz"}, ['url must be a valid URL: invalid URL escape "%zz"']),
-    ("clientConfig", {"url": "https://a/\x01"}, ["url must be a valid URL: invalid control character in URL"]),
+    (
+        "clientConfig",
+        {"url": "https://a:x/b"},
+        ['url must be a valid URL: invalid port ":x" after host'],
+    ),
+    (
+        "clientConfig",
+        {"url": "https://a b/c"},
+        ['url must be a valid URL: invalid character " " in host name'],
+    ),
+    (
+        "clientConfig",
+        {"url": "https://a/%zz"},
+        ['url must be a valid URL: invalid URL escape "%zz"'],
+    ),
+    (
+        "clientConfig",
+        {"url": "https://a/\x01"},
+        ["url must be a valid URL: invalid control character in URL"],
+    ),
     ("clientConfig.service.name", "", ["clientConfig.service.name: Required value"]),
     (
         "clientConfig.service.port",
@@ -78,12 +138,32 @@ WEBHOOKS: list[tuple[str, Any, list[str]]] = [
     ("clientConfig.service.path", "/A_b", ["segment[0]: "]),
     ("clientConfig.service.path", "abc", ["must start with a '/'"]),
     ("matchConditions", [{"name": "a", "expression": "object.x == 1"}], []),
-    ("matchConditions", [{"name": "a", "expression": "object.x"}], ["must evaluate to bool but got dyn"]),
-    ("matchConditions", [{"name": "a", "expression": "params.x == 1"}], ["undeclared reference to 'params'"]),
+    (
+        "matchConditions",
+        [{"name": "a", "expression": "object.x"}],
+        ["must evaluate to bool but got dyn"],
+    ),
+    (
+        "matchConditions",
+        [{"name": "a", "expression": "params.x == 1"}],
+        ["undeclared reference to 'params'"],
+    ),
     ("matchConditions", [{}], ["[0].expression: Required value", "[0].name: Required value"]),
-    ("matchConditions", [{"name": "a b", "expression": "true"}], ['matchConditions[0].name: Invalid value: "a b"']),
-    ("matchConditions", [{"name": "a", "expression": "true"}] * 2, ['matchConditions[1].name: Duplicate value: "a"']),
-    ("matchConditions", [{"name": "a", "expression": "1"}] * 65, ["Too many: 65: must have at most 64 items"]),
+    (
+        "matchConditions",
+        [{"name": "a b", "expression": "true"}],
+        ['matchConditions[0].name: Invalid value: "a b"'],
+    ),
+    (
+        "matchConditions",
+        [{"name": "a", "expression": "true"}] * 2,
+        ['matchConditions[1].name: Duplicate value: "a"'],
+    ),
+    (
+        "matchConditions",
+        [{"name": "a", "expression": "1"}] * 65,
+        ["Too many: 65: must have at most 64 items"],
+    ),
 ]
 
 
@@ -108,7 +188,10 @@ def test_webhooks_of_one_name() -> None:
 RULES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
     ({"scope": "Namespaced"}, []),
-    ({"scope": "data"}, ['scope: Unsupported value: "data": supported values: "*", "Cluster", "Namespaced"']),
+    (
+        {"scope": "data"},
+        ['scope: Unsupported value: "data": supported values: "*", "Cluster", "Namespaced"'],
+    ),
     ({"operations": []}, ["operations: Required value"]),
     ({"operations": [None]}, ['operations[0]: Unsupported value: ""']),
     ({"operations": ["*", "CREATE"]}, ["if '*' is present, must not specify other operations"]),
@@ -118,11 +201,17 @@ RULES: list[tuple[dict[str, Any], list[str]]] = [
     ({"apiVersions": [""]}, ["apiVersions[0]: Required value"]),
     ({"resources": []}, ["resources: Required value"]),
     ({"resources": ["", "pods"]}, ["resources[0]: Required value"]),
-    ({"resources": ["*", "pods"]}, ["if '*' is present, must not specify other resources without subresources"]),
+    (
+        {"resources": ["*", "pods"]},
+        ["if '*' is present, must not specify other resources without subresources"],
+    ),
     ({"resources": ["*", "pods/log"]}, []),
     ({"resources": ["*/*", "pods/log"]}, ["if '*/*' is present, must not specify other resources"]),
     ({"resources": ["pods/*", "pods/log"]}, ["if 'pods/*' is present, must not specify pods/log"]),
-    ({"resources": ["*/scale", "jobs/scale"]}, ["if '*/scale' is present, must not specify jobs/scale"]),
+    (
+        {"resources": ["*/scale", "jobs/scale"]},
+        ["if '*/scale' is present, must not specify jobs/scale"],
+    ),
     ({"resourceNames": ["a", "a"]}, ['resourceNames[1]: Duplicate value: "a"']),
     ({"resourceNames": ["a/b"]}, ["resourceNames[0]: Invalid value: \"a/b\": may not contain '/'"]),
 ]
@@ -131,7 +220,11 @@ RULES: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("change", "expected"), RULES)
 def test_rules(change: dict[str, Any], expected: list[str]) -> None:
     match = {"resourceRules": [{**RULE, **change}]}
-    found = messages(manifest("MutatingAdmissionPolicyBinding", spec={"policyName": "p", "matchResources": match}))
+    found = messages(
+        manifest(
+            "MutatingAdmissionPolicyBinding", spec={"policyName": "p", "matchResources": match}
+        )
+    )
     assert len(found) == len(expected)
     assert all(part in message for part, message in zip(expected, found, strict=True))
 
@@ -141,17 +234,38 @@ BINDINGS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
     ({"policyName": ""}, ["spec.policyName: Required value"]),
     ({"policyName": "a b"}, ['spec.policyName: Invalid value: "a b"']),
-    ({"validationActions": []}, ["spec.validationActions: Required value: at least one validation action is required"]),
-    ({"validationActions": ["deny"]}, ['[0]: Unsupported value: "deny": supported values: "Audit", "Deny", "Warn"']),
-    ({"validationActions": ["Warn", "Warn"]}, ['spec.validationActions[1]: Duplicate value: "Warn"']),
+    (
+        {"validationActions": []},
+        ["spec.validationActions: Required value: at least one validation action is required"],
+    ),
+    (
+        {"validationActions": ["deny"]},
+        ['[0]: Unsupported value: "deny": supported values: "Audit", "Deny", "Warn"'],
+    ),
+    (
+        {"validationActions": ["Warn", "Warn"]},
+        ['spec.validationActions[1]: Duplicate value: "Warn"'],
+    ),
     ({"validationActions": ["Deny", "Warn"]}, ["must not contain both Deny and Warn"]),
     ({"paramRef": REFERENCE}, []),
     ({"paramRef": {"name": "n"}}, ["spec.paramRef.parameterNotFoundAction: Required value"]),
-    ({"paramRef": {**REFERENCE, "parameterNotFoundAction": "a"}}, ['"a": supported values: "Allow", "Deny"']),
+    (
+        {"paramRef": {**REFERENCE, "parameterNotFoundAction": "a"}},
+        ['"a": supported values: "Allow", "Deny"'],
+    ),
     ({"paramRef": {**REFERENCE, "name": ".."}}, ["may not be '..'"]),
-    ({"paramRef": {**REFERENCE, "name": None}}, ["spec.paramRef: Required value: one of name or selector must be"]),
-    ({"paramRef": {**REFERENCE, "selector": {}}}, ["name: Forbidden: name and", "selector: Forbidden: name and"]),
-    ({"matchResources": {"matchPolicy": "a"}}, ['spec.matchResources.matchPolicy: Unsupported value: "a"']),
+    (
+        {"paramRef": {**REFERENCE, "name": None}},
+        ["spec.paramRef: Required value: one of name or selector must be"],
+    ),
+    (
+        {"paramRef": {**REFERENCE, "selector": {}}},
+        ["name: Forbidden: name and", "selector: Forbidden: name and"],
+    ),
+    (
+        {"matchResources": {"matchPolicy": "a"}},
+        ['spec.matchResources.matchPolicy: Unsupported value: "a"'],
+    ),
 ]
 
 

@@ -31,7 +31,9 @@ def refused(manifest: dict[str, Any], stages: tuple[str, ...], under: list[Any])
     return any(p.stage in stages and list(p.path[: len(under)]) == under for p in problems)
 
 
-def agrees(manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, ...], under: list[Any]) -> bool:
+def agrees(
+    manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, ...], under: list[Any]
+) -> bool:
     message = answer["message"]
     if not answer["accepted"] and any(part in message for part in STRUCTURE):
         return True
@@ -42,14 +44,20 @@ def agrees(manifest: dict[str, Any], answer: dict[str, Any], stages: tuple[str, 
 
 
 def test_published_manifests() -> None:
-    wrong = {r["source"] for r in rows("apiserver/real") if not agrees(r["manifest"], r, ("apply",), [])}
+    wrong = {
+        r["source"] for r in rows("apiserver/real") if not agrees(r["manifest"], r, ("apply",), [])
+    }
     assert wrong == {UNJUDGED}
 
 
 def test_pods_of_templates() -> None:
     bases = manifests("apiserver/real")
     both = ("apply", "pod")
-    wrong = [r["id"] for r in rows("apiserver/pods") if not agrees(bases[r["id"]], r, both, r["template"])]
+    wrong = [
+        r["id"]
+        for r in rows("apiserver/pods")
+        if not agrees(bases[r["id"]], r, both, r["template"])
+    ]
     assert wrong == []
 
 

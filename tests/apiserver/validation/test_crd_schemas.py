@@ -21,7 +21,10 @@ def problems(**field: Any) -> list[str]:
     crd = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
     assert crd_schema_problems(crd) == []
     messages = [problem.message for problem in crd_value_problems(crd, ApiServer())]
-    return [message.replace("spec.versions[0].schema.openAPIV3Schema.properties.p", "p") for message in messages]
+    return [
+        message.replace("spec.versions[0].schema.openAPIV3Schema.properties.p", "p")
+        for message in messages
+    ]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +39,10 @@ def problems(**field: Any) -> list[str]:
             {"type": "integer", "minimum": 2, "default": 1},
             ["p.default: Invalid value: 1: must be greater than or equal to 2"],
         ),
-        ({"type": "string", "enum": ["a"], "default": "b"}, ['p.default: Invalid value: "b": supported values: "a"']),
+        (
+            {"type": "string", "enum": ["a"], "default": "b"},
+            ['p.default: Invalid value: "b": supported values: "a"'],
+        ),
         ({"type": "object", "properties": {"a": COUNT}, "default": {"a": 1}}, []),
         (
             {"type": "object", "properties": {"a": COUNT}, "default": {"a": "x"}},
@@ -47,7 +53,10 @@ def problems(**field: Any) -> list[str]:
             ["p.default: Invalid value: {...}: must be pruned: b is not a field"],
         ),
         ({"type": "object", "x-kubernetes-preserve-unknown-fields": True, "default": {"b": 1}}, []),
-        ({"type": "array", "items": {**COUNT, "default": "x"}}, ["p.items.default: Invalid value: "]),
+        (
+            {"type": "array", "items": {**COUNT, "default": "x"}},
+            ["p.items.default: Invalid value: "],
+        ),
         (
             {"type": "integer", "default": 1, "x-kubernetes-validations": [{"rule": "self > 1"}]},
             ["p.default: Invalid value: 1: Invalid value: failed rule: self > 1"],
@@ -57,7 +66,9 @@ def problems(**field: Any) -> list[str]:
 def test_defaults(field: Json, expected: list[str]) -> None:
     found = problems(**field)
     assert len(found) == len(expected)
-    assert all(message.startswith(start) for message, start in zip(found, expected, strict=True)), found
+    assert all(message.startswith(start) for message, start in zip(found, expected, strict=True)), (
+        found
+    )
 
 
 def rule(text: str, **fields: Any) -> list[Json]:
@@ -85,14 +96,35 @@ UNMATCHED = "oldSelf cannot be used on the uncorrelatable portion of the schema 
         (rule("self.a > 1", fieldPath="['b']"), []),
         (rule("self.a"), ["cel expression must evaluate to a bool"]),
         (rule("self.c == 1"), ["compilation failed: undefined field 'c'"]),
-        (rule("self.a == 'x'"), ["found no matching overload for '_==_' applied to '(int, string)'"]),
+        (
+            rule("self.a == 'x'"),
+            ["found no matching overload for '_==_' applied to '(int, string)'"],
+        ),
         (rule("self.a >"), ["compilation failed: syntax error"]),
-        (rule("object.a > 1"), ["compilation failed: undeclared reference to 'object' (in container '')"]),
-        (rule("self.a > 1", messageExpression="self.a"), ["messageExpression must evaluate to a string"]),
-        (rule("self.a > 1", messageExpression="self.c"), ["messageExpression compilation failed: undefined field 'c'"]),
-        (rule("self.a > 1", messageExpression=" "), ["messageExpression must be non-empty if specified"]),
-        (rule("self.a > 1", optionalOldSelf=True), ["may not be set if oldSelf is not used in rule"]),
-        (rule("self.a > 1", fieldPath=".c"), ["must be a valid path: does not refer to a valid field"]),
+        (
+            rule("object.a > 1"),
+            ["compilation failed: undeclared reference to 'object' (in container '')"],
+        ),
+        (
+            rule("self.a > 1", messageExpression="self.a"),
+            ["messageExpression must evaluate to a string"],
+        ),
+        (
+            rule("self.a > 1", messageExpression="self.c"),
+            ["messageExpression compilation failed: undefined field 'c'"],
+        ),
+        (
+            rule("self.a > 1", messageExpression=" "),
+            ["messageExpression must be non-empty if specified"],
+        ),
+        (
+            rule("self.a > 1", optionalOldSelf=True),
+            ["may not be set if oldSelf is not used in rule"],
+        ),
+        (
+            rule("self.a > 1", fieldPath=".c"),
+            ["must be a valid path: does not refer to a valid field"],
+        ),
         (rule("self.a > 1", fieldPath=" "), ["fieldPath must be non-empty if specified"]),
         (rule("self.a > 1", fieldPath=".a\n"), ["fieldPath must not contain line breaks"]),
     ],
@@ -110,7 +142,10 @@ def test_rules(rules: list[Json], expected: list[str]) -> None:
         ({"type": "array", "items": OBJECT}, [UNMATCHED]),
         ({"type": "array", "x-kubernetes-list-type": "atomic", "items": OBJECT}, [UNMATCHED]),
         ({"type": "object", "additionalProperties": OBJECT}, []),
-        ({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"o": OBJECT}}, [UNMATCHED]),
+        (
+            {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"o": OBJECT}},
+            [UNMATCHED],
+        ),
     ],
 )
 def test_where_rules_may_use_the_old_value(field: Json, expected: list[str]) -> None:
@@ -128,7 +163,10 @@ def test_defaults_come_before_rules() -> None:
     assert "must be of type integer" in message
 
 
-SCHEMA = {"type": "object", "properties": {"a b": TEXT, "m": {"type": "object", "additionalProperties": COUNT}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a b": TEXT, "m": {"type": "object", "additionalProperties": COUNT}},
+}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +194,11 @@ def test_paths(text: str, expected: str) -> None:
 def test_rules_at_many_levels_take_bounded_time() -> None:
     schema: Json = dict(COUNT)
     for _ in range(150):
-        schema = {"type": "object", "properties": {"p": schema}, "x-kubernetes-validations": rule("has(self.p)")}
+        schema = {
+            "type": "object",
+            "properties": {"p": schema},
+            "x-kubernetes-validations": rule("has(self.p)"),
+        }
     start = time.perf_counter()
     assert problems(**schema) == []
     assert time.perf_counter() - start < 5

@@ -9,25 +9,57 @@ from tests.differ.applying.test_updates import changed
 
 GOOD = {
     "endpoints": kind(
-        "v1", "Endpoints", subsets=[{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 80, "name": "a"}]}]
+        "v1",
+        "Endpoints",
+        subsets=[{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 80, "name": "a"}]}],
     ),
 }
 ADDRESS = "subsets.0.addresses.0"
 ROWS: list[Row] = [
-    ("endpoints", "subsets.0", {"ports": [{"port": 80}]}, "subsets[0]: Required value: must specify `addresses` or"),
+    (
+        "endpoints",
+        "subsets.0",
+        {"ports": [{"port": 80}]},
+        "subsets[0]: Required value: must specify `addresses` or",
+    ),
     ("endpoints", f"{ADDRESS}.ip", "x", "subsets[0].addresses[0].ip: Invalid value"),
-    ("endpoints", f"{ADDRESS}.ip", "127.0.0.1", 'subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be'),
-    ("endpoints", f"{ADDRESS}.ip", "224.0.0.1", 'subsets[0].addresses[0].ip: Invalid value: "224.0.0.1": may not be'),
+    (
+        "endpoints",
+        f"{ADDRESS}.ip",
+        "127.0.0.1",
+        'subsets[0].addresses[0].ip: Invalid value: "127.0.0.1": may not be',
+    ),
+    (
+        "endpoints",
+        f"{ADDRESS}.ip",
+        "224.0.0.1",
+        'subsets[0].addresses[0].ip: Invalid value: "224.0.0.1": may not be',
+    ),
     ("endpoints", f"{ADDRESS}.ip", "224.0.1.1", ""),
     ("endpoints", f"{ADDRESS}.ip", "::ffff:0102:0304", "subsets[0].addresses[0].ip: Invalid value"),
     ("endpoints", f"{ADDRESS}.hostname", "a.b", "subsets[0].addresses[0].hostname: Invalid value"),
     ("endpoints", f"{ADDRESS}.nodeName", "N", "subsets[0].addresses[0].nodeName: Invalid value"),
     ("endpoints", "subsets.0.ports", [{"port": 80}], ""),
-    ("endpoints", "subsets.0.ports", [{"port": 80}, {"port": 81, "name": "b"}], "subsets[0].ports[0].name: Required"),
+    (
+        "endpoints",
+        "subsets.0.ports",
+        [{"port": 80}, {"port": 81, "name": "b"}],
+        "subsets[0].ports[0].name: Required",
+    ),
     ("endpoints", "subsets.0.ports.0.name", "A", "subsets[0].ports[0].name: Invalid value"),
     ("endpoints", "subsets.0.ports.0.port", 0, "subsets[0].ports[0].port: Invalid value: 0"),
-    ("endpoints", "subsets.0.ports.0.protocol", "x", "subsets[0].ports[0].protocol: Unsupported value"),
-    ("endpoints", "subsets.0.ports.0.appProtocol", "a/b/c", "subsets[0].ports[0].appProtocol: Invalid value"),
+    (
+        "endpoints",
+        "subsets.0.ports.0.protocol",
+        "x",
+        "subsets[0].ports[0].protocol: Unsupported value",
+    ),
+    (
+        "endpoints",
+        "subsets.0.ports.0.appProtocol",
+        "a/b/c",
+        "subsets[0].ports[0].appProtocol: Invalid value",
+    ),
 ]
 
 

@@ -26,7 +26,11 @@ POD: Manifest = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "p"},
-    "spec": {"containers": [CONTAINER], "volumes": [{"name": "v", "emptyDir": {}}], "os": {"name": "linux"}},
+    "spec": {
+        "containers": [CONTAINER],
+        "volumes": [{"name": "v", "emptyDir": {}}],
+        "os": {"name": "linux"},
+    },
 }
 JOB: Manifest = {
     "apiVersion": "batch/v1",
@@ -84,24 +88,53 @@ def changed(manifest: Manifest, path: str, value: Any) -> Manifest:
 
 
 def names(manifest: Manifest, minor: int, **gates: bool) -> list[tuple[str, str]]:
-    versions = Versions(kubernetes=(1, minor), gates=tuple(("kubernetes", *gate) for gate in gates.items()))
-    return [(problem.name, ".".join(map(str, problem.path))) for problem in validate(manifest, versions=versions)]
+    versions = Versions(
+        kubernetes=(1, minor), gates=tuple(("kubernetes", *gate) for gate in gates.items())
+    )
+    return [
+        (problem.name, ".".join(map(str, problem.path)))
+        for problem in validate(manifest, versions=versions)
+    ]
 
 
 DROPPED = [
     (POD, "spec.volumes.0.emptyDir.mode", 0o750, 37, "EmptyDirVolumeMode"),
     (POD, "spec.containers.0.lifecycle", {"stopSignal": "SIGTERM"}, 37, "ContainerStopSignals"),
     (POD, "spec.schedulingGroup", {"podGroupName": "g"}, 36, "GenericWorkload"),
-    (POD, "spec.evictionResponders", [{"name": "acme.io/a", "priority": 5000}], 37, "EvictionRequestAPI"),
+    (
+        POD,
+        "spec.evictionResponders",
+        [{"name": "acme.io/a", "priority": 5000}],
+        37,
+        "EvictionRequestAPI",
+    ),
     (POD, "spec.resources", {"limits": {"cpu": "1"}}, 33, "PodLevelResources"),
     (POD, "spec.hostUsers", False, 32, "UserNamespacesSupport"),
     (POD, "spec.hostnameOverride", "a", 34, "HostnameOverride"),
     (JOB, "spec.scheduling", {"schedulingPolicy": {"basic": {}}}, 37, "WorkloadWithJob"),
     (JOB, "spec.managedBy", "acme.io/a", 31, "JobManagedBy"),
     (CLAIM, "spec.volumeAttributesClassName", "fast", 33, "VolumeAttributesClass"),
-    (STATEFUL_SET, "spec.updateStrategy", {"rollingUpdate": {"maxUnavailable": 2}}, 36, "MaxUnavailableStatefulSet"),
-    (AUTOSCALER, "spec.behavior", {"scaleUp": {"tolerance": "0.1"}}, 34, "HPAConfigurableTolerance"),
-    (DEVICE_CLAIM, "spec.devices.requests.0.exactly.tolerations", [{"operator": "Exists"}], 35, "DRADeviceTaints"),
+    (
+        STATEFUL_SET,
+        "spec.updateStrategy",
+        {"rollingUpdate": {"maxUnavailable": 2}},
+        36,
+        "MaxUnavailableStatefulSet",
+    ),
+    (
+        AUTOSCALER,
+        "spec.behavior",
+        {"scaleUp": {"tolerance": "0.1"}},
+        34,
+        "HPAConfigurableTolerance",
+    ),
+    (
+        DEVICE_CLAIM,
+        "spec.devices.requests.0.exactly.tolerations",
+        [{"operator": "Exists"}],
+        35,
+        "DRADeviceTaints",
+    ),
 ]
 
 
@@ -131,10 +164,18 @@ def test_the_warning_names_the_gate_its_default_and_the_profile() -> None:
 
 
 def test_a_gate_that_the_profile_switches_off() -> None:
-    pod = changed(POD, "spec.containers.0.resizePolicy", [{"resourceName": "cpu", "restartPolicy": "NotRequired"}])
-    versions = Versions(kubernetes=(1, 34), gates=(("kubernetes", "InPlacePodVerticalScaling", False),))
+    pod = changed(
+        POD,
+        "spec.containers.0.resizePolicy",
+        [{"resourceName": "cpu", "restartPolicy": "NotRequired"}],
+    )
+    versions = Versions(
+        kubernetes=(1, 34), gates=(("kubernetes", "InPlacePodVerticalScaling", False),)
+    )
     (problem,) = validate(pod, versions=versions)
-    assert problem.message.endswith("the feature gate InPlacePodVerticalScaling is switched off in the profile")
+    assert problem.message.endswith(
+        "the feature gate InPlacePodVerticalScaling is switched off in the profile"
+    )
 
 
 @pytest.mark.parametrize("value", [None, "", [], {}])
@@ -152,12 +193,20 @@ def test_the_server_decodes_a_field_before_it_drops_it() -> None:
 
 def test_a_source_in_another_namespace_is_dropped_as_a_whole() -> None:
     source = {"kind": "PersistentVolumeClaim", "name": "a b", "namespace": "other"}
-    (problem,) = validate(changed(CLAIM, "spec.dataSourceRef", source), versions=Versions(kubernetes=(1, 36)))
+    (problem,) = validate(
+        changed(CLAIM, "spec.dataSourceRef", source), versions=Versions(kubernetes=(1, 36))
+    )
     assert (problem.name, "drops the whole dataSourceRef" in problem.message) == ("gate-off", True)
 
 
 RULES = [
-    (POD, "spec.tolerations", [{"key": "a", "operator": "Gt", "value": "5"}], 37, "TaintTolerationComparisonOperators"),
+    (
+        POD,
+        "spec.tolerations",
+        [{"key": "a", "operator": "Gt", "value": "5"}],
+        37,
+        "TaintTolerationComparisonOperators",
+    ),
     (AUTOSCALER, "spec.minReplicas", 0, 36, "HPAScaleToZero"),
     (STATEFUL_SET, "spec.updateStrategy.type", "Recreate", 37, "StatefulSetRecreateStrategy"),
     (
@@ -178,7 +227,9 @@ RULES = [
 
 
 @pytest.mark.parametrize(("manifest", "path", "value", "minor", "gate"), RULES)
-def test_a_rule_follows_its_gate(manifest: Manifest, path: str, value: Any, minor: int, gate: str) -> None:
+def test_a_rule_follows_its_gate(
+    manifest: Manifest, path: str, value: Any, minor: int, gate: str
+) -> None:
     written = changed(manifest, path, value)
     assert names(written, minor) != []
     assert names(written, minor, **{gate: True}) == []
@@ -192,22 +243,35 @@ def test_a_dropped_group_forbids_no_responders() -> None:
 
 def test_a_toleration_compares_whole_numbers() -> None:
     gates = {"TaintTolerationComparisonOperators": True}
-    for value, expected in (("950", []), ("-5", []), ("9.5", 1), ("07", 1), ("", 1), ("9223372036854775808", 1)):
+    for value, expected in (
+        ("950", []),
+        ("-5", []),
+        ("9.5", 1),
+        ("07", 1),
+        ("", 1),
+        ("9223372036854775808", 1),
+    ):
         written = changed(POD, "spec.tolerations", [{"key": "a", "operator": "Lt", "value": value}])
-        assert len(names(written, 37, **gates)) == len(expected if isinstance(expected, list) else [expected])
+        assert len(names(written, 37, **gates)) == len(
+            expected if isinstance(expected, list) else [expected]
+        )
 
 
 def test_an_autoscaler_from_zero_needs_a_metric_without_pods() -> None:
     written = changed(AUTOSCALER, "spec.minReplicas", 0)
     assert names(written, 37) == []
-    assert names(changed(written, "spec.metrics", None), 37) == [("forbidden-value", "spec.metrics")]
+    assert names(changed(written, "spec.metrics", None), 37) == [
+        ("forbidden-value", "spec.metrics")
+    ]
 
 
 def _rows() -> Iterator[tuple[str, int | None]]:
     """Yield the gates that field rules ask for, and the version since which they take each to be on."""
     yield from map(tuple, FIELD_GATES.values())
     for path in FOLDER.glob("*.py"):
-        for gate, since in re.findall(r'has_gate\(\s*"(\w+)",\s*(\d+|None)', path.read_text(encoding="utf-8")):
+        for gate, since in re.findall(
+            r'has_gate\(\s*"(\w+)",\s*(\d+|None)', path.read_text(encoding="utf-8")
+        ):
             yield gate, None if since == "None" else int(since)
 
 
@@ -230,7 +294,9 @@ def _schema_gates() -> Iterator[tuple[str, int | None]]:
 
 def test_each_gate_of_a_schema_is_known() -> None:
     assert {gate for gate, _ in _schema_gates()} <= gates_of("kubernetes").keys()
-    assert load("kubernetes/core.json")["$defs"]["VolumeMount"]["properties"]["bindMountOptions"]["x-gate"]
+    assert load("kubernetes/core.json")["$defs"]["VolumeMount"]["properties"]["bindMountOptions"][
+        "x-gate"
+    ]
 
 
 ON = {
@@ -259,40 +325,70 @@ def mounting(options: list[str], volumes: list[Manifest]) -> Manifest:
         (changed(POD, "spec.volumes.0.emptyDir.mode", 0o1777), []),
         (changed(POD, "spec.volumes.0.emptyDir.mode", 0o2000), ["spec.volumes.0.emptyDir.mode"]),
         (mounting(["noexec", "nodev"], POD["spec"]["volumes"]), []),
-        (mounting(["ro"], POD["spec"]["volumes"]), ["spec.containers.0.volumeMounts.0.bindMountOptions.0"]),
+        (
+            mounting(["ro"], POD["spec"]["volumes"]),
+            ["spec.containers.0.volumeMounts.0.bindMountOptions.0"],
+        ),
         (mounting(["noexec"], IMAGE), ["spec.containers.0.volumeMounts.0.bindMountOptions"]),
         (changed(POD, "spec.evictionResponders", [RESPONDER]), []),
         (changed(POD, "spec.evictionResponders", [RESPONDER] * 2), ["spec.evictionResponders.1"]),
         (
-            changed(POD, "spec.evictionResponders", [{**RESPONDER, "name": f"acme.io/{i}"} for i in range(11)]),
+            changed(
+                POD,
+                "spec.evictionResponders",
+                [{**RESPONDER, "name": f"acme.io/{i}"} for i in range(11)],
+            ),
             ["spec.evictionResponders"],
         ),
-        (changed(POD, "spec.evictionResponders", [{"name": "a", "priority": 1}]), ["spec.evictionResponders.0.name"]),
+        (
+            changed(POD, "spec.evictionResponders", [{"name": "a", "priority": 1}]),
+            ["spec.evictionResponders.0.name"],
+        ),
         (
             changed(POD, "spec.evictionResponders", [{"name": "x.k8s.io/a", "priority": 1}]),
             ["spec.evictionResponders.0.name"],
         ),
-        (changed(POD, "spec.evictionResponders", [{"name": "acme.io/a"}]), ["spec.evictionResponders.0.priority"]),
+        (
+            changed(POD, "spec.evictionResponders", [{"name": "acme.io/a"}]),
+            ["spec.evictionResponders.0.priority"],
+        ),
         (
             changed(POD, "spec.evictionResponders", [{**RESPONDER, "priority": 100_001}]),
             ["spec.evictionResponders.0.priority"],
         ),
         (
-            changed(changed(POD, "spec.evictionResponders", [RESPONDER]), "spec.schedulingGroup.podGroupName", "g"),
+            changed(
+                changed(POD, "spec.evictionResponders", [RESPONDER]),
+                "spec.schedulingGroup.podGroupName",
+                "g",
+            ),
             ["spec.evictionResponders"],
         ),
-        (changed(POD, "spec.schedulingGroup.podGroupName", "A b"), ["spec.schedulingGroup.podGroupName"]),
-        (changed(POD, "spec.containers.0.readinessProbe", {"grpc": {"port": 1, "mode": "TLS"}}), []),
+        (
+            changed(POD, "spec.schedulingGroup.podGroupName", "A b"),
+            ["spec.schedulingGroup.podGroupName"],
+        ),
+        (
+            changed(POD, "spec.containers.0.readinessProbe", {"grpc": {"port": 1, "mode": "TLS"}}),
+            [],
+        ),
         (
             changed(POD, "spec.containers.0.readinessProbe", {"grpc": {"port": 1, "mode": "mTLS"}}),
             ["spec.containers.0.readinessProbe.grpc.mode"],
         ),
         (
-            changed(changed(POD, "spec.os", None), "spec.containers.0.lifecycle", {"stopSignal": "SIGTERM"}),
+            changed(
+                changed(POD, "spec.os", None),
+                "spec.containers.0.lifecycle",
+                {"stopSignal": "SIGTERM"},
+            ),
             ["spec.containers.0.lifecycle.stopSignal"],
         ),
         (changed(JOB, "spec.scheduling", GANG), []),
-        (changed(JOB, "spec.scheduling", {"schedulingPolicy": {}}), ["spec.scheduling.schedulingPolicy"]),
+        (
+            changed(JOB, "spec.scheduling", {"schedulingPolicy": {}}),
+            ["spec.scheduling.schedulingPolicy"],
+        ),
         (
             changed(JOB, "spec.scheduling", {"schedulingPolicy": {"basic": {}, "gang": {}}}),
             ["spec.scheduling.schedulingPolicy"],
@@ -301,17 +397,30 @@ def mounting(options: list[str], volumes: list[Manifest]) -> Manifest:
             changed(JOB, "spec.scheduling", {"schedulingPolicy": {"gang": {"minCount": 0}}}),
             ["spec.scheduling.schedulingPolicy.gang.minCount"],
         ),
-        (changed(JOB, "spec.scheduling", {**GANG, "disruptionMode": {}}), ["spec.scheduling.disruptionMode"]),
         (
-            changed(JOB, "spec.scheduling", {**GANG, "schedulingConstraints": {"topology": [{"key": "a b"}]}}),
+            changed(JOB, "spec.scheduling", {**GANG, "disruptionMode": {}}),
+            ["spec.scheduling.disruptionMode"],
+        ),
+        (
+            changed(
+                JOB,
+                "spec.scheduling",
+                {**GANG, "schedulingConstraints": {"topology": [{"key": "a b"}]}},
+            ),
             ["spec.scheduling.schedulingConstraints.topology.0.key"],
         ),
         (
-            changed(JOB, "spec.scheduling", {**GANG, "resourceClaims": [{"name": "a"}, {"name": "a"}]}),
+            changed(
+                JOB, "spec.scheduling", {**GANG, "resourceClaims": [{"name": "a"}, {"name": "a"}]}
+            ),
             ["spec.scheduling.resourceClaims.1"],
         ),
         (
-            changed(JOB, "spec.scheduling", {**GANG, "resourceClaims": [{"name": f"c{i}"} for i in range(5)]}),
+            changed(
+                JOB,
+                "spec.scheduling",
+                {**GANG, "resourceClaims": [{"name": f"c{i}"} for i in range(5)]},
+            ),
             ["spec.scheduling.resourceClaims"],
         ),
     ],

@@ -32,9 +32,16 @@ ODD: tuple[Any, ...] = (
 )
 SELECTOR = {
     "matchLabels": {"a": "b"},
-    "matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}, {"key": "c", "operator": "Exists"}],
+    "matchExpressions": [
+        {"key": "a", "operator": "In", "values": ["b"]},
+        {"key": "c", "operator": "Exists"},
+    ],
 }
-AMOUNTS = {"limits": {"cpu": 1, "hugepages-2Mi": "2Mi", "a.io/x": 1}, "requests": {"cpu": 1}, "claims": [{"name": "c"}]}
+AMOUNTS = {
+    "limits": {"cpu": 1, "hugepages-2Mi": "2Mi", "a.io/x": 1},
+    "requests": {"cpu": 1},
+    "claims": [{"name": "c"}],
+}
 PROBE = {"httpGet": {"port": 80, "httpHeaders": [{"name": "a", "value": "b"}]}, "periodSeconds": 1}
 CONTAINER = {
     "name": "main",
@@ -42,7 +49,9 @@ CONTAINER = {
     "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['a']"}}}],
     "envFrom": [{"prefix": "P", "configMapRef": {"name": "c"}}],
     "resources": AMOUNTS,
-    "ports": [{"name": "a", "containerPort": 1, "hostPort": 1, "protocol": "TCP", "hostIP": "1.1.1.1"}],
+    "ports": [
+        {"name": "a", "containerPort": 1, "hostPort": 1, "protocol": "TCP", "hostIP": "1.1.1.1"}
+    ],
     "volumeMounts": [{"name": "v", "mountPath": "/v", "subPath": "s", "mountPropagation": "None"}],
     "volumeDevices": [{"name": "v", "devicePath": "/d"}],
     "livenessProbe": PROBE,
@@ -68,25 +77,60 @@ TERM = {
 PODS = {"labelSelector": SELECTOR, "topologyKey": "a", "namespaces": ["n"], "matchLabelKeys": ["x"]}
 POD = {
     "containers": [CONTAINER],
-    "initContainers": [{"name": "init", "image": "i", "ports": [{"containerPort": 1, "hostPort": 2}]}],
+    "initContainers": [
+        {"name": "init", "image": "i", "ports": [{"containerPort": 1, "hostPort": 2}]}
+    ],
     "volumes": [
         {"name": "v", "configMap": {"name": "c", "items": [{"key": "k", "path": "p"}]}},
-        {"name": "p", "projected": {"sources": [{"secret": {"name": "s"}}, {"serviceAccountToken": {"path": "t"}}]}},
-        {"name": "d", "downwardAPI": {"items": [{"path": "p", "resourceFieldRef": {"resource": "limits.cpu"}}]}},
-        {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}},
+        {
+            "name": "p",
+            "projected": {
+                "sources": [{"secret": {"name": "s"}}, {"serviceAccountToken": {"path": "t"}}]
+            },
+        },
+        {
+            "name": "d",
+            "downwardAPI": {
+                "items": [{"path": "p", "resourceFieldRef": {"resource": "limits.cpu"}}]
+            },
+        },
+        {
+            "name": "e",
+            "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}},
+        },
         {"name": "n", "nfs": {"server": "s", "path": "/p"}, "emptyDir": {"sizeLimit": "1Gi"}},
         {"name": "i", "iscsi": {"targetPortal": "p", "iqn": "iqn.2001-04.com.a:b", "lun": 0}},
     ],
     "affinity": {
-        "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}, PREFERRED: [{"weight": 1, "preference": TERM}]},
+        "nodeAffinity": {
+            REQUIRED: {"nodeSelectorTerms": [TERM]},
+            PREFERRED: [{"weight": 1, "preference": TERM}],
+        },
         "podAffinity": {REQUIRED: [PODS], PREFERRED: [{"weight": 1, "podAffinityTerm": PODS}]},
     },
-    "tolerations": [{"key": "a", "operator": "Equal", "value": "b", "effect": "NoExecute", "tolerationSeconds": 1}],
+    "tolerations": [
+        {
+            "key": "a",
+            "operator": "Equal",
+            "value": "b",
+            "effect": "NoExecute",
+            "tolerationSeconds": 1,
+        }
+    ],
     "topologySpreadConstraints": [
-        {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": SELECTOR}
+        {
+            "maxSkew": 1,
+            "topologyKey": "z",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": SELECTOR,
+        }
     ],
     "nodeSelector": {"a": "b"},
-    "securityContext": {"supplementalGroups": [1], "sysctls": [{"name": "net.a", "value": "1"}], "fsGroup": 1},
+    "securityContext": {
+        "supplementalGroups": [1],
+        "sysctls": [{"name": "net.a", "value": "1"}],
+        "fsGroup": 1,
+    },
     "dnsPolicy": "None",
     "dnsConfig": {"nameservers": ["1.1.1.1"], "searches": ["a.b"], "options": [{"name": "ndots"}]},
     "hostAliases": [{"ip": "::1", "hostnames": ["a"]}],
@@ -106,12 +150,20 @@ META = {
     "labels": {"a": "b"},
     "annotations": {"container.apparmor.security.beta.kubernetes.io/main": "runtime/default"},
     "finalizers": ["a.io/b"],
-    "ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u", "controller": True}],
+    "ownerReferences": [
+        {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u", "controller": True}
+    ],
 }
-TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}}
+TEMPLATE = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "main", "image": "i"}]},
+}
 FAILURES = {
     "rules": [
-        {"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1], "containerName": "main"}},
+        {
+            "action": "Ignore",
+            "onExitCodes": {"operator": "In", "values": [1], "containerName": "main"},
+        },
         {"action": "Count", "onPodConditions": [{"type": "a", "status": "True"}]},
     ]
 }
@@ -127,14 +179,23 @@ JOB = {
     "backoffLimitPerIndex": 1,
     "maxFailedIndexes": 1,
 }
-CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}, "dataSource": {"kind": "K"}}
+CLAIM = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1"}},
+    "dataSource": {"kind": "K"},
+}
 JOBSET = {
-    "replicatedJobs": [{"name": "r", "template": {"metadata": {"labels": {"a": "b"}}, "spec": JOB}}],
+    "replicatedJobs": [
+        {"name": "r", "template": {"metadata": {"labels": {"a": "b"}}, "spec": JOB}}
+    ],
     "volumeClaimPolicies": [{"templates": [{"metadata": {"name": "v"}, "spec": CLAIM}]}],
 }
 PATCH = {"template": {"metadata": {"annotations": {"a": "b"}}, "spec": JOBSET}}
 SERVICE = {
-    "ports": [{"name": "a", "port": 1, "targetPort": 1, "nodePort": 30000}, {"name": "b", "port": 2}],
+    "ports": [
+        {"name": "a", "port": 1, "targetPort": 1, "nodePort": 30000},
+        {"name": "b", "port": 2},
+    ],
     "clusterIP": "1.1.1.1",
     "clusterIPs": ["1.1.1.1"],
     "externalIPs": ["1.1.1.2"],
@@ -150,10 +211,18 @@ OBJECTS: list[tuple[str, str, dict[str, Any]]] = [
     ("batch/v1", "Job", {"spec": JOB}),
     ("v1", "Service", {"spec": SERVICE}),
     ("v1", "ConfigMap", {"data": {"a": "b"}, "binaryData": {"c": "Yg=="}}),
-    ("v1", "Secret", {"data": {"a": "Yg=="}, "stringData": {"c": "d"}, "type": "kubernetes.io/tls"}),
+    (
+        "v1",
+        "Secret",
+        {"data": {"a": "Yg=="}, "stringData": {"c": "d"}, "type": "kubernetes.io/tls"},
+    ),
     ("v1", "PersistentVolumeClaim", {"spec": CLAIM}),
     ("v1", "Namespace", {}),
-    ("networking.k8s.io/v1", "NetworkPolicy", {"spec": {"ingress": [{"from": PEERS, "ports": [{"port": 1}]}]}}),
+    (
+        "networking.k8s.io/v1",
+        "NetworkPolicy",
+        {"spec": {"ingress": [{"from": PEERS, "ports": [{"port": 1}]}]}},
+    ),
     (KUBEFLOW, "PyTorchJob", {"spec": {"pytorchReplicaSpecs": {"Master": {"template": TEMPLATE}}}}),
     (
         "batch.volcano.sh/v1alpha1",
@@ -177,13 +246,19 @@ OBJECTS: list[tuple[str, str, dict[str, Any]]] = [
 
 def places(node: Any) -> Iterator[tuple[Any, Any]]:
     """Yield each container of the tree with each of its keys."""
-    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+    for key in (
+        list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+    ):
         yield node, key
         yield from places(node[key])
 
 
 def run(manifest: dict[str, Any]) -> int:
-    check = built_in_problems if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN else template_problems
+    check = (
+        built_in_problems
+        if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN
+        else template_problems
+    )
     problems = list(check(manifest, ApiServer()))
     problems += metadata_problems(manifest)
     return len(problems)
@@ -209,6 +284,18 @@ def test_any_type_anywhere() -> None:
 def test_hostile_texts_are_fast() -> None:
     long = "a-" * 100_000
     for name in (long, "." * 200_000, "1" * 200_000, "\x00" * 1000, "é" * 100_000):
-        container = {"name": name, "image": name, "env": [{"name": name}], "resources": {"limits": {name: name}}}
+        container = {
+            "name": name,
+            "image": name,
+            "env": [{"name": name}],
+            "resources": {"limits": {name: name}},
+        }
         pod = {"containers": [container], "nodeSelector": {name: name}, "hostname": name}
-        assert run({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {name: name}}, "spec": pod})
+        assert run(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": name, "labels": {name: name}},
+                "spec": pod,
+            }
+        )

@@ -12,11 +12,20 @@ from ptcompile.apiserver.validation.cron_job import why_not_time_zone
 from tests.apiserver.validation.small_kinds import Row, check_row, kind, messages
 from tests.differ.applying.test_updates import changed
 
-TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+TEMPLATE: dict[str, Any] = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
 WORKLOAD = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
-EXTERNAL = {"type": "External", "external": {"metric": {"name": "m"}, "target": {"type": "Value", "value": "1"}}}
-PODS = {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "1"}}}
+EXTERNAL = {
+    "type": "External",
+    "external": {"metric": {"name": "m"}, "target": {"type": "Value", "value": "1"}},
+}
+PODS = {
+    "type": "Pods",
+    "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "1"}},
+}
 POLICY = {"type": "Pods", "value": 1, "periodSeconds": 1800}
 SCALER = {
     "scaleTargetRef": TARGET,
@@ -24,7 +33,10 @@ SCALER = {
     "metrics": [EXTERNAL, PODS],
     "behavior": {"scaleUp": {"policies": [POLICY]}},
 }
-REQUEST = {"name": "r", "exactly": {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 1}}
+REQUEST = {
+    "name": "r",
+    "exactly": {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 1},
+}
 GOOD = {
     "daemon": kind("apps/v1", "DaemonSet", spec=WORKLOAD),
     "stateful": kind("apps/v1", "StatefulSet", spec={**WORKLOAD, "serviceName": "s"}),
@@ -41,11 +53,21 @@ SCALE_UP, AT_SCALE_UP = "spec.behavior.scaleUp.policies.0", "spec.behavior.scale
 TOLERATION = {"key": "a", "operator": "Exists"}
 ROWS: list[Row] = [
     ("daemon", "spec.updateStrategy", {"type": "OnDelete"}, ""),
-    ("daemon", "spec.updateStrategy", {"type": "Some"}, "spec.updateStrategy.type: Unsupported value"),
+    (
+        "daemon",
+        "spec.updateStrategy",
+        {"type": "Some"},
+        "spec.updateStrategy.type: Unsupported value",
+    ),
     ("daemon", ROLLING, {"maxSurge": 1, "maxUnavailable": 0}, ""),
     ("daemon", ROLLING, {"maxSurge": 1}, f"{ROLLING}.maxSurge: Invalid value"),
     ("daemon", ROLLING, {"maxSurge": 0, "maxUnavailable": 1}, ""),
-    ("daemon", ROLLING, {"maxSurge": 0, "maxUnavailable": 0}, f"{ROLLING}.maxUnavailable: Required value"),
+    (
+        "daemon",
+        ROLLING,
+        {"maxSurge": 0, "maxUnavailable": 0},
+        f"{ROLLING}.maxUnavailable: Required value",
+    ),
     ("stateful", "spec.serviceName", "A", "spec.serviceName: Invalid value"),
     ("stateful", "spec.podManagementPolicy", "Parallel", ""),
     ("stateful", "spec.podManagementPolicy", "Some", "spec.podManagementPolicy: Invalid value"),
@@ -55,38 +77,98 @@ ROWS: list[Row] = [
     ("scaler", "spec.maxReplicas", 0, "spec.maxReplicas: Invalid value"),
     ("scaler", "spec.maxReplicas", 1, ""),
     ("scaler", "spec.minReplicas", 3, "spec.maxReplicas: Invalid value"),
-    ("scaler", "spec.metrics.0.external.target.averageValue", "1", "spec.metrics[0].external.target.value: Forbidden"),
-    ("scaler", "spec.metrics.1.pods.target.averageValue", "0", "spec.metrics[1].pods.target.averageValue: Required"),
-    ("scaler", "spec.metrics.1.pods.target.averageValue", None, "spec.metrics[1].pods.target.averageValue: Required"),
+    (
+        "scaler",
+        "spec.metrics.0.external.target.averageValue",
+        "1",
+        "spec.metrics[0].external.target.value: Forbidden",
+    ),
+    (
+        "scaler",
+        "spec.metrics.1.pods.target.averageValue",
+        "0",
+        "spec.metrics[1].pods.target.averageValue: Required",
+    ),
+    (
+        "scaler",
+        "spec.metrics.1.pods.target.averageValue",
+        None,
+        "spec.metrics[1].pods.target.averageValue: Required",
+    ),
     ("scaler", "spec.metrics.1.pods.target.value", "1", ""),
     ("scaler", f"{SCALE_UP}.periodSeconds", 1801, f"{AT_SCALE_UP}.periodSeconds: Invalid value"),
     ("scaler", f"{SCALE_UP}.periodSeconds", 0, f"{AT_SCALE_UP}.periodSeconds: Invalid value"),
     ("scaler", f"{SCALE_UP}.value", 0, f"{AT_SCALE_UP}.value: Invalid value"),
     ("scaler", f"{SCALE_UP}.type", "Some", f"{AT_SCALE_UP}.type: Unsupported value"),
-    ("scaler", "spec.behavior.scaleUp.policies", [], "spec.behavior.scaleUp.policies: Required value"),
+    (
+        "scaler",
+        "spec.behavior.scaleUp.policies",
+        [],
+        "spec.behavior.scaleUp.policies: Required value",
+    ),
     ("scaler", "spec.behavior.scaleUp.stabilizationWindowSeconds", 3600, ""),
-    ("scaler", "spec.behavior.scaleUp.stabilizationWindowSeconds", 3601, "spec.behavior.scaleUp.stabilizationWindow"),
+    (
+        "scaler",
+        "spec.behavior.scaleUp.stabilizationWindowSeconds",
+        3601,
+        "spec.behavior.scaleUp.stabilizationWindow",
+    ),
     ("claim", f"{EXACTLY}.count", 0, ""),  # 0 is the default, 1
     ("claim", f"{EXACTLY}.count", -1, f"{AT_EXACTLY}.count: Invalid value"),
     ("claim", f"{EXACTLY}.count", 2, ""),
     ("claim", EXACTLY, {"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}, ""),
-    ("claim", EXACTLY, {"deviceClassName": "g", "allocationMode": "All", "count": 1}, f"{AT_EXACTLY}.count: Invalid"),
-    ("claim", EXACTLY, {"deviceClassName": "g", "allocationMode": "Some"}, f"{AT_EXACTLY}.allocationMode"),
+    (
+        "claim",
+        EXACTLY,
+        {"deviceClassName": "g", "allocationMode": "All", "count": 1},
+        f"{AT_EXACTLY}.count: Invalid",
+    ),
+    (
+        "claim",
+        EXACTLY,
+        {"deviceClassName": "g", "allocationMode": "Some"},
+        f"{AT_EXACTLY}.allocationMode",
+    ),
     ("claim", f"{EXACTLY}.deviceClassName", "", f"{AT_EXACTLY}.deviceClassName: Required value"),
     ("claim", f"{EXACTLY}.deviceClassName", "A", f"{AT_EXACTLY}.deviceClassName: Invalid value"),
     ("claim", f"{EXACTLY}.tolerations", [TOLERATION], ""),
-    ("claim", f"{EXACTLY}.tolerations", [{**TOLERATION, "key": "a b"}], f"{AT_EXACTLY}.tolerations[0].key: Invalid"),
+    (
+        "claim",
+        f"{EXACTLY}.tolerations",
+        [{**TOLERATION, "key": "a b"}],
+        f"{AT_EXACTLY}.tolerations[0].key: Invalid",
+    ),
     ("claim", f"{EXACTLY}.selectors", [{"cel": {"expression": "device.driver == 'a'"}}] * 32, ""),
-    ("claim", f"{EXACTLY}.selectors", [{"cel": {"expression": "true"}}] * 33, f"{AT_EXACTLY}.selectors: Too many"),
-    ("claim", f"{EXACTLY}.selectors", [{"cel": {"expression": "1"}}], f"{AT_EXACTLY}.selectors[0].cel.expression"),
+    (
+        "claim",
+        f"{EXACTLY}.selectors",
+        [{"cel": {"expression": "true"}}] * 33,
+        f"{AT_EXACTLY}.selectors: Too many",
+    ),
+    (
+        "claim",
+        f"{EXACTLY}.selectors",
+        [{"cel": {"expression": "1"}}],
+        f"{AT_EXACTLY}.selectors[0].cel.expression",
+    ),
     ("class", "spec.extendedResourceName", "gpu", "spec.extendedResourceName: Invalid value"),
-    ("class", "spec.extendedResourceName", "example.com/a b", "spec.extendedResourceName: Invalid value"),
+    (
+        "class",
+        "spec.extendedResourceName",
+        "example.com/a b",
+        "spec.extendedResourceName: Invalid value",
+    ),
     ("cron", "spec.timeZone", "Europe/Berlin", ""),
     ("cron", "spec.timeZone", "", "spec.timeZone: Invalid value"),
     ("cron", "spec.timeZone", "Local", "spec.timeZone: Invalid value"),
     ("cron", "spec.concurrencyPolicy", "Some", "spec.concurrencyPolicy: Unsupported value"),
     ("cron", "spec.successfulJobsHistoryLimit", 0, ""),
-    ("cron", "spec.successfulJobsHistoryLimit", -1, "spec.successfulJobsHistoryLimit: Invalid value"),
+    (
+        "cron",
+        "spec.successfulJobsHistoryLimit",
+        -1,
+        "spec.successfulJobsHistoryLimit: Invalid value",
+    ),
     ("cron", "spec.startingDeadlineSeconds", -1, "spec.startingDeadlineSeconds: Invalid value"),
 ]
 
@@ -97,13 +179,22 @@ def test_rule(row: Row) -> None:
 
 
 @pytest.mark.parametrize(("kubernetes", "expected"), [("1.33", 0), ("1.34", 1), ("1.35", 1)])
-def test_the_service_name_of_a_stateful_set_is_a_label_since_1_34(kubernetes: str, expected: int) -> None:
+def test_the_service_name_of_a_stateful_set_is_a_label_since_1_34(
+    kubernetes: str, expected: int
+) -> None:
     assert len(messages(changed(GOOD["stateful"], "spec.serviceName", "A"), kubernetes)) == expected
 
 
 @pytest.mark.parametrize(
     ("name", "valid"),
-    [("UTC", True), ("Europe/Berlin", True), ("", False), ("Local", False), ("local", False), ("../x", False)],
+    [
+        ("UTC", True),
+        ("Europe/Berlin", True),
+        ("", False),
+        ("Local", False),
+        ("local", False),
+        ("../x", False),
+    ],
 )
 def test_time_zones(name: str, valid: bool) -> None:
     assert (why_not_time_zone(name) is None) is valid
@@ -124,9 +215,13 @@ MEBI = 2**20
         ({"a": MEBI}, {"a": MEBI}, True),  # stringData replaces the key
     ],
 )
-def test_a_secret_has_at_most_a_mebibyte(data: dict[str, int], text: dict[str, int], valid: bool) -> None:
+def test_a_secret_has_at_most_a_mebibyte(
+    data: dict[str, int], text: dict[str, int], valid: bool
+) -> None:
     encoded = {key: base64.b64encode(b"x" * size).decode() for key, size in data.items()}
-    manifest = kind("v1", "Secret", data=encoded, stringData={key: "x" * size for key, size in text.items()})
+    manifest = kind(
+        "v1", "Secret", data=encoded, stringData={key: "x" * size for key, size in text.items()}
+    )
     assert any(message.startswith("data: Too long") for message in messages(manifest)) is not valid
 
 
@@ -148,7 +243,9 @@ VOLUME = kind("v1", "PersistentVolume", spec={
         (GOOD["daemon"], "spec.selector.matchLabels", {"a": "b", "c": "d"}, None),
     ],
 )
-def test_fields_that_are_immutable(manifest: Any, path: str, value: Any, expected: list[str] | None) -> None:
+def test_fields_that_are_immutable(
+    manifest: Any, path: str, value: Any, expected: list[str] | None
+) -> None:
     report = ptcompile.diff(manifest, changed(manifest, path, value))
     found = [d for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
     assert found if expected is None else [".".join(map(str, d.path)) for d in found] == expected

@@ -19,12 +19,18 @@ GOOD = {
         **kind("networking.k8s.io/v1", "IPAddress", spec={"parentRef": PARENT}),
         "metadata": {"name": "10.0.0.1"},
     },
-    "two-ranges": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16", "fd00::/112"]}),
+    "two-ranges": kind(
+        "networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16", "fd00::/112"]}
+    ),
     "range": kind("networking.k8s.io/v1", "ServiceCIDR", spec={"cidrs": ["10.0.0.0/16"]}),
     "ingress": kind("networking.k8s.io/v1", "Ingress", spec={"defaultBackend": BACKEND}),
-    "rules": kind("networking.k8s.io/v1", "Ingress", spec={"rules": [{"http": {"paths": [PREFIX]}}]}),
+    "rules": kind(
+        "networking.k8s.io/v1", "Ingress", spec={"rules": [{"http": {"paths": [PREFIX]}}]}
+    ),
     "policy": kind(
-        "networking.k8s.io/v1", "NetworkPolicy", spec={"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}]}]}
+        "networking.k8s.io/v1",
+        "NetworkPolicy",
+        spec={"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}]}]},
     ),
 }
 PATH, AT_PATH = "spec.rules.0.http.paths.0", "spec.rules[0].http.paths[0]"
@@ -32,10 +38,20 @@ PEER, AT_PEER = "spec.ingress.0.from.0", "spec.ingress[0].from[0]"
 PORT = "spec.defaultBackend.service.port"
 ROWS: list[Row] = [
     ("address", "metadata.name", "2001:db8::1", ""),
-    ("address", "metadata.name", "2001:DB8::1", 'metadata.name: Invalid value: "2001:DB8::1": must be in canonical'),
+    (
+        "address",
+        "metadata.name",
+        "2001:DB8::1",
+        'metadata.name: Invalid value: "2001:DB8::1": must be in canonical',
+    ),
     ("address", "metadata.name", "010.0.0.1", "metadata.name: Invalid value"),
     ("address", "metadata.name", "::ffff:10.0.0.1", "metadata.name: Invalid value"),
-    ("address", "metadata.name", "a", 'metadata.name: Invalid value: "a": must be a valid IP address'),
+    (
+        "address",
+        "metadata.name",
+        "a",
+        'metadata.name: Invalid value: "a": must be a valid IP address',
+    ),
     ("address", "spec", {}, "spec.parentRef: Required value"),
     ("address", "spec.parentRef.group", "A", "spec.parentRef.group: Invalid value"),
     ("address", "spec.parentRef.resource", "", "spec.parentRef.resource: Required value"),
@@ -43,10 +59,25 @@ ROWS: list[Row] = [
     ("address", "spec.parentRef.namespace", "", ""),
     ("range", "spec", {}, "spec.cidrs: Required value: at least one CIDR required"),
     ("range", "spec.cidrs", ["10.0.0.0/16", "fd00::/112"], ""),
-    ("range", "spec.cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "spec.cidrs: Invalid value: [...]: may specify no more"),
-    ("range", "spec.cidrs", ["10.0.0.0/16"] * 3, "spec.cidrs: Invalid value: [...]: may only hold up to 2 values"),
+    (
+        "range",
+        "spec.cidrs",
+        ["10.0.0.0/16", "10.1.0.0/16"],
+        "spec.cidrs: Invalid value: [...]: may specify no more",
+    ),
+    (
+        "range",
+        "spec.cidrs",
+        ["10.0.0.0/16"] * 3,
+        "spec.cidrs: Invalid value: [...]: may only hold up to 2 values",
+    ),
     ("range", "spec.cidrs", ["10.0.0.1/16"], "spec.cidrs[0]: Invalid value"),
-    ("range", "spec.cidrs", ["FD00::/112"], 'spec.cidrs[0]: Invalid value: "FD00::/112": must be in canonical form'),
+    (
+        "range",
+        "spec.cidrs",
+        ["FD00::/112"],
+        'spec.cidrs[0]: Invalid value: "FD00::/112": must be in canonical form',
+    ),
     ("ingress", "spec", {}, "spec: Invalid value"),
     ("ingress", "spec", {"rules": []}, "spec: Invalid value"),
     ("ingress", "spec", {"rules": [{"http": {"paths": [PREFIX]}}]}, ""),
@@ -54,9 +85,24 @@ ROWS: list[Row] = [
     ("ingress", "spec.tls", [{"secretName": "A"}], "spec.tls[0].secretName: Invalid value"),
     ("ingress", "spec.tls", [{"secretName": ""}], ""),
     ("ingress", "spec.ingressClassName", "A", "spec.ingressClassName: Invalid value"),
-    ("ingress", "spec.defaultBackend.service.name", "", "spec.defaultBackend.service.name: Required value"),
-    ("ingress", "spec.defaultBackend.service.name", None, "spec.defaultBackend.service.name: Required value"),
-    ("ingress", "spec.defaultBackend.service.name", "A", "spec.defaultBackend.service.name: Invalid value"),
+    (
+        "ingress",
+        "spec.defaultBackend.service.name",
+        "",
+        "spec.defaultBackend.service.name: Required value",
+    ),
+    (
+        "ingress",
+        "spec.defaultBackend.service.name",
+        None,
+        "spec.defaultBackend.service.name: Required value",
+    ),
+    (
+        "ingress",
+        "spec.defaultBackend.service.name",
+        "A",
+        "spec.defaultBackend.service.name: Invalid value",
+    ),
     ("ingress", "spec.defaultBackend.service.port", {"name": "http"}, ""),
     (
         "ingress",
@@ -64,7 +110,12 @@ ROWS: list[Row] = [
         {"name": "a b"},
         "spec.defaultBackend.service.port.name: Invalid value",
     ),
-    ("ingress", "spec.defaultBackend.service.port", {"name": "http", "number": 80}, "spec.defaultBackend"),
+    (
+        "ingress",
+        "spec.defaultBackend.service.port",
+        {"name": "http", "number": 80},
+        "spec.defaultBackend",
+    ),
     ("ingress", "spec.defaultBackend.service.port", {"number": 65535}, ""),
     (
         "ingress",
@@ -80,9 +131,19 @@ ROWS: list[Row] = [
     ("rules", f"{PATH}.path", "/a//b", f"{AT_PATH}.path: Invalid value"),
     ("policy", PEER, {}, f"{AT_PEER}: Required value"),
     ("policy", PEER, {"namespaceSelector": {}, "podSelector": {}}, ""),
-    ("policy", PEER, {"namespaceSelector": {"matchLabels": {"a b": "c"}}}, f"{AT_PEER}.namespaceSelector"),
+    (
+        "policy",
+        PEER,
+        {"namespaceSelector": {"matchLabels": {"a b": "c"}}},
+        f"{AT_PEER}.namespaceSelector",
+    ),
     ("policy", PEER, {"ipBlock": {"cidr": "10.0.0.0/8"}}, ""),
-    ("policy", PEER, {"ipBlock": {"cidr": "10.0.0.0/8"}, "podSelector": {}}, f"{AT_PEER}: Forbidden"),
+    (
+        "policy",
+        PEER,
+        {"ipBlock": {"cidr": "10.0.0.0/8"}, "podSelector": {}},
+        f"{AT_PEER}: Forbidden",
+    ),
 ]
 
 

@@ -27,15 +27,26 @@ _CRD_SPEC = {
     "group": "example.com",
     "scope": "Namespaced",
     "names": {"kind": "Foo", "plural": "foos"},
-    "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+    "versions": [
+        {
+            "name": "v1",
+            "served": True,
+            "storage": True,
+            "schema": {"openAPIV3Schema": {"type": "object"}},
+        }
+    ],
 }
 
 GOOD: dict[str, Json] = {
     "deployment": _kind("apps/v1", "Deployment", spec={"selector": SELECTOR, "template": TEMPLATE}),
-    "replica-set": _kind("apps/v1", "ReplicaSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
+    "replica-set": _kind(
+        "apps/v1", "ReplicaSet", spec={"selector": SELECTOR, "template": TEMPLATE}
+    ),
     "daemon-set": _kind("apps/v1", "DaemonSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
     "stateful-set": _kind(
-        "apps/v1", "StatefulSet", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE}
+        "apps/v1",
+        "StatefulSet",
+        spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE},
     ),
     "controller": _kind("v1", "ReplicationController", spec={"template": TEMPLATE}),
     "pod-template": _kind("v1", "PodTemplate", template=TEMPLATE),
@@ -50,11 +61,17 @@ GOOD: dict[str, Json] = {
     "volume": _kind(
         "v1",
         "PersistentVolume",
-        spec={"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "nfs": {"server": "s", "path": "/"}},
+        spec={
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteMany"],
+            "nfs": {"server": "s", "path": "/"},
+        },
     ),
     "storage-class": _kind("storage.k8s.io/v1", "StorageClass", provisioner="a.b/c"),
     "quota": _kind("v1", "ResourceQuota", spec={"hard": {"requests.cpu": "1"}}),
-    "limits": _kind("v1", "LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "2"}}]}),
+    "limits": _kind(
+        "v1", "LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "2"}}]}
+    ),
     "autoscaler": _kind(
         "autoscaling/v2",
         "HorizontalPodAutoscaler",
@@ -64,11 +81,17 @@ GOOD: dict[str, Json] = {
             "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": TARGET}}],
         },
     ),
-    "budget": _kind("policy/v1", "PodDisruptionBudget", spec={"minAvailable": 1, "selector": SELECTOR}),
+    "budget": _kind(
+        "policy/v1", "PodDisruptionBudget", spec={"minAvailable": 1, "selector": SELECTOR}
+    ),
     "priority": _kind("scheduling.k8s.io/v1", "PriorityClass", value=1000),
     "runtime-class": _kind("node.k8s.io/v1", "RuntimeClass", handler="runc"),
-    "role": _kind(f"{RBAC}/v1", "Role", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]),
-    "cluster-role": _kind(f"{RBAC}/v1", "ClusterRole", rules=[{"nonResourceURLs": ["/x"], "verbs": ["get"]}]),
+    "role": _kind(
+        f"{RBAC}/v1", "Role", rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    ),
+    "cluster-role": _kind(
+        f"{RBAC}/v1", "ClusterRole", rules=[{"nonResourceURLs": ["/x"], "verbs": ["get"]}]
+    ),
     "binding": _kind(
         f"{RBAC}/v1",
         "RoleBinding",
@@ -76,7 +99,9 @@ GOOD: dict[str, Json] = {
         subjects=[{"kind": "ServiceAccount", "name": "s"}],
     ),
     "cluster-binding": _kind(
-        f"{RBAC}/v1", "ClusterRoleBinding", roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"}
+        f"{RBAC}/v1",
+        "ClusterRoleBinding",
+        roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"},
     ),
     "ingress": _kind(
         "networking.k8s.io/v1",
@@ -98,18 +123,32 @@ GOOD: dict[str, Json] = {
             ]
         },
     ),
-    "ingress-class": _kind("networking.k8s.io/v1", "IngressClass", spec={"controller": "example.com/c"}),
+    "ingress-class": _kind(
+        "networking.k8s.io/v1", "IngressClass", spec={"controller": "example.com/c"}
+    ),
     "claim-template": _kind(
         "resource.k8s.io/v1",
         "ResourceClaimTemplate",
-        spec={"spec": {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com"}}]}}},
+        spec={
+            "spec": {
+                "devices": {
+                    "requests": [{"name": "g", "exactly": {"deviceClassName": "gpu.example.com"}}]
+                }
+            }
+        },
     ),
     "device-class": _kind(
-        "resource.k8s.io/v1", "DeviceClass", spec={"selectors": [{"cel": {"expression": "device.driver == 'a'"}}]}
+        "resource.k8s.io/v1",
+        "DeviceClass",
+        spec={"selectors": [{"cel": {"expression": "device.driver == 'a'"}}]},
     ),
-    "lease": _kind("coordination.k8s.io/v1", "Lease", spec={"holderIdentity": "x", "leaseDurationSeconds": 15}),
+    "lease": _kind(
+        "coordination.k8s.io/v1", "Lease", spec={"holderIdentity": "x", "leaseDurationSeconds": 15}
+    ),
     "account": _kind("v1", "ServiceAccount", automountServiceAccountToken=False),
-    "webhooks": _kind("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", webhooks=[]),
+    "webhooks": _kind(
+        "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", webhooks=[]
+    ),
     "any-crd": {
         **_kind("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=_CRD_SPEC),
         "metadata": {"name": "foos.example.com"},
@@ -126,8 +165,18 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("deployment", "spec.replica", 1, "spec.replica"),
     ("deployment", "spec.template.spec.restartPolicy", "Never", "spec.template.spec.restartPolicy"),
     ("deployment", "spec.template.spec.containers", [], "spec.template.spec.containers"),
-    ("deployment", "spec.template.spec.activeDeadlineSeconds", 5, "spec.template.spec.activeDeadlineSeconds"),
-    ("deployment", "spec.strategy", {"type": "Recreate", "rollingUpdate": {}}, "spec.strategy.rollingUpdate"),
+    (
+        "deployment",
+        "spec.template.spec.activeDeadlineSeconds",
+        5,
+        "spec.template.spec.activeDeadlineSeconds",
+    ),
+    (
+        "deployment",
+        "spec.strategy",
+        {"type": "Recreate", "rollingUpdate": {}},
+        "spec.strategy.rollingUpdate",
+    ),
     (
         "deployment",
         "spec.strategy.rollingUpdate",
@@ -136,7 +185,12 @@ BAD: list[tuple[str, str, Any, str]] = [
     ),
     ("deployment", "spec.progressDeadlineSeconds", 0, "spec.progressDeadlineSeconds"),
     ("replica-set", "spec.selector", None, "spec.selector"),
-    ("daemon-set", "spec.updateStrategy.rollingUpdate", {"maxSurge": 1}, "spec.updateStrategy.rollingUpdate.maxSurge"),
+    (
+        "daemon-set",
+        "spec.updateStrategy.rollingUpdate",
+        {"maxSurge": 1},
+        "spec.updateStrategy.rollingUpdate.maxSurge",
+    ),
     ("daemon-set", "spec.updateStrategy.type", "x", "spec.updateStrategy.type"),
     ("stateful-set", "spec.podManagementPolicy", "x", "spec.podManagementPolicy"),
     (
@@ -156,7 +210,12 @@ BAD: list[tuple[str, str, Any, str]] = [
     (
         "stateful-set",
         "spec.volumeClaimTemplates",
-        [{"metadata": {"name": "a"}, "spec": {**_CLAIM, "dataSource": {"apiGroup": "A", "kind": "K", "name": "n"}}}],
+        [
+            {
+                "metadata": {"name": "a"},
+                "spec": {**_CLAIM, "dataSource": {"apiGroup": "A", "kind": "K", "name": "n"}},
+            }
+        ],
         "spec.volumeClaimTemplates.0.spec.dataSource.apiGroup",
     ),
     ("controller", "spec.selector", {"a": "c"}, "spec.template.metadata.labels"),
@@ -173,7 +232,12 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("cron-job", "spec.timeZone", "Berlin", "spec.timeZone"),
     ("cron-job", "spec.concurrencyPolicy", "No", "spec.concurrencyPolicy"),
     ("cron-job", "metadata.name", "a" * 53, "metadata.name"),
-    ("cron-job", "spec.jobTemplate.spec.manualSelector", True, "spec.jobTemplate.spec.manualSelector"),
+    (
+        "cron-job",
+        "spec.jobTemplate.spec.manualSelector",
+        True,
+        "spec.jobTemplate.spec.manualSelector",
+    ),
     (
         "cron-job",
         "spec.jobTemplate.spec.template.spec.restartPolicy",
@@ -190,7 +254,11 @@ BAD: list[tuple[str, str, Any, str]] = [
         "spec",
         {
             **_VOLUME,
-            "csi": {"driver": "d", "volumeHandle": "h", "nodeExpandSecretRef": {"name": "A", "namespace": "n"}},
+            "csi": {
+                "driver": "d",
+                "volumeHandle": "h",
+                "nodeExpandSecretRef": {"name": "A", "namespace": "n"},
+            },
         },
         "spec.csi.nodeExpandSecretRef.name",
     ),
@@ -205,16 +273,36 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("limits", "spec.limits.0.default", {"a b": "1"}, "spec.limits.0.default.a b"),
     ("limits", "spec.limits.0.max", {"frobnicate": "1"}, "spec.limits.0.max.frobnicate"),
     ("limits", "spec.limits.0", {"type": "PersistentVolumeClaim"}, "spec.limits.0.limits"),
-    ("limits", "spec.limits.0", {"type": "PersistentVolumeClaim", "max": {"cpu": "1"}}, "spec.limits.0.limits"),
+    (
+        "limits",
+        "spec.limits.0",
+        {"type": "PersistentVolumeClaim", "max": {"cpu": "1"}},
+        "spec.limits.0.limits",
+    ),
     ("limits", "spec.limits", [{"type": "Container"}, {"type": "Container"}], "spec.limits.1.type"),
     ("limits", "spec.limits.0.min", {"cpu": "3"}, "spec.limits.0.min.cpu"),
-    ("limits", "spec.limits.0.maxLimitRequestRatio", {"cpu": "500m"}, "spec.limits.0.maxLimitRequestRatio.cpu"),
+    (
+        "limits",
+        "spec.limits.0.maxLimitRequestRatio",
+        {"cpu": "500m"},
+        "spec.limits.0.maxLimitRequestRatio.cpu",
+    ),
     ("autoscaler", "spec.minReplicas", 4, "spec.maxReplicas"),
     ("autoscaler", "spec.metrics.0.type", "Pods", "spec.metrics.0.pods"),
-    ("autoscaler", "spec.metrics.0.resource.target.type", "x", "spec.metrics.0.resource.target.type"),
+    (
+        "autoscaler",
+        "spec.metrics.0.resource.target.type",
+        "x",
+        "spec.metrics.0.resource.target.type",
+    ),
     ("autoscaler", "spec.scaleTargetRef.apiVersion", "v1", "spec.scaleTargetRef.apiVersion"),
     ("autoscaler", "spec.scaleTargetRef.apiVersion", "/v1", "spec.scaleTargetRef.apiVersion"),
-    ("autoscaler", "spec.behavior", {"scaleUp": {"policies": []}}, "spec.behavior.scaleUp.policies"),
+    (
+        "autoscaler",
+        "spec.behavior",
+        {"scaleUp": {"policies": []}},
+        "spec.behavior.scaleUp.policies",
+    ),
     ("budget", "spec.maxUnavailable", 1, "spec"),
     ("budget", "spec.minAvailable", "101%", "spec.minAvailable"),
     ("priority", "value", 2_000_000_000, "value"),
@@ -228,7 +316,12 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("binding", "roleRef.kind", "User", "roleRef.kind"),
     ("binding", "subjects.0.apiGroup", RBAC, "subjects.0.apiGroup"),
     ("cluster-binding", "roleRef.kind", "Role", "roleRef.kind"),
-    ("cluster-binding", "subjects", [{"kind": "ServiceAccount", "name": "s"}], "subjects.0.namespace"),
+    (
+        "cluster-binding",
+        "subjects",
+        [{"kind": "ServiceAccount", "name": "s"}],
+        "subjects.0.namespace",
+    ),
     ("ingress", "spec.rules.0.host", "10.0.0.1", "spec.rules.0.host"),
     ("ingress", "spec.rules.0.http.paths.0.path", "x", "spec.rules.0.http.paths.0.path"),
     ("ingress", "spec.rules.0.http.paths.0.pathType", None, "spec.rules.0.http.paths.0.pathType"),
@@ -293,7 +386,9 @@ def test_a_valid_object_is_accepted(name: str) -> None:
 def test_an_invalid_change_is_rejected(name: str, path: str, value: Any, where: str) -> None:
     problems = validate(changed(GOOD[name], path, value), versions=NEWER)
     assert where in {".".join(map(str, problem.path)) for problem in problems}
-    assert {(problem.stage, problem.authority) for problem in problems} == {("apply", "kube-apiserver")}
+    assert {(problem.stage, problem.authority) for problem in problems} == {
+        ("apply", "kube-apiserver")
+    }
 
 
 @pytest.mark.parametrize(
@@ -324,12 +419,21 @@ def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() ->
 
 def test_configuration_of_a_driver() -> None:
     config = [{"opaque": {"driver": "a.b", "parameters": {"kind": "A"}}}]
-    assert validate(changed(GOOD["claim-template"], "spec.spec.devices.config", config), versions=NEWER) == []
+    assert (
+        validate(
+            changed(GOOD["claim-template"], "spec.spec.devices.config", config), versions=NEWER
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("spec.revisionHistoryLimit", -1), ("spec.template.spec.hostname", "A"), ("spec.template.spec.subdomain", "*")],
+    [
+        ("spec.revisionHistoryLimit", -1),
+        ("spec.template.spec.hostname", "A"),
+        ("spec.template.spec.subdomain", "*"),
+    ],
 )
 def test_what_the_server_does_not_check_of_a_stateful_set(path: str, value: Any) -> None:
     assert validate(changed(GOOD["stateful-set"], path, value), versions=NEWER) == []
@@ -337,12 +441,19 @@ def test_what_the_server_does_not_check_of_a_stateful_set(path: str, value: Any)
 
 def test_two_data_sources_of_a_claim_agree() -> None:
     source = {"kind": "PersistentVolumeClaim", "name": "a"}
-    claim = _kind("v1", "PersistentVolumeClaim", spec={**_CLAIM, "dataSource": source, "dataSourceRef": dict(source)})
+    claim = _kind(
+        "v1",
+        "PersistentVolumeClaim",
+        spec={**_CLAIM, "dataSource": source, "dataSourceRef": dict(source)},
+    )
     assert validate(claim) == []
     (problem,) = validate(changed(claim, "spec.dataSourceRef.name", "b"))
     assert problem.message == "spec: Invalid value: {...}: must match dataSourceRef"
     # the server drops a source that is neither a claim nor a snapshot
-    assert validate(changed(claim, "spec.dataSource", {"apiGroup": "a.io", "kind": "K", "name": "n"})) == []
+    assert (
+        validate(changed(claim, "spec.dataSource", {"apiGroup": "a.io", "kind": "K", "name": "n"}))
+        == []
+    )
 
 
 def test_a_reference_that_the_server_does_not_check() -> None:
@@ -352,7 +463,11 @@ def test_a_reference_that_the_server_does_not_check() -> None:
 
 def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:
     pod = _kind(
-        "v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"]
+        "v1",
+        "Pod",
+        spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])[
+            "spec"
+        ],
     )
     assert validate(pod, versions=NEWER)
     assert [problem.name for problem in validate(pod, versions=OLDER)] == ["gate-off"]
@@ -374,7 +489,11 @@ def test_no_type_of_value_raises(name: str, value: Any) -> None:
 def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the paths of all values in plain data."""
     if isinstance(node, dict):
-        return [child_path for key, value in node.items() for child_path in [(*path, key), *paths(value, (*path, key))]]
+        return [
+            child_path
+            for key, value in node.items()
+            for child_path in [(*path, key), *paths(value, (*path, key))]
+        ]
     if isinstance(node, list):
         return [
             child_path
@@ -387,5 +506,7 @@ def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("name", [{"a": None}, [None], 5])
 def test_the_name_of_an_alternative_has_the_right_type(name: Any) -> None:
     path = "spec.spec.devices.requests.0.firstAvailable"
-    (problem, *_) = validate(changed(GOOD["claim-template"], path, [{"name": name, "deviceClassName": "c"}]))
+    (problem, *_) = validate(
+        changed(GOOD["claim-template"], path, [{"name": name, "deviceClassName": "c"}])
+    )
     assert problem.name == "wrong-type"

@@ -20,7 +20,9 @@ GROUP = kind("scheduling.k8s.io/v1beta1", "PodGroup", spec={"schedulingPolicy": 
 FIRST = kind("scheduling.k8s.io/v1alpha2", "PodGroup", spec={"schedulingPolicy": GANG})
 TEMPLATES = [{"name": "a", "schedulingPolicy": GANG}]
 WORKLOAD = kind("scheduling.k8s.io/v1beta1", "Workload", spec={"podGroupTemplates": TEMPLATES})
-OLDEST = kind("scheduling.k8s.io/v1alpha1", "Workload", spec={"podGroups": [{"name": "a", "policy": GANG}]})
+OLDEST = kind(
+    "scheduling.k8s.io/v1alpha1", "Workload", spec={"podGroups": [{"name": "a", "policy": GANG}]}
+)
 
 
 def messages(manifest: dict[str, Any], release: str) -> list[str]:
@@ -34,7 +36,8 @@ def cluster(release: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "release"), [(GROUP, "1.37"), (FIRST, "1.36"), (WORKLOAD, "1.37"), (OLDEST, "1.35")]
+    ("manifest", "release"),
+    [(GROUP, "1.37"), (FIRST, "1.36"), (WORKLOAD, "1.37"), (OLDEST, "1.35")],
 )
 def test_valid_objects(manifest: dict[str, Any], release: str) -> None:
     assert messages(manifest, release) == []
@@ -45,11 +48,23 @@ def test_valid_objects(manifest: dict[str, Any], release: str) -> None:
     [
         ("schedulingPolicy", {}, "spec.schedulingPolicy: Invalid value"),
         ("schedulingPolicy", {**GANG, "basic": {}}, "spec.schedulingPolicy: Invalid value"),
-        ("schedulingPolicy", {"gang": {"minCount": 0}}, "spec.schedulingPolicy.gang.minCount: Invalid value: 0"),
+        (
+            "schedulingPolicy",
+            {"gang": {"minCount": 0}},
+            "spec.schedulingPolicy.gang.minCount: Invalid value: 0",
+        ),
         ("disruptionMode", {}, "spec.disruptionMode: Invalid value"),
         ("disruptionMode", {"all": {}, "single": {}}, "spec.disruptionMode: Invalid value"),
-        ("schedulingConstraints", {"topology": [{"key": ""}]}, "spec.schedulingConstraints.topology[0].key: Required"),
-        ("schedulingConstraints", {"topology": [{"key": "a"}] * 2}, "spec.schedulingConstraints.topology: Too many"),
+        (
+            "schedulingConstraints",
+            {"topology": [{"key": ""}]},
+            "spec.schedulingConstraints.topology[0].key: Required",
+        ),
+        (
+            "schedulingConstraints",
+            {"topology": [{"key": "a"}] * 2},
+            "spec.schedulingConstraints.topology: Too many",
+        ),
         ("workloadRef", {"workloadName": "w"}, "spec.workloadRef.templateName: Required value"),
     ],
 )
@@ -68,14 +83,34 @@ def test_disruption_mode_of_1_36_is_a_word() -> None:
     ("manifest", "path", "value", "release", "expected"),
     [
         (WORKLOAD, "podGroupTemplates", [], "1.37", "spec.podGroupTemplates: Required value"),
-        (WORKLOAD, "podGroupTemplates", TEMPLATES * 2, "1.37", "spec.podGroupTemplates[1].name: Duplicate value"),
-        (WORKLOAD, "podGroupTemplates.0.name", "A", "1.37", "spec.podGroupTemplates[0].name: Invalid value"),
-        (WORKLOAD, "podGroupTemplates.0.schedulingPolicy", {}, "1.37", "spec.podGroupTemplates[0].schedulingPolicy"),
+        (
+            WORKLOAD,
+            "podGroupTemplates",
+            TEMPLATES * 2,
+            "1.37",
+            "spec.podGroupTemplates[1].name: Duplicate value",
+        ),
+        (
+            WORKLOAD,
+            "podGroupTemplates.0.name",
+            "A",
+            "1.37",
+            "spec.podGroupTemplates[0].name: Invalid value",
+        ),
+        (
+            WORKLOAD,
+            "podGroupTemplates.0.schedulingPolicy",
+            {},
+            "1.37",
+            "spec.podGroupTemplates[0].schedulingPolicy",
+        ),
         (OLDEST, "podGroups.0.policy", {}, "1.35", "spec.podGroups[0].policy: Invalid value"),
         (OLDEST, "podGroups", [], "1.35", "spec.podGroups: Required value"),
     ],
 )
-def test_workload_fields(manifest: dict[str, Any], path: str, value: Any, release: str, expected: str) -> None:
+def test_workload_fields(
+    manifest: dict[str, Any], path: str, value: Any, release: str, expected: str
+) -> None:
     (message,) = messages(changed(manifest, f"spec.{path}", value), release)
     assert message.startswith(expected)
 
@@ -95,7 +130,11 @@ def test_at_most_eight_templates() -> None:
         (OLDEST, "spec.podGroups.0.policy.gang.minCount", 1, "1.35", True),
     ],
 )
-def test_what_never_changes(manifest: dict[str, Any], path: str, value: Any, release: str, *, rejected: bool) -> None:
+def test_what_never_changes(
+    manifest: dict[str, Any], path: str, value: Any, release: str, *, rejected: bool
+) -> None:
     profile = cluster(release)
-    report = ptcompile.diff(manifest, changed(manifest, path, value), from_cluster=profile, to_cluster=profile)
+    report = ptcompile.diff(
+        manifest, changed(manifest, path, value), from_cluster=profile, to_cluster=profile
+    )
     assert any("field is immutable" in one.message for one in report.diagnostics) is rejected

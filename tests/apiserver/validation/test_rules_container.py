@@ -29,7 +29,9 @@ def ref(**source: Any) -> dict[str, Any]:
     return env(valueFrom=source)
 
 
-def amounts(limits: dict[str, Any] | None = None, requests: dict[str, Any] | None = None) -> dict[str, Any]:
+def amounts(
+    limits: dict[str, Any] | None = None, requests: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return {"C.resources": {"limits": limits or {}, "requests": requests or {}}}
 
 
@@ -65,7 +67,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("20 ok", {"C.restartPolicy": "Never"}, []),
     (
         "21",
-        {"C.restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}]},
+        {
+            "C.restartPolicyRules": [
+                {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
+            ]
+        },
         [f"{C}.restartPolicy {R}"],
     ),
     (
@@ -102,17 +108,29 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("28", {"C.env": [{"name": "É"}]}, [f"{C}.env[0].name {INV}"]),
     ("29 ok", {"C.env": [{"name": "1 a.b-c"}]}, []),
     ("30 ok", {"C.env": [{"name": "A"}, {"name": "A"}]}, []),
-    ("31", env(value="x", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}), [f"{FROM} {INV}"]),
+    (
+        "31",
+        env(value="x", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}),
+        [f"{FROM} {INV}"],
+    ),
     ("31", env(value="", valueFrom={"fieldRef": {"fieldPath": "metadata.name"}}), []),
     ("32", ref(), [f"{FROM} {INV}"]),
-    ("33", ref(fieldRef={"fieldPath": "metadata.name"}, secretKeyRef={"name": "a", "key": "b"}), [f"{FROM} {INV}"]),
+    (
+        "33",
+        ref(fieldRef={"fieldPath": "metadata.name"}, secretKeyRef={"name": "a", "key": "b"}),
+        [f"{FROM} {INV}"],
+    ),
     ("34", ref(fieldRef={}), [f"{FROM}.fieldRef.fieldPath {R}"]),
     ("35", ref(fieldRef={"fieldPath": "spec.foo"}), [f"{FROM}.fieldRef.fieldPath {INV}"]),
     ("36", ref(fieldRef={"fieldPath": "status.phase"}), [f"{FROM}.fieldRef.fieldPath {NS}"]),
     ("36", ref(fieldRef={"fieldPath": "metadata.labels"}), [f"{FROM}.fieldRef.fieldPath {NS}"]),
     ("37", ref(fieldRef={"fieldPath": "metadata.labels['bad key']"}), [f"{FROM}.fieldRef {INV}"]),
     ("37 ok", ref(fieldRef={"fieldPath": "metadata.annotations['A.io/x']"}), []),
-    ("38", ref(resourceFieldRef={"resource": "limits.nvidia.com/gpu"}), [f"{FROM}.resourceFieldRef.resource {NS}"]),
+    (
+        "38",
+        ref(resourceFieldRef={"resource": "limits.nvidia.com/gpu"}),
+        [f"{FROM}.resourceFieldRef.resource {NS}"],
+    ),
     (
         "39",
         ref(resourceFieldRef={"resource": "limits.cpu", "divisor": "2"}),
@@ -125,9 +143,17 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("43", ref(secretKeyRef={"key": "k"}), [f"{FROM}.secretKeyRef.name {INV}"]),
     ("43", ref(secretKeyRef={"name": "A_", "key": "k"}), [f"{FROM}.secretKeyRef.name {INV}"]),
     ("44", {"C.envFrom": [{}]}, [f"{C}.envFrom {INV}"]),
-    ("44", {"C.envFrom": [{"configMapRef": {"name": "a"}, "secretRef": {"name": "a"}}]}, [f"{C}.envFrom {INV}"]),
+    (
+        "44",
+        {"C.envFrom": [{"configMapRef": {"name": "a"}, "secretRef": {"name": "a"}}]},
+        [f"{C}.envFrom {INV}"],
+    ),
     ("45", {"C.envFrom": [{"configMapRef": {}}]}, [f"{C}.envFrom[0].configMapRef.name {R}"]),
-    ("46", {"C.envFrom": [{"prefix": "a=", "secretRef": {"name": "a"}}]}, [f"{C}.envFrom[0].prefix {INV}"]),
+    (
+        "46",
+        {"C.envFrom": [{"prefix": "a=", "secretRef": {"name": "a"}}]},
+        [f"{C}.envFrom[0].prefix {INV}"],
+    ),
     ("47", amounts({"gpu": 1}), [f"{LIM}[gpu] {INV}"]),
     ("48", amounts({"requests.a.io/x": 1}), [f"{LIM}[requests.a.io/x] {INV}"]),
     ("48", amounts({"Nvidia.com/gpu": 1}), [f"{LIM}[Nvidia.com/gpu] {INV}"]),
@@ -173,7 +199,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("69 warning only", {"C.ports": [{"containerPort": 1}, {"containerPort": 1}]}, []),
     ("70", {"C.ports": [{"containerPort": 1, "protocol": "tcp"}]}, [f"{C}.ports[0].protocol {NS}"]),
-    ("71", {"C.ports": [{"containerPort": 1, "hostPort": 70000}]}, [f"{C}.ports[0].hostPort {INV}"]),
+    (
+        "71",
+        {"C.ports": [{"containerPort": 1, "hostPort": 70000}]},
+        [f"{C}.ports[0].hostPort {INV}"],
+    ),
     (
         "72",
         {"C.ports": [{"containerPort": 1, "hostPort": 80}, {"containerPort": 2, "hostPort": 80}]},
@@ -201,15 +231,27 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         probe("readinessProbe", terminationGracePeriodSeconds=1),
         [f"{C}.readinessProbe.terminationGracePeriodSeconds {INV}"],
     ),
-    ("108", probe(terminationGracePeriodSeconds=0), [f"{PROBE}.terminationGracePeriodSeconds {INV}"]),
-    ("109", {"C.livenessProbe": {"httpGet": {"port": 80, "scheme": "http"}}}, [f"{PROBE}.httpGet.scheme {NS}"]),
+    (
+        "108",
+        probe(terminationGracePeriodSeconds=0),
+        [f"{PROBE}.terminationGracePeriodSeconds {INV}"],
+    ),
+    (
+        "109",
+        {"C.livenessProbe": {"httpGet": {"port": 80, "scheme": "http"}}},
+        [f"{PROBE}.httpGet.scheme {NS}"],
+    ),
     (
         "110",
         {"C.livenessProbe": {"httpGet": {"port": 80, "httpHeaders": [{"name": "a b"}]}}},
         [f"{PROBE}.httpGet.httpHeaders {INV}"],
     ),
     ("111", {"C.lifecycle": {"preStop": {}}}, [f"{C}.lifecycle.preStop {R}"]),
-    ("112", {"C.lifecycle": {"preStop": {"sleep": {"seconds": 31}}}}, [f"{C}.lifecycle.preStop.sleep {INV}"]),
+    (
+        "112",
+        {"C.lifecycle": {"preStop": {"sleep": {"seconds": 31}}}},
+        [f"{C}.lifecycle.preStop.sleep {INV}"],
+    ),
     ("112 ok", {"C.lifecycle": {"preStop": {"sleep": {"seconds": 30}}}}, []),
     ("113", {"C.securityContext": {"runAsUser": -1}}, [f"{C}.securityContext.runAsUser {INV}"]),
     (
@@ -224,13 +266,35 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "114",
-        {"C.securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"add": ["CAP_SYS_ADMIN"]}}},
+        {
+            "C.securityContext": {
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"add": ["CAP_SYS_ADMIN"]},
+            }
+        },
         [f"{C}.securityContext {INV}"],
     ),
-    ("114 ok", {"C.securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"add": ["SYS_ADMIN"]}}}, []),
+    (
+        "114 ok",
+        {
+            "C.securityContext": {
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"add": ["SYS_ADMIN"]},
+            }
+        },
+        [],
+    ),
     ("115", {"C.securityContext": {"procMount": "x"}}, [f"{C}.securityContext.procMount {NS}"]),
-    ("115", {"spec.securityContext": {"fsGroupChangePolicy": "x"}}, ["spec.securityContext.fsGroupChangePolicy " + NS]),
-    ("116", {"C.securityContext": {"seccompProfile": {}}}, [f"{C}.securityContext.seccompProfile.type {R}"]),
+    (
+        "115",
+        {"spec.securityContext": {"fsGroupChangePolicy": "x"}},
+        ["spec.securityContext.fsGroupChangePolicy " + NS],
+    ),
+    (
+        "116",
+        {"C.securityContext": {"seccompProfile": {}}},
+        [f"{C}.securityContext.seccompProfile.type {R}"],
+    ),
     (
         "116",
         {"C.securityContext": {"seccompProfile": {"type": "x"}}},
@@ -246,7 +310,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"C.securityContext": {"seccompProfile": {"type": "Unconfined", "localhostProfile": "x"}}},
         [f"{C}.securityContext.seccompProfile.localhostProfile {INV}"],
     ),
-    ("117", {"spec.securityContext": {"sysctls": [{"name": "A"}]}}, [f"spec.securityContext.sysctls[0].name {INV}"]),
+    (
+        "117",
+        {"spec.securityContext": {"sysctls": [{"name": "A"}]}},
+        [f"spec.securityContext.sysctls[0].name {INV}"],
+    ),
     (
         "117",
         {"spec.hostNetwork": True, "spec.securityContext": {"sysctls": [{"name": "net.a"}]}},
@@ -254,7 +322,10 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "117",
-        {"spec.hostIPC": True, "spec.securityContext": {"sysctls": [{"name": "kernel.shm_rmid_forced"}]}},
+        {
+            "spec.hostIPC": True,
+            "spec.securityContext": {"sysctls": [{"name": "kernel.shm_rmid_forced"}]},
+        },
         [f"spec.securityContext.sysctls[0].name {INV}"],
     ),
     (
@@ -309,17 +380,27 @@ TEMPLATE: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "expected"), TEMPLATE)
-def test_job_template(rule: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_job_template(
+    rule: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict("job", changes, stage="apply") == expected, rule
 
 
 def test_job_whose_pods_are_refused(verdict: Any) -> None:
-    assert verdict("job", {"C.image": " i"}, stage="pod") == [f"spec.template.spec.containers[0].image {INV}"]
+    assert verdict("job", {"C.image": " i"}, stage="pod") == [
+        f"spec.template.spec.containers[0].image {INV}"
+    ]
 
 
 def test_the_value_that_hides_processes_from_the_node_is_shown() -> None:
-    spec = {"containers": [{"name": "c", "image": "i"}], "shareProcessNamespace": True, "hostPID": True}
-    (problem,) = validate({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec})
+    spec = {
+        "containers": [{"name": "c", "image": "i"}],
+        "shareProcessNamespace": True,
+        "hostPID": True,
+    }
+    (problem,) = validate(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    )
     assert problem.message == (
         "spec.securityContext.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot "
         "both be enabled"

@@ -40,9 +40,21 @@ def success(**rule: Any) -> dict[str, Any]:
 ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("164", {"T.spec.restartPolicy": ...}, [f"spec.template.spec.restartPolicy {R}"]),
     ("164", {"T.spec.restartPolicy": "Always"}, [f"spec.template.spec.restartPolicy {R}"]),
-    ("164", {"spec": ...}, [f"spec.template.spec.containers {R}", f"spec.template.spec.restartPolicy {R}"]),
-    ("165 one cause", {"T.spec.restartPolicy": "never"}, [f"spec.template.spec.restartPolicy {NS}"]),
-    ("166", {"T.spec.restartPolicy": "OnFailure", **codes()}, [f"spec.template.spec.restartPolicy {INV}"]),
+    (
+        "164",
+        {"spec": ...},
+        [f"spec.template.spec.containers {R}", f"spec.template.spec.restartPolicy {R}"],
+    ),
+    (
+        "165 one cause",
+        {"T.spec.restartPolicy": "never"},
+        [f"spec.template.spec.restartPolicy {NS}"],
+    ),
+    (
+        "166",
+        {"T.spec.restartPolicy": "OnFailure", **codes()},
+        [f"spec.template.spec.restartPolicy {INV}"],
+    ),
     ("167", {"spec.completionMode": "Indexed", "spec.parallelism": 2}, [f"spec.completions {R}"]),
     ("167 ok, both default to 1", {"spec.completionMode": "Indexed"}, []),
     ("168", {"spec.completionMode": "indexed"}, [f"spec.completionMode {NS}"]),
@@ -58,8 +70,16 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("170", {**INDEXED, "spec.parallelism": 100001}, [f"spec.parallelism {INV}"]),
     ("171", {"spec.backoffLimitPerIndex": 1}, [f"spec.backoffLimitPerIndex {INV}"]),
     ("172", {**INDEXED, "spec.maxFailedIndexes": 1}, [f"spec.backoffLimitPerIndex {R}"]),
-    ("173", {**INDEXED, "spec.backoffLimitPerIndex": 1, "spec.maxFailedIndexes": 5}, [f"spec.maxFailedIndexes {INV}"]),
-    ("174 ok", {**INDEXED, "spec.backoffLimitPerIndex": 1, "T.spec.restartPolicy": "OnFailure"}, []),
+    (
+        "173",
+        {**INDEXED, "spec.backoffLimitPerIndex": 1, "spec.maxFailedIndexes": 5},
+        [f"spec.maxFailedIndexes {INV}"],
+    ),
+    (
+        "174 ok",
+        {**INDEXED, "spec.backoffLimitPerIndex": 1, "T.spec.restartPolicy": "OnFailure"},
+        [],
+    ),
     ("175", {"spec.managedBy": "me"}, [f"spec.managedBy {INV}"]),
     ("175", {"spec.managedBy": "a.io/" + "x" * 59}, [f"spec.managedBy {TL}"]),
     ("176", {"metadata.name": "a" * 62, **INDEXED}, [f"metadata.name {INV}"]),
@@ -67,12 +87,24 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("177", {"metadata.name": "a" * 64}, [f"spec.template.labels {INV}"]),
     ("178", {"metadata.name": "a.b", **INDEXED}, [f"metadata.name {INV}"]),
     ("178 warning only", {"metadata.name": "a.b"}, []),
-    ("179", {POLICY: {"rules": [{"action": "Ignore", "onExitCodes": CODES}] * 21}}, [f"{POLICY}.rules {TM}"]),
+    (
+        "179",
+        {POLICY: {"rules": [{"action": "Ignore", "onExitCodes": CODES}] * 21}},
+        [f"{POLICY}.rules {TM}"],
+    ),
     ("180", failure(action="", onExitCodes=CODES), [f"{RULE}.action {R}"]),
     ("180", failure(action="Fail", onExitCodes=CODES), [f"{RULE}.action {NS}"]),
-    ("181", {**INDEXED, **failure(action="FailIndex", onExitCodes=CODES)}, [f"{RULE}.action {INV}"]),
+    (
+        "181",
+        {**INDEXED, **failure(action="FailIndex", onExitCodes=CODES)},
+        [f"{RULE}.action {INV}"],
+    ),
     ("182", failure(), [f"{RULE} {INV}"]),
-    ("182", failure(onExitCodes=CODES, onPodConditions=[{"type": "DisruptionTarget"}]), [f"{RULE} {INV}"]),
+    (
+        "182",
+        failure(onExitCodes=CODES, onPodConditions=[{"type": "DisruptionTarget"}]),
+        [f"{RULE} {INV}"],
+    ),
     ("183", codes(operator=""), [f"{RULE}.onExitCodes.operator {R}"]),
     ("184", codes(values=[]), [f"{RULE}.onExitCodes.values {INV}"]),
     ("184", codes(values=[2, 1]), [f"{RULE}.onExitCodes.values {INV}"]),
@@ -90,7 +122,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("188 ok", {POLICY: {"rules": []}}, []),
     ("189", {"spec.podReplacementPolicy": "x"}, [f"spec.podReplacementPolicy {NS}"]),
-    ("189", {"spec.podReplacementPolicy": "TerminatingOrFailed", **codes()}, [f"spec.podReplacementPolicy {NS}"]),
+    (
+        "189",
+        {"spec.podReplacementPolicy": "TerminatingOrFailed", **codes()},
+        [f"spec.podReplacementPolicy {NS}"],
+    ),
     ("190", {SUCCESS: {"rules": [{"succeededCount": 1}]}}, [f"{SUCCESS} {INV}"]),
     ("191", {**INDEXED, SUCCESS: {"rules": []}}, [f"{SUCCESS}.rules {R}"]),
     ("191", success(), [f"{SUCCESS}.rules[0] {R}"]),
@@ -99,9 +135,21 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("192", success(succeededIndexes="0-4"), [f"{SUCCESS}.rules[0].succeededIndexes {INV}"]),
     ("192 ok", success(succeededIndexes="0,2-3", succeededCount=3), []),
     ("193", success(succeededCount=5), [f"{SUCCESS}.rules[0].succeededCount {INV}"]),
-    ("193", success(succeededIndexes="0-1", succeededCount=3), [f"{SUCCESS}.rules[0].succeededCount {INV}"]),
-    ("194", {"T.metadata": {"labels": {"job-name": "x"}}}, ["spec.template.metadata.labels[job-name] " + INV]),
-    ("194 ok", {"T.metadata": {"labels": {"job-name": "j", "batch.kubernetes.io/job-name": "j"}}}, []),
+    (
+        "193",
+        success(succeededIndexes="0-1", succeededCount=3),
+        [f"{SUCCESS}.rules[0].succeededCount {INV}"],
+    ),
+    (
+        "194",
+        {"T.metadata": {"labels": {"job-name": "x"}}},
+        ["spec.template.metadata.labels[job-name] " + INV],
+    ),
+    (
+        "194 ok",
+        {"T.metadata": {"labels": {"job-name": "j", "batch.kubernetes.io/job-name": "j"}}},
+        [],
+    ),
     (
         "194 uid",
         {"T.metadata": {"labels": {"controller-uid": "x"}}},
@@ -112,7 +160,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"spec.selector": {"matchLabels": {"a": "b"}}, "T.metadata": {"labels": {"a": "b"}}},
         [f"spec.selector {INV}"],
     ),
-    ("195 ok, what the server would make", {"spec.selector": {"matchLabels": {"job-name": "j"}}}, []),
+    (
+        "195 ok, what the server would make",
+        {"spec.selector": {"matchLabels": {"job-name": "j"}}},
+        [],
+    ),
     ("195 manual", {"spec.manualSelector": True}, [f"spec.selector {R}"]),
     (
         "195 manual",
@@ -137,7 +189,8 @@ def test_rule(rule: str, changes: dict[str, Any], expected: list[str], verdict: 
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("", 0), ("0", 1), ("0,2-4", 4), ("1-1", None), ("3-2", None), ("1-2-3", None), ("a", None)]
+    ("text", "count"),
+    [("", 0), ("0", 1), ("0,2-4", 4), ("1-1", None), ("3-2", None), ("1-2-3", None), ("a", None)],
 )
 def test_indexes(text: str, count: int | None) -> None:
     assert count_indexes(text, 5)[0] == count

@@ -28,7 +28,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("7 ok", "pod", {"metadata.annotations": {"Up.io/x": "any text\n"}}, []),
     ("8", "pod", {"metadata.annotations": {"a": "x" * 262144}}, [f"metadata.annotations {TL}"]),
     ("8 ok", "pod", {"metadata.annotations": {"a": "x" * 262143}}, []),
-    ("8 bytes", "pod", {"metadata.annotations": {"a": "é" * 131072}}, [f"metadata.annotations {TL}"]),
+    (
+        "8 bytes",
+        "pod",
+        {"metadata.annotations": {"a": "é" * 131072}},
+        [f"metadata.annotations {TL}"],
+    ),
     ("9", "pod", {"metadata.finalizers": ["mine"]}, [f"metadata.finalizers[0] {INV}"]),
     ("9 ok", "pod", {"metadata.finalizers": ["a.io/mine", "orphan"]}, []),
     ("10", "job", {"T.metadata": {"labels": {"a": "-x"}}}, [f"spec.template.labels {INV}"]),
@@ -59,5 +64,7 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "base", "changes", "expected"), ROWS)
-def test_rule(rule: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_rule(
+    rule: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict(base, changes) == expected, rule

@@ -17,13 +17,20 @@ INV, R, NS, D, F, NF, TL, TM = (
     "too-many-items",
 )
 C, RULES = "spec.containers[0]", "spec.containers[0].restartPolicyRules"
-NEEDED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+NEEDED, PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
 ANTI, NODE = f"spec.affinity.podAntiAffinity.{NEEDED}[0]", f"spec.affinity.nodeAffinity.{NEEDED}"
 RULE, SUCCESS = "spec.podFailurePolicy.rules[0]", "spec.successPolicy.rules"
 INIT = {"name": "a", "image": "i"}
 HUGE = "hugepages-2Mi"
 INDEXED = {"spec.completionMode": "Indexed", "spec.completions": 4, "spec.parallelism": 4}
-MANY = {"spec.completionMode": "Indexed", "spec.backoffLimitPerIndex": 1, "spec.completions": 200_000}
+MANY = {
+    "spec.completionMode": "Indexed",
+    "spec.backoffLimitPerIndex": 1,
+    "spec.completions": 200_000,
+}
 OWNER = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u", "controller": True}
 
 
@@ -47,7 +54,10 @@ def field(*values: str) -> dict[str, Any]:
 
 def from_file(**ref: Any) -> dict[str, Any]:
     fields = {"volumeName": "v", "path": "p", "key": "k", **ref}
-    return {"spec.volumes": [{"name": "v"}], "C.env": [{"name": "X", "valueFrom": {"fileKeyRef": fields}}]}
+    return {
+        "spec.volumes": [{"name": "v"}],
+        "C.env": [{"name": "X", "valueFrom": {"fileKeyRef": fields}}],
+    }
 
 
 def codes(**fields: Any) -> dict[str, Any]:
@@ -71,7 +81,11 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
                     PREFERRED: [
                         {
                             "weight": 1,
-                            "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["a b"]}]},
+                            "preference": {
+                                "matchExpressions": [
+                                    {"key": "a", "operator": "In", "values": ["a b"]}
+                                ]
+                            },
                         }
                     ]
                 }
@@ -79,18 +93,30 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         },
         [],
     ),
-    ("affinity keys", anti(labelSelector=SELECTOR, matchLabelKeys=["a b"]), [f"{ANTI}.matchLabelKeys[0] {INV}"]),
+    (
+        "affinity keys",
+        anti(labelSelector=SELECTOR, matchLabelKeys=["a b"]),
+        [f"{ANTI}.matchLabelKeys[0] {INV}"],
+    ),
     (
         "affinity keys",
         anti(labelSelector=SELECTOR, matchLabelKeys=["x"], mismatchLabelKeys=["x"]),
         [f"{ANTI}.matchLabelKeys[0] {INV}"],
     ),
-    ("affinity keys", anti(labelSelector=SELECTOR, matchLabelKeys=["a"]), [f"{ANTI}.matchLabelKeys[0] {INV}"]),
+    (
+        "affinity keys",
+        anti(labelSelector=SELECTOR, matchLabelKeys=["a"]),
+        [f"{ANTI}.matchLabelKeys[0] {INV}"],
+    ),
     ("restart rules", restart(action=None), [f"{RULES}[0].action {NS}"]),
     ("restart rules", restart(action="x"), [f"{RULES}[0].action {NS}"]),
     ("restart rules ok", restart(action="RestartAllContainers"), []),
     ("restart rules", restart(exitCodes=None), [f"{RULES}[0].exitCodes {R}"]),
-    ("restart rules", restart(exitCodes={"operator": "in", "values": [1]}), [f"{RULES}[0].exitCodes.operator {NS}"]),
+    (
+        "restart rules",
+        restart(exitCodes={"operator": "in", "values": [1]}),
+        [f"{RULES}[0].exitCodes.operator {NS}"],
+    ),
     (
         "restart rules",
         restart(exitCodes={"operator": "In", "values": list(range(256))}),
@@ -98,7 +124,10 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "restart rules",
-        {"C.restartPolicy": "Never", "C.restartPolicyRules": restart()["C.restartPolicyRules"] * 21},
+        {
+            "C.restartPolicy": "Never",
+            "C.restartPolicyRules": restart()["C.restartPolicyRules"] * 21,
+        },
         [f"{RULES} {TM}"],
     ),
     ("resize", resize({"restartPolicy": "NotRequired"}), [f"{C}.resizePolicy[0].resourceName {R}"]),
@@ -108,20 +137,39 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         [f"{C}.resizePolicy[0].resourceName {NS}"],
     ),
     ("resize", resize({"resourceName": "cpu"}), [f"{C}.resizePolicy[0].restartPolicy {R}"]),
-    ("resize", resize({"resourceName": "cpu", "restartPolicy": "x"}), [f"{C}.resizePolicy[0].restartPolicy {NS}"]),
-    ("resize", resize(*[{"resourceName": "cpu", "restartPolicy": "NotRequired"}] * 2), [f"{C}.resizePolicy[1] {D}"]),
+    (
+        "resize",
+        resize({"resourceName": "cpu", "restartPolicy": "x"}),
+        [f"{C}.resizePolicy[0].restartPolicy {NS}"],
+    ),
+    (
+        "resize",
+        resize(*[{"resourceName": "cpu", "restartPolicy": "NotRequired"}] * 2),
+        [f"{C}.resizePolicy[1] {D}"],
+    ),
     (
         "resize of what runs once",
         {
             "spec.initContainers": [
-                {**INIT, "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]}
+                {
+                    **INIT,
+                    "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}],
+                }
             ]
         },
         [f"spec.initContainers[0].resizePolicy[0].restartPolicy {INV}"],
     ),
     ("dnsConfig", {"spec.dnsConfig": {"searches": ["a"] * 33}}, [f"spec.dnsConfig.searches {INV}"]),
-    ("dnsConfig", {"spec.dnsConfig": {"searches": ["a" * 60 + ".b" * 20] * 21}}, [f"spec.dnsConfig.searches {INV}"]),
-    ("override", {"spec.hostnameOverride": "a", "spec.hostNetwork": True}, [f"spec.hostnameOverride {F}"]),
+    (
+        "dnsConfig",
+        {"spec.dnsConfig": {"searches": ["a" * 60 + ".b" * 20] * 21}},
+        [f"spec.dnsConfig.searches {INV}"],
+    ),
+    (
+        "override",
+        {"spec.hostnameOverride": "a", "spec.hostNetwork": True},
+        [f"spec.hostnameOverride {F}"],
+    ),
     ("override", {"spec.hostnameOverride": "A"}, [f"spec.hostnameOverride {INV}"]),
     (
         "resourceFieldRef",
@@ -137,12 +185,28 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         [f"{FILE}.volumeName {INV}"],
     ),
     ("fileKeyRef", from_file(volumeName="A_"), [f"{FILE}.volumeName {INV}"]),
-    ("envFrom", {"C.envFrom": [{"secretRef": {"name": "A"}}]}, [f"{C}.envFrom[0].secretRef.name {INV}"]),
+    (
+        "envFrom",
+        {"C.envFrom": [{"secretRef": {"name": "A"}}]},
+        [f"{C}.envFrom[0].secretRef.name {INV}"],
+    ),
     ("envFrom ok", {"C.envFrom": [{"secretRef": {"name": "a-"}}]}, []),
     ("finalizers", {"metadata.finalizers": ["a b"]}, [f"metadata.finalizers[0] {INV}"]),
-    ("finalizers", {"metadata.finalizers": ["orphan", "foregroundDeletion"]}, [f"metadata.finalizers {INV}"]),
-    ("null is the empty text", {"spec.dnsConfig": {"nameservers": [None]}}, [f"spec.dnsConfig.nameservers[0] {INV}"]),
-    ("null is the empty text", {"spec.dnsConfig": {"searches": [None]}}, [f"spec.dnsConfig.searches[0] {INV}"]),
+    (
+        "finalizers",
+        {"metadata.finalizers": ["orphan", "foregroundDeletion"]},
+        [f"metadata.finalizers {INV}"],
+    ),
+    (
+        "null is the empty text",
+        {"spec.dnsConfig": {"nameservers": [None]}},
+        [f"spec.dnsConfig.nameservers[0] {INV}"],
+    ),
+    (
+        "null is the empty text",
+        {"spec.dnsConfig": {"searches": [None]}},
+        [f"spec.dnsConfig.searches[0] {INV}"],
+    ),
     (
         "null is the empty text",
         {"spec.hostAliases": [{"ip": "1.2.3.4", "hostnames": [None]}]},
@@ -155,7 +219,10 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "mounts",
         {
-            "spec.volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "w"}],
+            "spec.volumes": [
+                {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
+                {"name": "w"},
+            ],
             "C.volumeDevices": [{"name": "v", "devicePath": "/d"}],
             "C.volumeMounts": [{"name": "w", "mountPath": "/d"}],
         },
@@ -163,14 +230,20 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "mounts",
-        {"spec.volumes": [{"name": "v"}], "C.volumeMounts": [{"name": "v", "mountPath": "/d", "subPathExpr": "../x"}]},
+        {
+            "spec.volumes": [{"name": "v"}],
+            "C.volumeMounts": [{"name": "v", "mountPath": "/d", "subPathExpr": "../x"}],
+        },
         [f"{C}.volumeMounts.subPathExpr {INV}"],
     ),
     (
         "devices",
         {
             "spec.volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-            "C.volumeDevices": [{"name": "v", "devicePath": "/d"}, {"name": "v", "devicePath": "/d"}],
+            "C.volumeDevices": [
+                {"name": "v", "devicePath": "/d"},
+                {"name": "v", "devicePath": "/d"},
+            ],
         },
         [
             f"{C}.volumeDevices[1].name {INV}",
@@ -203,8 +276,16 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         },
         [f"{C}.volumeDevices {F}"],
     ),
-    ("user namespaces", {"C.securityContext": {"procMount": "Unmasked"}}, [f"{C}.securityContext.procMount {INV}"]),
-    ("pod resources", {"spec.resources": {"claims": [{"name": "c"}]}}, [f"spec.resources.claims {F}"]),
+    (
+        "user namespaces",
+        {"C.securityContext": {"procMount": "Unmasked"}},
+        [f"{C}.securityContext.procMount {INV}"],
+    ),
+    (
+        "pod resources",
+        {"spec.resources": {"claims": [{"name": "c"}]}},
+        [f"spec.resources.claims {F}"],
+    ),
     (
         "pod resources",
         {"spec.os": {"name": "windows"}, "spec.resources": {"limits": {"cpu": 1}}},
@@ -214,14 +295,18 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         "pod resources",
         {
             "spec.resources": {"limits": {HUGE: "2Mi", "cpu": 1}},
-            "spec.containers": [{**INIT, "name": n, "resources": {"limits": {HUGE: "2Mi", "cpu": 1}}} for n in "ab"],
+            "spec.containers": [
+                {**INIT, "name": n, "resources": {"limits": {HUGE: "2Mi", "cpu": 1}}} for n in "ab"
+            ],
         },
         [f"spec.resources.limits[{HUGE}] {INV}"],
     ),
     (
         "pod resources count sidecars",
         {
-            "spec.initContainers": [{**INIT, "restartPolicy": "Always", "resources": {"requests": {"cpu": 2}}}],
+            "spec.initContainers": [
+                {**INIT, "restartPolicy": "Always", "resources": {"requests": {"cpu": 2}}}
+            ],
             "spec.resources": {"requests": {"cpu": 2}},
             "C.resources": {"requests": {"cpu": 1}},
         },
@@ -273,14 +358,24 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         "host ports of one init container",
         {
             "spec.initContainers": [
-                {**INIT, "ports": [{"containerPort": 1, "hostPort": 9}, {"containerPort": 2, "hostPort": 9}]}
+                {
+                    **INIT,
+                    "ports": [
+                        {"containerPort": 1, "hostPort": 9},
+                        {"containerPort": 2, "hostPort": 9},
+                    ],
+                }
             ]
         },
         [f"spec.initContainers[0].ports[1].hostPort {D}"],
     ),
     (
         "host ports of two init containers",
-        {"spec.initContainers": [{**INIT, "name": n, "ports": [{"containerPort": 1, "hostPort": 9}]} for n in "ab"]},
+        {
+            "spec.initContainers": [
+                {**INIT, "name": n, "ports": [{"containerPort": 1, "hostPort": 9}]} for n in "ab"
+            ]
+        },
         [],
     ),
     ("preemptionPolicy", {"spec.preemptionPolicy": ""}, [f"spec.preemptionPolicy {R}"]),
@@ -321,7 +416,11 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "AppArmor",
-        {"C.securityContext": {"appArmorProfile": {"type": "Localhost", "localhostProfile": "a" * 4096}}},
+        {
+            "C.securityContext": {
+                "appArmorProfile": {"type": "Localhost", "localhostProfile": "a" * 4096}
+            }
+        },
         [f"{C}.securityContext.appArmorProfile.localhostProfile {TL}"],
     ),
     (
@@ -333,7 +432,11 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
         "Windows",
         {
             "C.securityContext": {
-                "windowsOptions": {"gmsaCredentialSpecName": "A", "gmsaCredentialSpec": "", "runAsUserName": "a\\b\\c"}
+                "windowsOptions": {
+                    "gmsaCredentialSpecName": "A",
+                    "gmsaCredentialSpec": "",
+                    "runAsUserName": "a\\b\\c",
+                }
             }
         },
         [
@@ -344,7 +447,11 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "Windows",
-        {"C.securityContext": {"windowsOptions": {"gmsaCredentialSpec": "a" * 65537, "runAsUserName": ""}}},
+        {
+            "C.securityContext": {
+                "windowsOptions": {"gmsaCredentialSpec": "a" * 65537, "runAsUserName": ""}
+            }
+        },
         [
             f"{C}.securityContext.windowsOptions.gmsaCredentialSpec {INV}",
             f"{C}.securityContext.windowsOptions.runAsUserName {INV}",
@@ -359,8 +466,16 @@ POD: list[tuple[str, dict[str, Any], list[str]]] = [
             f"spec.hostPID {F}",
         ],
     ),
-    ("sysctls", {"spec.securityContext": {"sysctls": [{}]}}, [f"spec.securityContext.sysctls[0].name {R}"]),
-    ("pod users", {"spec.securityContext": {"runAsUser": -1}}, [f"spec.securityContext.runAsUser {INV}"]),
+    (
+        "sysctls",
+        {"spec.securityContext": {"sysctls": [{}]}},
+        [f"spec.securityContext.sysctls[0].name {R}"],
+    ),
+    (
+        "pod users",
+        {"spec.securityContext": {"runAsUser": -1}},
+        [f"spec.securityContext.runAsUser {INV}"],
+    ),
 ]
 JOB: list[tuple[str, dict[str, Any], list[str]]] = [
     (
@@ -368,17 +483,37 @@ JOB: list[tuple[str, dict[str, Any], list[str]]] = [
         {**MANY, "spec.maxFailedIndexes": 100_001, "spec.parallelism": 1},
         [f"{HIGH} {INV}"],
     ),
-    ("many indexes", {**MANY, "spec.maxFailedIndexes": 10, "spec.parallelism": 10_001}, [f"spec.parallelism {INV}"]),
+    (
+        "many indexes",
+        {**MANY, "spec.maxFailedIndexes": 10, "spec.parallelism": 10_001},
+        [f"spec.parallelism {INV}"],
+    ),
     ("many indexes", {**MANY, "spec.parallelism": 1}, [f"{HIGH} {R}"]),
-    ("many indexes", {**MANY, "spec.maxFailedIndexes": 10_001, "spec.parallelism": 1}, [f"{HIGH} {INV}"]),
+    (
+        "many indexes",
+        {**MANY, "spec.maxFailedIndexes": 10_001, "spec.parallelism": 1},
+        [f"{HIGH} {INV}"],
+    ),
     (
         "conditions",
-        {"spec.podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "a"}] * 21}]}},
+        {
+            "spec.podFailurePolicy": {
+                "rules": [{"action": "Ignore", "onPodConditions": [{"type": "a"}] * 21}]
+            }
+        },
         [f"{RULE}.onPodConditions {TM}"],
     ),
     ("codes", codes(operator="in", values=[1]), [f"{RULE}.onExitCodes.operator {NS}"]),
-    ("codes", codes(operator="In", values=list(range(1, 257))), [f"{RULE}.onExitCodes.values {TM}"]),
-    ("success", {**INDEXED, "spec.successPolicy": {"rules": [{"succeededCount": 1}] * 21}}, [f"{SUCCESS} {TM}"]),
+    (
+        "codes",
+        codes(operator="In", values=list(range(1, 257))),
+        [f"{RULE}.onExitCodes.values {TM}"],
+    ),
+    (
+        "success",
+        {**INDEXED, "spec.successPolicy": {"rules": [{"succeededCount": 1}] * 21}},
+        [f"{SUCCESS} {TM}"],
+    ),
     (
         "success",
         {**INDEXED, "spec.successPolicy": {"rules": [{"succeededIndexes": "0," * 33_000}]}},
@@ -389,7 +524,11 @@ JOB: list[tuple[str, dict[str, Any], list[str]]] = [
         {**INDEXED, "spec.successPolicy": {"rules": [{"succeededCount": -1}]}},
         [f"{SUCCESS}[0].succeededCount {INV}"],
     ),
-    ("generateName counts too", {"metadata": {"generateName": "a" * 58}, **INDEXED}, [f"metadata.generateName {INV}"]),
+    (
+        "generateName counts too",
+        {"metadata": {"generateName": "a" * 58}, **INDEXED},
+        [f"metadata.generateName {INV}"],
+    ),
 ]
 OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
     ("secret", {"type": "kubernetes.io/basic-auth"}, [f"data[username] {R}"]),
@@ -401,29 +540,55 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
             f"spec.externalName {INV}",
         ],
     ),
-    ("service", {"spec.clusterIPs": ["1.1.1.1"], "spec.clusterIP": "1.1.1.2"}, [f"spec.clusterIPs {INV}"]),
+    (
+        "service",
+        {"spec.clusterIPs": ["1.1.1.1"], "spec.clusterIP": "1.1.1.2"},
+        [f"spec.clusterIPs {INV}"],
+    ),
     ("service", {"spec.externalIPs": ["x"]}, [f"spec.externalIPs[0] {INV}"]),
     ("service", {"spec.healthCheckNodePort": 30000}, [f"spec.healthCheckNodePort {INV}"]),
     (
         "service",
-        {"spec.type": "LoadBalancer", "spec.externalTrafficPolicy": "Cluster", "spec.healthCheckNodePort": 30000},
+        {
+            "spec.type": "LoadBalancer",
+            "spec.externalTrafficPolicy": "Cluster",
+            "spec.healthCheckNodePort": 30000,
+        },
         [f"spec.healthCheckNodePort {INV}"],
     ),
     (
         "service",
-        {"spec.type": "LoadBalancer", "spec.externalTrafficPolicy": "Local", "spec.healthCheckNodePort": 30000},
+        {
+            "spec.type": "LoadBalancer",
+            "spec.externalTrafficPolicy": "Local",
+            "spec.healthCheckNodePort": 30000,
+        },
         [],
     ),
     (
         "service",
-        {"spec.type": "LoadBalancer", "spec.loadBalancerSourceRanges": ["10.0.0.0", " 010.0.0.0/8 "]},
+        {
+            "spec.type": "LoadBalancer",
+            "spec.loadBalancerSourceRanges": ["10.0.0.0", " 010.0.0.0/8 "],
+        },
         [f"spec.loadBalancerSourceRanges[0] {INV}"],
     ),
-    ("service", {"spec.loadBalancerSourceRanges": ["10.0.0.0/8"]}, [f"spec.loadBalancerSourceRanges {F}"]),
-    ("service", {"spec.type": "NodePort", "spec.externalTrafficPolicy": "x"}, [f"spec.externalTrafficPolicy {NS}"]),
     (
         "service",
-        {"spec.sessionAffinity": "ClientIP", "spec.sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 0}}},
+        {"spec.loadBalancerSourceRanges": ["10.0.0.0/8"]},
+        [f"spec.loadBalancerSourceRanges {F}"],
+    ),
+    (
+        "service",
+        {"spec.type": "NodePort", "spec.externalTrafficPolicy": "x"},
+        [f"spec.externalTrafficPolicy {NS}"],
+    ),
+    (
+        "service",
+        {
+            "spec.sessionAffinity": "ClientIP",
+            "spec.sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 0}},
+        },
         [f"spec.sessionAffinityConfig.clientIP.timeoutSeconds {INV}"],
     ),
     (
@@ -438,7 +603,10 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
         "service",
         {
             "spec.type": "NodePort",
-            "spec.ports": [{"name": "a", "port": 1, "nodePort": 30000}, {"name": "b", "port": 2, "nodePort": 30000}],
+            "spec.ports": [
+                {"name": "a", "port": 1, "nodePort": 30000},
+                {"name": "b", "port": 2, "nodePort": 30000},
+            ],
         },
         [f"spec.ports[1].nodePort {D}"],
     ),
@@ -453,20 +621,38 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("policy", {"spec.policyTypes": ["Ingress", "Egress", "Ingress"]}, [f"spec.policyTypes {INV}"]),
     ("policy", {"spec.ingress.0.ports.0": {"endPort": 9}}, [f"spec.ingress[0].ports[0].port {R}"]),
-    ("policy", {"spec.ingress.0.from.0": {"ipBlock": {}}}, [f"spec.ingress[0].from[0].ipBlock.cidr {R}"]),
     (
         "policy",
-        {"spec.ingress.0.from.0": {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["x", "010.1.0.0/16"]}}},
+        {"spec.ingress.0.from.0": {"ipBlock": {}}},
+        [f"spec.ingress[0].from[0].ipBlock.cidr {R}"],
+    ),
+    (
+        "policy",
+        {
+            "spec.ingress.0.from.0": {
+                "ipBlock": {"cidr": "10.0.0.0/8", "except": ["x", "010.1.0.0/16"]}
+            }
+        },
         [f"spec.ingress[0].from[0].ipBlock.except[{at}] {INV}" for at in (0, 1)],
     ),
     ("trainjob", {"spec.trainer.image": " i"}, [f"spec.trainer.image {INV}"]),
-    ("trainjob", {"spec.initializer": {"model": {"env": [{"name": ""}]}}}, [f"spec.initializer.model.env[0].name {R}"]),
+    (
+        "trainjob",
+        {"spec.initializer": {"model": {"env": [{"name": ""}]}}},
+        [f"spec.initializer.model.env[0].name {R}"],
+    ),
 ]
-ROWS = [("pod", *row) for row in POD] + [("job", *row) for row in JOB] + [(row[0], *row) for row in OTHER]
+ROWS = (
+    [("pod", *row) for row in POD]
+    + [("job", *row) for row in JOB]
+    + [(row[0], *row) for row in OTHER]
+)
 
 
 @pytest.mark.parametrize(("base", "what", "changes", "expected"), ROWS)
-def test_rule(base: str, what: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_rule(
+    base: str, what: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict(base, changes) == expected, what
 
 

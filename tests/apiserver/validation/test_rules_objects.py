@@ -24,16 +24,41 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("198", "service", {"spec.ports": []}, [f"spec.ports {R}"]),
     ("198", "service", {"spec": ...}, [f"spec.ports {R}"]),
     ("199 ok", "service", {"spec": {"clusterIP": "None", "selector": {"a": "b"}}}, []),
-    ("200", "service", {"spec.ports": [{"port": 1}, {"name": "b", "port": 2}]}, [f"spec.ports[0].name {R}"]),
-    ("201", "service", {"spec.ports": [*TWO, {"name": "a", "port": 3}]}, [f"spec.ports[2].name {D}"]),
+    (
+        "200",
+        "service",
+        {"spec.ports": [{"port": 1}, {"name": "b", "port": 2}]},
+        [f"spec.ports[0].name {R}"],
+    ),
+    (
+        "201",
+        "service",
+        {"spec.ports": [*TWO, {"name": "a", "port": 3}]},
+        [f"spec.ports[2].name {D}"],
+    ),
     ("201", "service", {"spec.ports": [{"name": "A", "port": 1}]}, [f"spec.ports[0].name {INV}"]),
     ("201 63 here", "service", {"spec.ports": [{"name": "a" * 63, "port": 1}]}, []),
     ("202", "service", {"spec.ports": [*TWO, {"name": "c", "port": 1}]}, [f"spec.ports[2] {D}"]),
     ("202 ok", "service", {"spec.ports": [*TWO, {"name": "c", "port": 1, "protocol": "UDP"}]}, []),
     ("203 one cause", "service", {"spec.ports": [{"port": 70000}]}, [f"spec.ports[0].port {INV}"]),
-    ("204", "service", {"spec.ports": [{"port": 1, "targetPort": "a" * 16}]}, [f"spec.ports[0].targetPort {INV}"]),
-    ("205", "service", {"spec.clusterIP": "None", "spec.type": "NodePort"}, [f"spec.clusterIPs[0] {INV}"]),
-    ("206", "service", {"spec.ports": [{"port": 1, "nodePort": 30001}]}, [f"spec.ports[0].nodePort {F}"]),
+    (
+        "204",
+        "service",
+        {"spec.ports": [{"port": 1, "targetPort": "a" * 16}]},
+        [f"spec.ports[0].targetPort {INV}"],
+    ),
+    (
+        "205",
+        "service",
+        {"spec.clusterIP": "None", "spec.type": "NodePort"},
+        [f"spec.clusterIPs[0] {INV}"],
+    ),
+    (
+        "206",
+        "service",
+        {"spec.ports": [{"port": 1, "nodePort": 30001}]},
+        [f"spec.ports[0].nodePort {F}"],
+    ),
     (
         "206 range",
         "service",
@@ -53,8 +78,18 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("Service", "service", {"spec": {"type": "ExternalName"}}, [f"spec.externalName {R}"]),
     ("Service", "service", {"spec.clusterIP": "x"}, [f"spec.clusterIPs[0] {INV}"]),
     ("Service", "service", {"spec.loadBalancerClass": "a/b"}, [f"spec.loadBalancerClass {F}"]),
-    ("Service", "service", {"spec.externalTrafficPolicy": "Local"}, [f"spec.externalTrafficPolicy {INV}"]),
-    ("null is the empty text", "service", {"spec.externalIPs": [None]}, [f"spec.externalIPs[0] {INV}"]),
+    (
+        "Service",
+        "service",
+        {"spec.externalTrafficPolicy": "Local"},
+        [f"spec.externalTrafficPolicy {INV}"],
+    ),
+    (
+        "null is the empty text",
+        "service",
+        {"spec.externalIPs": [None]},
+        [f"spec.externalIPs[0] {INV}"],
+    ),
     (
         "null is the empty text",
         "service",
@@ -63,7 +98,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ),
     ("modes", "claim", {"spec.accessModes": [None]}, ["spec.accessModes unsupported-value"]),
     ("modes", "claim", {"spec.accessModes": ["ReadWriteOncePod", "ReadWriteOncePod"]}, []),
-    ("mapped", "service", {"spec.externalIPs": ["::ffff:0102:0304"]}, [f"spec.externalIPs[0] {INV}"]),
+    (
+        "mapped",
+        "service",
+        {"spec.externalIPs": ["::ffff:0102:0304"]},
+        [f"spec.externalIPs[0] {INV}"],
+    ),
     ("multicast", "service", {"spec.externalIPs": ["224.0.0.1"]}, [f"spec.externalIPs[0] {INV}"]),
     (
         "class",
@@ -91,8 +131,18 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("Service", "service", {"spec.trafficDistribution": ""}, [f"spec.trafficDistribution {NS}"]),
     ("Service", "service", {"metadata.generation": -1}, [f"metadata.generation {INV}"]),
     ("Secret", "secret", {"data": {"a b": "dg=="}}, [f"data[a b] {INV}"]),
-    ("Secret", "secret", {"type": "kubernetes.io/tls"}, [f"data[tls.crt] {R}", f"data[tls.key] {R}"]),
-    ("Secret ok", "secret", {"type": "kubernetes.io/ssh-auth", "stringData": {"ssh-privatekey": "x"}}, []),
+    (
+        "Secret",
+        "secret",
+        {"type": "kubernetes.io/tls"},
+        [f"data[tls.crt] {R}", f"data[tls.key] {R}"],
+    ),
+    (
+        "Secret ok",
+        "secret",
+        {"type": "kubernetes.io/ssh-auth", "stringData": {"ssh-privatekey": "x"}},
+        [],
+    ),
     (
         "Secret",
         "secret",
@@ -102,13 +152,28 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("Secret", "secret", {"stringData": {"k": "x" * (1024 * 1024 + 1)}}, [f"data {TL}"]),
     ("PVC", "claim", {"spec": {}}, [f"spec.accessModes {R}", f"spec.resources[storage] {R}"]),
     ("PVC", "claim", {"spec.accessModes": ["rwo"]}, [f"spec.accessModes {NS}"]),
-    ("PVC", "claim", {"spec.accessModes": ["ReadWriteOncePod", "ReadOnlyMany"]}, [f"spec.accessModes {F}"]),
-    ("PVC", "claim", {"spec.resources": {"requests": {"storage": "0"}}}, [f"spec.resources[storage] {INV}"]),
+    (
+        "PVC",
+        "claim",
+        {"spec.accessModes": ["ReadWriteOncePod", "ReadOnlyMany"]},
+        [f"spec.accessModes {F}"],
+    ),
+    (
+        "PVC",
+        "claim",
+        {"spec.resources": {"requests": {"storage": "0"}}},
+        [f"spec.resources[storage] {INV}"],
+    ),
     ("PVC", "claim", {"spec.volumeMode": "block"}, [f"spec.volumeMode {NS}"]),
     ("PVC", "claim", {"spec.storageClassName": "A"}, [f"spec.storageClassName {INV}"]),
     ("PVC ok", "claim", {"spec.storageClassName": ""}, []),
     ("PVC dropped", "claim", {"spec.dataSource": {"kind": "VolumeSnapshot", "name": "x"}}, []),
-    ("PVC", "claim", {"spec.dataSourceRef": {"kind": "VolumeSnapshot", "name": "x"}}, [f"spec.dataSourceRef {INV}"]),
+    (
+        "PVC",
+        "claim",
+        {"spec.dataSourceRef": {"kind": "VolumeSnapshot", "name": "x"}},
+        [f"spec.dataSourceRef {INV}"],
+    ),
     ("PVC dropped", "claim", {"spec.dataSourceRef": {"kind": "x", "namespace": "y"}}, []),
     (
         "NetworkPolicy",
@@ -136,14 +201,31 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"spec.ingress.0.from.0": {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["11.0.0.0/8"]}}},
         [f"{PEER}.ipBlock.except[0] {INV}"],
     ),
-    ("NetworkPolicy", "policy", {"spec.ingress.0.ports.0": {"port": 80, "endPort": 79}}, [f"{PORT}.endPort {INV}"]),
-    ("NetworkPolicy", "policy", {"spec.ingress.0.ports.0": {"port": "http", "endPort": 79}}, [f"{PORT}.endPort {INV}"]),
-    ("NetworkPolicy", "policy", {"spec.ingress.0.ports.0": {"protocol": "tcp"}}, [f"{PORT}.protocol {NS}"]),
+    (
+        "NetworkPolicy",
+        "policy",
+        {"spec.ingress.0.ports.0": {"port": 80, "endPort": 79}},
+        [f"{PORT}.endPort {INV}"],
+    ),
+    (
+        "NetworkPolicy",
+        "policy",
+        {"spec.ingress.0.ports.0": {"port": "http", "endPort": 79}},
+        [f"{PORT}.endPort {INV}"],
+    ),
+    (
+        "NetworkPolicy",
+        "policy",
+        {"spec.ingress.0.ports.0": {"protocol": "tcp"}},
+        [f"{PORT}.protocol {NS}"],
+    ),
 ]
 
 
 @pytest.mark.parametrize(("rule", "base", "changes", "expected"), ROWS)
-def test_rule(rule: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_rule(
+    rule: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict(base, changes) == expected, rule
 
 

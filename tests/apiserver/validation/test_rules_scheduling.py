@@ -19,7 +19,10 @@ REQUIRED, PREFERRED = (
     "preferredDuringSchedulingIgnoredDuringExecution",
 )
 T, S = "spec.tolerations[0]", "spec.topologySpreadConstraints[0]"
-NODE, ANTI = f"spec.affinity.nodeAffinity.{REQUIRED}", f"spec.affinity.podAntiAffinity.{REQUIRED}[0]"
+NODE, ANTI = (
+    f"spec.affinity.nodeAffinity.{REQUIRED}",
+    f"spec.affinity.podAntiAffinity.{REQUIRED}[0]",
+)
 SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 
 
@@ -53,7 +56,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("126", toleration(key="a", effect="NoSchedule", tolerationSeconds=1), [f"{T}.effect {INV}"]),
     ("126 empty too", toleration(key="a", tolerationSeconds=1), [f"{T}.effect {INV}"]),
     ("127", toleration(key="a b"), [f"{T}.key {INV}"]),
-    ("128 ok", {"spec.tolerations": [{"key": "a", "effect": "NoExecute", "tolerationSeconds": -1}] * 2}, []),
+    (
+        "128 ok",
+        {"spec.tolerations": [{"key": "a", "effect": "NoExecute", "tolerationSeconds": -1}] * 2},
+        [],
+    ),
     ("129", {"spec.nodeSelector": {"a b": "x"}}, [f"spec.nodeSelector {INV}"]),
     ("129", {"spec.nodeSelector": {"a": "x y"}}, [f"spec.nodeSelector {INV}"]),
     ("130", {"spec.affinity": {"nodeAffinity": {REQUIRED: {}}}}, [f"{NODE}.nodeSelectorTerms {R}"]),
@@ -71,7 +78,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
                 "nodeAffinity": {
                     REQUIRED: {
                         "nodeSelectorTerms": [
-                            {"matchFields": [{"key": "metadata.uid", "operator": "In", "values": ["x"]}]}
+                            {
+                                "matchFields": [
+                                    {"key": "metadata.uid", "operator": "In", "values": ["x"]}
+                                ]
+                            }
                         ]
                     }
                 }
@@ -90,7 +101,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         anti(labelSelector={"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}),
         [f"{ANTI}.labelSelector.matchExpressions[0].operator {INV}"],
     ),
-    ("138", anti(labelSelector={"matchLabels": {"a": "x y"}}), [f"{ANTI}.labelSelector.matchLabels {INV}"]),
+    (
+        "138",
+        anti(labelSelector={"matchLabels": {"a": "x y"}}),
+        [f"{ANTI}.labelSelector.matchLabels {INV}"],
+    ),
     ("139 warning only", anti(), []),
     ("affinity keys", anti(matchLabelKeys=["a"]), [f"{ANTI}.matchLabelKeys {F}"]),
     ("affinity namespaces", anti(namespaces=["A"]), [f"{ANTI}.namespace {INV}"]),
@@ -122,21 +137,45 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("150", {"spec.restartPolicy": "always"}, [f"spec.restartPolicy {NS}"]),
     ("151", {"spec.dnsPolicy": "x"}, [f"spec.dnsPolicy {NS}"]),
     ("152", {"spec.dnsPolicy": "None"}, [f"spec.dnsConfig {R}"]),
-    ("152", {"spec.dnsPolicy": "None", "spec.dnsConfig": {"searches": ["a"]}}, [f"spec.dnsConfig.nameservers {R}"]),
-    ("153", {"spec.dnsConfig": {"nameservers": ["1.1.1.1"] * 4}}, [f"spec.dnsConfig.nameservers {INV}"]),
+    (
+        "152",
+        {"spec.dnsPolicy": "None", "spec.dnsConfig": {"searches": ["a"]}},
+        [f"spec.dnsConfig.nameservers {R}"],
+    ),
+    (
+        "153",
+        {"spec.dnsConfig": {"nameservers": ["1.1.1.1"] * 4}},
+        [f"spec.dnsConfig.nameservers {INV}"],
+    ),
     (
         "153",
         {"spec.dnsConfig": {"nameservers": ["1.1.1.256", "::1", "01.1.1.1"]}},
         [f"spec.dnsConfig.nameservers[0] {INV}", f"spec.dnsConfig.nameservers[2] {INV}"],
     ),
-    ("153", {"spec.dnsConfig": {"searches": ["a b", "_x.y", "."]}}, [f"spec.dnsConfig.searches[0] {INV}"]),
+    (
+        "153",
+        {"spec.dnsConfig": {"searches": ["a b", "_x.y", "."]}},
+        [f"spec.dnsConfig.searches[0] {INV}"],
+    ),
     ("154", {"spec.dnsConfig": {"options": [{"value": "5"}]}}, [f"spec.dnsConfig.options[0] {R}"]),
     ("155", {"spec.hostname": "a.b"}, [f"spec.hostname {INV}"]),
     ("155", {"spec.subdomain": "A"}, [f"spec.subdomain {INV}"]),
-    ("156", {"spec.hostnameOverride": "a", "spec.setHostnameAsFQDN": True}, [f"spec.hostnameOverride {F}"]),
+    (
+        "156",
+        {"spec.hostnameOverride": "a", "spec.setHostnameAsFQDN": True},
+        [f"spec.hostnameOverride {F}"],
+    ),
     ("157", {"spec.schedulingGates": [{"name": "a b"}]}, [f"spec.schedulingGates[0] {INV}"]),
-    ("157", {"spec.schedulingGates": [{"name": "a"}, {"name": "a"}]}, [f"spec.schedulingGates[1] {D}"]),
-    ("158", {"spec.schedulingGates": [{"name": "a"}], "spec.nodeName": "n"}, [f"spec.nodeName {F}"]),
+    (
+        "157",
+        {"spec.schedulingGates": [{"name": "a"}, {"name": "a"}]},
+        [f"spec.schedulingGates[1] {D}"],
+    ),
+    (
+        "158",
+        {"spec.schedulingGates": [{"name": "a"}], "spec.nodeName": "n"},
+        [f"spec.nodeName {F}"],
+    ),
     ("159", {"spec.activeDeadlineSeconds": 0}, [f"spec.activeDeadlineSeconds {INV}"]),
     ("160 ok", {"spec.terminationGracePeriodSeconds": -1}, []),
     (
@@ -166,7 +205,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         [f"spec.readinessGates[0].conditionType {INV}"],
     ),
     ("overhead", {"spec.overhead": {"cpu": "1"}}, [f"spec.overhead {F}"]),
-    ("overhead", {"spec.overhead": {"cpu": "-1"}, "spec.runtimeClassName": "r"}, [f"spec.overhead.limits[cpu] {INV}"]),
+    (
+        "overhead",
+        {"spec.overhead": {"cpu": "-1"}, "spec.runtimeClassName": "r"},
+        [f"spec.overhead.limits[cpu] {INV}"],
+    ),
     ("override", {"spec.hostnameOverride": "a" * 65}, [f"spec.hostnameOverride {TL}"]),
     (
         "annotations",
@@ -175,7 +218,11 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "annotations",
-        {"metadata.annotations": {"container.apparmor.security.beta.kubernetes.io/x": "unconfined"}},
+        {
+            "metadata.annotations": {
+                "container.apparmor.security.beta.kubernetes.io/x": "unconfined"
+            }
+        },
         [f"metadata.annotations[container.apparmor.security.beta.kubernetes.io/x] {INV}"],
     ),
 ]

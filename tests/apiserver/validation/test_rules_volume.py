@@ -24,7 +24,10 @@ def source(**fields: Any) -> dict[str, Any]:
 
 
 def mount(**fields: Any) -> dict[str, Any]:
-    return {"spec.volumes": [{"name": "v"}], "C.volumeMounts": [{"name": "v", "mountPath": "/v", **fields}]}
+    return {
+        "spec.volumes": [{"name": "v"}],
+        "C.volumeMounts": [{"name": "v", "mountPath": "/v", **fields}],
+    }
 
 
 def projected(**fields: Any) -> dict[str, Any]:
@@ -47,13 +50,21 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("84 ok", source(persistentVolumeClaim={"claimName": "A_b"}), []),
     ("85", source(configMap={}), [f"{V}.configMap.name {R}"]),
     ("85", source(secret={}), [f"{V}.secret.secretName {R}"]),
-    ("86", source(configMap={"name": "a", "defaultMode": 755}), [f"{V}.configMap.defaultMode {INV}"]),
+    (
+        "86",
+        source(configMap={"name": "a", "defaultMode": 755}),
+        [f"{V}.configMap.defaultMode {INV}"],
+    ),
     (
         "86",
         source(secret={"secretName": "a", "items": [{"key": "k", "path": "p", "mode": 512}]}),
         [f"{V}.secret.items[0].mode {INV}"],
     ),
-    ("87", source(configMap={"name": "a", "items": [{"path": "p"}]}), [f"{V}.configMap.items[0].key {R}"]),
+    (
+        "87",
+        source(configMap={"name": "a", "items": [{"path": "p"}]}),
+        [f"{V}.configMap.items[0].key {R}"],
+    ),
     (
         "88",
         source(configMap={"name": "a", "items": [{"key": "k", "path": "/p"}]}),
@@ -106,10 +117,22 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("98", mount(subPath="x", subPathExpr="y"), [f"{M}.subPathExpr {INV}"]),
     ("99", mount(mountPropagation="x"), [f"{C}.volumeMounts.mountPropagation {NS}"]),
     ("99", mount(mountPropagation="Bidirectional"), [f"{C}.volumeMounts.mountPropagation {F}"]),
-    ("99 ok", {**mount(mountPropagation="Bidirectional"), "C.securityContext": {"privileged": True}}, []),
-    ("100", {**source(), "C.volumeDevices": [{"name": "v", "devicePath": "/d"}]}, [f"{C}.volumeDevices[0].name {INV}"]),
+    (
+        "99 ok",
+        {**mount(mountPropagation="Bidirectional"), "C.securityContext": {"privileged": True}},
+        [],
+    ),
+    (
+        "100",
+        {**source(), "C.volumeDevices": [{"name": "v", "devicePath": "/d"}]},
+        [f"{C}.volumeDevices[0].name {INV}"],
+    ),
     ("101 ok", source(emptyDir={}), []),
-    ("devices", {"C.volumeDevices": [{"name": "x", "devicePath": "/d"}]}, [f"{C}.volumeDevices[0].name {NF}"]),
+    (
+        "devices",
+        {"C.volumeDevices": [{"name": "x", "devicePath": "/d"}]},
+        [f"{C}.volumeDevices[0].name {NF}"],
+    ),
     (
         "devices",
         {**source(persistentVolumeClaim={"claimName": "c"}), "C.volumeDevices": [{"name": "v"}]},
@@ -123,29 +146,68 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         },
         [f"{C}.volumeDevices[0].devicePath {INV}"],
     ),
-    ("recursiveReadOnly", mount(recursiveReadOnly="Enabled"), [f"{C}.volumeMounts.recursiveReadOnly {F}"]),
-    ("recursiveReadOnly", mount(recursiveReadOnly="x"), [f"{C}.volumeMounts.recursiveReadOnly {NS}"]),
+    (
+        "recursiveReadOnly",
+        mount(recursiveReadOnly="Enabled"),
+        [f"{C}.volumeMounts.recursiveReadOnly {F}"],
+    ),
+    (
+        "recursiveReadOnly",
+        mount(recursiveReadOnly="x"),
+        [f"{C}.volumeMounts.recursiveReadOnly {NS}"],
+    ),
     ("csi", source(csi={}), [f"{V}.csi.driver {R}"]),
     ("csi", source(csi={"driver": "a" * 64}), [f"{V}.csi.driver {TL}"]),
     ("csi ok", source(csi={"driver": "Csi.Example.io"}), []),
-    ("csi", source(csi={"driver": "a", "nodePublishSecretRef": {}}), [f"{V}.csi.nodePublishSecretRef.name {R}"]),
+    (
+        "csi",
+        source(csi={"driver": "a", "nodePublishSecretRef": {}}),
+        [f"{V}.csi.nodePublishSecretRef.name {R}"],
+    ),
     ("fc", source(fc={}), [f"{V}.fc.targetWWNs {R}"]),
     ("fc", source(fc={"targetWWNs": ["a"]}), [f"{V}.fc.lun {R}"]),
     ("fc", source(fc={"targetWWNs": ["a"], "lun": 256}), [f"{V}.fc.lun {INV}"]),
-    ("fc", source(fc={"targetWWNs": ["a"], "lun": 1, "wwids": ["b"]}), [f"{V}.fc.targetWWNs {INV}"]),
+    (
+        "fc",
+        source(fc={"targetWWNs": ["a"], "lun": 1, "wwids": ["b"]}),
+        [f"{V}.fc.targetWWNs {INV}"],
+    ),
     ("iscsi", source(iscsi={"targetPortal": "p", "lun": 0}), [f"{V}.iscsi.iqn {R}"]),
     ("iscsi", source(iscsi={"targetPortal": "p", "lun": 0, "iqn": "x"}), [f"{V}.iscsi.iqn {INV}"]),
-    ("iscsi ok", source(iscsi={"targetPortal": "p", "lun": 0, "iqn": "iqn.2001-04.com.example:disk.1"}), []),
+    (
+        "iscsi ok",
+        source(iscsi={"targetPortal": "p", "lun": 0, "iqn": "iqn.2001-04.com.example:disk.1"}),
+        [],
+    ),
     (
         "iscsi",
-        source(iscsi={"targetPortal": "p", "lun": 0, "iqn": "eui.0123456789abcdef", "chapAuthSession": True}),
+        source(
+            iscsi={
+                "targetPortal": "p",
+                "lun": 0,
+                "iqn": "eui.0123456789abcdef",
+                "chapAuthSession": True,
+            }
+        ),
         [f"{V}.iscsi.secretRef {R}"],
     ),
     ("iscsi", source(iscsi={**ISCSI, "chapAuthDiscovery": True}), [f"{V}.iscsi.secretRef {R}"]),
     ("iscsi ok", source(iscsi={**ISCSI, "chapAuthDiscovery": False, "chapAuthSession": False}), []),
-    ("iscsi ok", source(iscsi={**ISCSI, "chapAuthDiscovery": True, "secretRef": {"name": "s"}}), []),
-    ("iscsi", source(iscsi={**ISCSI, "secretRef": {"name": ""}}), [f"{V}.iscsi.secretRef.name {R}"]),
-    ("iscsi ok", source(iscsi={**ISCSI, "iqn": "naa.0123456789abcdef0123456789abcdef", "lun": 255}), []),
+    (
+        "iscsi ok",
+        source(iscsi={**ISCSI, "chapAuthDiscovery": True, "secretRef": {"name": "s"}}),
+        [],
+    ),
+    (
+        "iscsi",
+        source(iscsi={**ISCSI, "secretRef": {"name": ""}}),
+        [f"{V}.iscsi.secretRef.name {R}"],
+    ),
+    (
+        "iscsi ok",
+        source(iscsi={**ISCSI, "iqn": "naa.0123456789abcdef0123456789abcdef", "lun": 255}),
+        [],
+    ),
     ("iscsi", source(iscsi={**ISCSI, "lun": 256}), [f"{V}.iscsi.lun {INV}"]),
     ("iscsi", source(iscsi={**ISCSI, "initiatorName": "x"}), [f"{V}.iscsi.initiatorName {INV}"]),
     ("iscsi", source(iscsi={**ISCSI, "targetPortal": ""}), [f"{V}.iscsi.targetPortal {R}"]),
@@ -163,14 +225,24 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
             f"{V}.awsElasticBlockStore.partition {INV}",
         ],
     ),
-    ("gitRepo", source(gitRepo={"repository": "r", "directory": "../x"}), [f"{V}.gitRepo.directory {INV}"]),
+    (
+        "gitRepo",
+        source(gitRepo={"repository": "r", "directory": "../x"}),
+        [f"{V}.gitRepo.directory {INV}"],
+    ),
     ("image", source(image={}), [f"{V}.image.reference {R}"]),
     ("image", source(image={"reference": "i", "pullPolicy": "x"}), [f"{V}.image.pullPolicy {NS}"]),
     ("cephfs", source(cephfs={"monitors": []}), [f"{V}.cephfs.monitors {R}"]),
-    ("downwardAPI", source(downwardAPI={"items": [{"path": "p"}]}), [f"{V}.downwardAPI.items[0] {R}"]),
+    (
+        "downwardAPI",
+        source(downwardAPI={"items": [{"path": "p"}]}),
+        [f"{V}.downwardAPI.items[0] {R}"],
+    ),
     (
         "downwardAPI ok",
-        source(downwardAPI={"items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.labels"}}]}),
+        source(
+            downwardAPI={"items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.labels"}}]}
+        ),
         [],
     ),
     (
@@ -180,7 +252,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "downwardAPI",
-        source(downwardAPI={"items": [{"path": "p", "resourceFieldRef": {"resource": "limits.cpu"}}]}),
+        source(
+            downwardAPI={"items": [{"path": "p", "resourceFieldRef": {"resource": "limits.cpu"}}]}
+        ),
         [f"{V}.downwardAPI.items[0].resourceFieldRef.containerName {R}"],
     ),
     ("projected", projected(secret={}), [f"{V}.projected.sources[0].secret.name {R}"]),
@@ -195,14 +269,26 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
             projected={
                 "sources": [
                     {"secret": {"name": "a", "items": [{"key": "k", "path": "p"}]}},
-                    {"downwardAPI": {"items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.name"}}]}},
+                    {
+                        "downwardAPI": {
+                            "items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.name"}}]
+                        }
+                    },
                 ]
             }
         ),
         [f"{V}.projected.sources[1].downwardAPI.items[0].path {INV}"],
     ),
-    ("projected", projected(serviceAccountToken={}), [f"{V}.projected.sources[0].serviceAccountToken.path {R}"]),
-    ("projected", projected(clusterTrustBundle={"path": "p"}), [f"{V}.projected.sources[0].clusterTrustBundle {R}"]),
+    (
+        "projected",
+        projected(serviceAccountToken={}),
+        [f"{V}.projected.sources[0].serviceAccountToken.path {R}"],
+    ),
+    (
+        "projected",
+        projected(clusterTrustBundle={"path": "p"}),
+        [f"{V}.projected.sources[0].clusterTrustBundle {R}"],
+    ),
 ]
 
 

@@ -27,7 +27,12 @@ def notes(*manifests: Json, kubernetes: str = "1.36") -> list[str]:
 
 def test_the_note_says_what_is_checked() -> None:
     (found,) = (d for d in ptcompile.lint(BUNDLE).diagnostics if d.name == "structure-only")
-    assert (found.severity, found.stage, found.path, found.code) == ("note", "style", ("kind",), "PTC496")
+    assert (found.severity, found.stage, found.path, found.code) == (
+        "note",
+        "style",
+        ("kind",),
+        "PTC496",
+    )
     assert found.message == (
         "kind: field rules of ClusterTrustBundle (certificates.k8s.io/v1beta1) are not checked, only its structure and "
         "metadata"
@@ -41,7 +46,11 @@ def test_the_note_says_what_is_checked() -> None:
         ("policy/v1", "Eviction", 1),
         ("resource.k8s.io/v1alpha2", "ResourceClaim", 0),  # not served any more, which is an error
         ("v1", "ServiceAccount", 0),  # the server checks no more
-        ("certificates.k8s.io/v1", "CertificateSigningRequest", 1),  # written by controllers and kubelets alone
+        (
+            "certificates.k8s.io/v1",
+            "CertificateSigningRequest",
+            1,
+        ),  # written by controllers and kubelets alone
         ("discovery.k8s.io/v1", "EndpointSlice", 1),
         ("resource.k8s.io/v1", "ResourceSlice", 1),
         ("storage.k8s.io/v1", "CSINode", 1),
@@ -75,5 +84,7 @@ def test_once_per_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert ran.status == 0
     assert ran.out.count("PTC496") == 1
     assert "1 note" in ran.err
-    ignored = here(capsys, "lint", tmp_path, "--output-format", "concise", "--ignore", "PTC496", "--no-cache")
+    ignored = here(
+        capsys, "lint", tmp_path, "--output-format", "concise", "--ignore", "PTC496", "--no-cache"
+    )
     assert ignored.out == ""

@@ -51,7 +51,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"T.metadata": {"labels": {"a": "-"}}},
         [f"spec.tasks[0].template.metadata.labels {INV}"],
     ),
-    ("rule 150", "volcano", {"T.spec.restartPolicy": "never"}, [f"spec.tasks[0].template.spec.restartPolicy {NS}"]),
+    (
+        "rule 150",
+        "volcano",
+        {"T.spec.restartPolicy": "never"},
+        [f"spec.tasks[0].template.spec.restartPolicy {NS}"],
+    ),
     (
         "a claim of the controller",
         "volcano",
@@ -130,7 +135,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"spec.mlPolicy": ..., "spec.template.spec.replicatedJobs.0.template.spec.parallelism": 2},
         [f"spec.template.spec.replicatedJobs[0].template.spec.completions {R}"],
     ),
-    ("trainer.env", "trainjob", {"spec.trainer.env": [{"name": "A=B"}]}, [f"spec.trainer.env[0].name {INV}"]),
+    (
+        "trainer.env",
+        "trainjob",
+        {"spec.trainer.env": [{"name": "A=B"}]},
+        [f"spec.trainer.env[0].name {INV}"],
+    ),
     (
         "resourcesPerNode",
         "trainjob",
@@ -143,7 +153,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         {"spec.trainer.resourcesPerNode": {"requests": {"nvidia.com/gpu": 1}}},
         [],
     ),
-    ("patches: nothing is called missing", "trainjob", {PATCH: {"containers": [{"name": "node"}]}}, []),
+    (
+        "patches: nothing is called missing",
+        "trainjob",
+        {PATCH: {"containers": [{"name": "node"}]}},
+        [],
+    ),
     (
         "patches",
         "trainjob",
@@ -177,7 +192,9 @@ ROWS += [
 
 
 @pytest.mark.parametrize(("why", "base", "changes", "expected"), ROWS)
-def test_template(why: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_template(
+    why: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict(base, changes, stage="pod") == expected, why
     assert verdict(base, changes, stage="apply") == []
 
@@ -185,7 +202,11 @@ def test_template(why: str, base: str, changes: dict[str, Any], expected: list[s
 def test_child_problems_are_outside_the_template() -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], "restartPolicy": "Always"}
     jobs = [{"name": "r", "template": {"spec": {"template": {"spec": pod}}}}]
-    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": {"replicatedJobs": jobs}}
+    manifest = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "spec": {"replicatedJobs": jobs},
+    }
     (problem,) = template_problems(manifest, ApiServer())
     assert problem.path == ("spec", "replicatedJobs", 0, "template", "spec")
     assert problem.message.startswith(
@@ -194,7 +215,9 @@ def test_child_problems_are_outside_the_template() -> None:
 
 
 def test_other_kinds_have_no_templates() -> None:
-    assert list(template_problems({"apiVersion": "v1", "kind": "Pod", "spec": {}}, ApiServer())) == []
+    assert (
+        list(template_problems({"apiVersion": "v1", "kind": "Pod", "spec": {}}, ApiServer())) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,8 +229,12 @@ def test_other_kinds_have_no_templates() -> None:
         ({"serviceAccountName": "A"}, "serviceAccountName", "kube-apiserver"),
     ],
 )
-def test_who_reports_a_problem_of_a_template(spec: dict[str, Any], field: str, authority: str) -> None:
+def test_who_reports_a_problem_of_a_template(
+    spec: dict[str, Any], field: str, authority: str
+) -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], **spec}
     tasks = [{"name": "t", "replicas": 1, "template": {"spec": pod}}]
     manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}}
-    assert [(one.path[-1], one.authority) for one in template_problems(manifest, ApiServer())] == [(field, authority)]
+    assert [(one.path[-1], one.authority) for one in template_problems(manifest, ApiServer())] == [
+        (field, authority)
+    ]

@@ -23,7 +23,9 @@ def _object(kind: str, version: str, spec: Json, **meta: Any) -> Json:
 def rejections(old: Json, new: Json, *, server_side: bool = False) -> list[tuple[str, str]]:
     """Return the authority and the path of each rejection of the update."""
     report = ptcompile.diff(old, new, server_side=server_side)
-    return [(d.authority, ".".join(map(str, d.path))) for d in report.diagnostics if d.stage == "apply"]
+    return [
+        (d.authority, ".".join(map(str, d.path))) for d in report.diagnostics if d.stage == "apply"
+    ]
 
 
 def outcome(old: Json, new: Json) -> str:
@@ -36,13 +38,18 @@ def outcome(old: Json, new: Json) -> str:
 JOBSET = _object(
     "JobSet",
     "jobset.x-k8s.io/v1alpha2",
-    {"network": {"subdomain": "s"}, "replicatedJobs": [{"name": "w", "template": {"spec": {"template": POD}}}]},
+    {
+        "network": {"subdomain": "s"},
+        "replicatedJobs": [{"name": "w", "template": {"spec": {"template": POD}}}],
+    },
 )
 IMAGE = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.image"
 
 
 def test_a_transition_rule_needs_both_values() -> None:
-    assert ("kube-apiserver", "spec.network") in rejections(JOBSET, changed(JOBSET, "spec.network.subdomain", "t"))
+    assert ("kube-apiserver", "spec.network") in rejections(
+        JOBSET, changed(JOBSET, "spec.network.subdomain", "t")
+    )
     assert rejections(JOBSET, changed(JOBSET, "spec.network", None)) == []
     assert rejections(JOBSET, changed(JOBSET, "spec.suspend", True)) == []
 
@@ -87,7 +94,11 @@ def test_a_null_is_a_value_to_a_server_side_apply() -> None:
 VOLCANO = _object(
     "Job",
     "batch.volcano.sh/v1alpha1",
-    {"minAvailable": 1, "queue": "q", "tasks": [{"name": "w", "replicas": 2, "maxRetry": 3, "template": POD}]},
+    {
+        "minAvailable": 1,
+        "queue": "q",
+        "tasks": [{"name": "w", "replicas": 2, "maxRetry": 3, "template": POD}],
+    },
 )
 
 
@@ -107,29 +118,47 @@ def test_a_volcano_job(path: str, value: Any, free: bool) -> None:
 
 
 def test_kueues_labels_change_while_a_job_is_suspended() -> None:
-    queued = _object("JobSet", "jobset.x-k8s.io/v1alpha2", JOBSET["spec"], labels={"kueue.x-k8s.io/queue-name": "a"})
+    queued = _object(
+        "JobSet",
+        "jobset.x-k8s.io/v1alpha2",
+        JOBSET["spec"],
+        labels={"kueue.x-k8s.io/queue-name": "a"},
+    )
     moved = changed(queued, "metadata.labels", {"kueue.x-k8s.io/queue-name": "b"})
     label = ("kueue", "metadata.labels.kueue.x-k8s.io/queue-name")
     assert rejections(queued, moved) == [label]
-    assert rejections(changed(queued, "spec.suspend", True), changed(moved, "spec.suspend", True)) == []
+    assert (
+        rejections(changed(queued, "spec.suspend", True), changed(moved, "spec.suspend", True))
+        == []
+    )
 
 
 QUEUE = _object("LocalQueue", "kueue.x-k8s.io/v1beta2", {"clusterQueue": "c"})
 
 
 def test_a_transition_rule_of_a_shipped_crd() -> None:
-    assert rejections(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [("kube-apiserver", "spec.clusterQueue")]
+    assert rejections(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [
+        ("kube-apiserver", "spec.clusterQueue")
+    ]
     assert rejections(QUEUE, changed(QUEUE, "spec.stopPolicy", "Hold")) == []
 
 
-CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}, "immutable": True}
+CONFIG = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a"},
+    "data": {"k": "v"},
+    "immutable": True,
+}
 SECRET = {**CONFIG, "kind": "Secret", "type": "Opaque", "data": {"k": "dg=="}}
 
 
 @pytest.mark.parametrize("manifest", [CONFIG, SECRET], ids=["ConfigMap", "Secret"])
 def test_immutable_data(manifest: Json) -> None:
     assert rejections(manifest, changed(manifest, "data.k", "dw==")) == [("kube-apiserver", "data")]
-    assert rejections(manifest, changed(manifest, "immutable", False)) == [("kube-apiserver", "immutable")]
+    assert rejections(manifest, changed(manifest, "immutable", False)) == [
+        ("kube-apiserver", "immutable")
+    ]
     assert rejections(manifest, changed(manifest, "metadata.labels", {"a": "b"})) == []
     for old in (changed(manifest, "immutable", None), changed(manifest, "immutable", False)):
         assert rejections(old, changed(old, "data.k", "dw==")) == []
@@ -137,11 +166,15 @@ def test_immutable_data(manifest: Json) -> None:
 
 def test_the_type_of_a_secret_never_changes() -> None:
     free = changed(SECRET, "immutable", None)
-    assert rejections(free, changed(free, "type", "example.com/other")) == [("kube-apiserver", "type")]
+    assert rejections(free, changed(free, "type", "example.com/other")) == [
+        ("kube-apiserver", "type")
+    ]
 
 
 CLAIM = _object(
-    "PersistentVolumeClaim", "v1", {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    "PersistentVolumeClaim",
+    "v1",
+    {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 )
 
 
@@ -158,14 +191,20 @@ PYTORCH = _object(
     "kubeflow.org/v1",
     {
         "pytorchReplicaSpecs": {
-            "Worker": {"replicas": 2, "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}}}
+            "Worker": {
+                "replicas": 2,
+                "template": {"spec": {"containers": [{"name": "pytorch", "image": "i"}]}},
+            }
         }
     },
 )
 DEPLOYED = _object(
     "Deployment",
     "apps/v1",
-    {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, **POD}},
+    {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, **POD},
+    },
 )
 
 
@@ -190,7 +229,9 @@ def test_outcome_of_an_apply(manifest: Json, path: str, value: Any, expected: st
     assert outcome(manifest, changed(manifest, path, value)) == expected
 
 
-@pytest.mark.parametrize("manifest", [JOBSET, TRAINJOB, VOLCANO, QUEUE, PYTORCH, DEPLOYED, pod(), job(suspend=True)])
+@pytest.mark.parametrize(
+    "manifest", [JOBSET, TRAINJOB, VOLCANO, QUEUE, PYTORCH, DEPLOYED, pod(), job(suspend=True)]
+)
 @pytest.mark.parametrize("value", [[], "x", [None], {"a": []}])
 def test_no_type_of_value_raises(manifest: Json, value: Any) -> None:
     for path in paths(manifest, ()):

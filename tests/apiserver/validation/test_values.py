@@ -82,7 +82,12 @@ def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> 
 )
 def test_port_of_a_container(port: Json, name: str | None) -> None:
     container = {"name": "a", "image": "i", "ports": [port]}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [container]},
+    }
     found = [(problem.name, problem.path[-1]) for problem in validate(pod)]
     assert found == ([] if name is None else [(name, "containerPort")])
 
@@ -93,16 +98,32 @@ def pods(**container: Any) -> Json:
 
 
 def volcano(*templates: Json, **task: Any) -> Json:
-    tasks = [{"name": f"t{i}", "replicas": 1, "template": template, **task} for i, template in enumerate(templates)]
+    tasks = [
+        {"name": f"t{i}", "replicas": 1, "template": template, **task}
+        for i, template in enumerate(templates)
+    ]
     spec = {"minAvailable": 1, "tasks": tasks}
-    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "x"}, "spec": spec}
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "x"},
+        "spec": spec,
+    }
 
 
 def pytorch(*templates: Json) -> Json:
     keys = ("Master", "Worker")
-    specs = {key: {"replicas": 1, "template": template} for key, template in zip(keys, templates, strict=False)}
+    specs = {
+        key: {"replicas": 1, "template": template}
+        for key, template in zip(keys, templates, strict=False)
+    }
     spec = {"pytorchReplicaSpecs": specs}
-    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "x"}, "spec": spec}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "x"},
+        "spec": spec,
+    }
 
 
 def jobset(*templates: Json) -> Json:
@@ -111,7 +132,12 @@ def jobset(*templates: Json) -> Json:
         for i, template in enumerate(templates)
     ]
     spec = {"replicatedJobs": jobs}
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "x"}, "spec": spec}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "x"},
+        "spec": spec,
+    }
 
 
 def paths(manifest: Mapping[str, Any], *, webhooks: bool = True) -> set[Path]:
@@ -147,7 +173,9 @@ def test_each_template_with_the_mistake_is_reported(make: Any, place: Any, webho
 
 def test_nearly_equal_templates_are_checked() -> None:
     """`privileged: 1` has the wrong type and does not allow bidirectional mounts, but `==` treats it as `true`."""
-    mounts = {"volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]}
+    mounts = {
+        "volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]
+    }
 
     def template(privileged: Any) -> Json:
         pod = pods(securityContext={"privileged": privileged}, **mounts)
@@ -191,12 +219,23 @@ def _ports(*ports: Json) -> Json:
 def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list[str]) -> None:
     field = field_of(containers)
     check_host_ports(field.objects(), fill)
-    assert [problem.message.partition('"')[2].partition('"')[0] for problem in field.problems] == keys
+    assert [
+        problem.message.partition('"')[2].partition('"')[0] for problem in field.problems
+    ] == keys
 
 
 @pytest.mark.parametrize(
     ("value", "valid"),
-    [(80, True), ("http", True), (None, False), (0, False), (65536, False), ("80", False), ("a b", False), ("", False)],
+    [
+        (80, True),
+        ("http", True),
+        (None, False),
+        (0, False),
+        (65536, False),
+        ("80", False),
+        ("a b", False),
+        ("", False),
+    ],
 )
 def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
     port = field_of(value)
@@ -224,7 +263,11 @@ def test_one_port_of_a_container(port: Json, host_network: bool, paths: list[str
     container = {"name": "c", "image": "i", "ports": [port]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
     spec = {"containers": [container], "hostNetwork": host_network}
-    found = [problem.path[-1] for problem in validate({**pod, "spec": spec}) if problem.severity == "error"]
+    found = [
+        problem.path[-1]
+        for problem in validate({**pod, "spec": spec})
+        if problem.severity == "error"
+    ]
     assert found == paths
 
 

@@ -15,7 +15,9 @@ Warned = Callable[..., list[str]]
 
 @pytest.fixture
 def warned() -> Warned:
-    def ask(api_version: str, kind: str, fields: dict[str, Any], kubernetes: str = "1.36") -> list[str]:
+    def ask(
+        api_version: str, kind: str, fields: dict[str, Any], kubernetes: str = "1.36"
+    ) -> list[str]:
         """Return the texts of the warnings about an object with these fields."""
         metadata = {"name": "a", **fields.get("metadata", {})}
         manifest = {"apiVersion": api_version, "kind": kind, **fields, "metadata": metadata}

@@ -36,7 +36,9 @@ LOOPS = "which may cause controller apply-loops"
     ],
 )
 def test_addresses(value: object, text: str | None) -> None:
-    assert [problem.message for problem in ip_warnings(value, ("a",), NEW)] == ([f"a: {text}"] if text else [])
+    assert [problem.message for problem in ip_warnings(value, ("a",), NEW)] == (
+        [f"a: {text}"] if text else []
+    )
     assert list(ip_warnings(value, ("a",), OLD)) == []
 
 
@@ -48,19 +50,31 @@ def test_addresses(value: object, text: str | None) -> None:
         ("10.0.0.0", []),
         (
             "10.0.0.1/8",
-            ['CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)'],
+            [
+                'CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)'
+            ],
         ),
         (
             "fd00::1/64",
-            ['CIDR value "fd00::1/64" is ambiguous in this context (should be "fd00::/64" or "fd00::1/128"?)'],
+            [
+                'CIDR value "fd00::1/64" is ambiguous in this context (should be "fd00::/64" or "fd00::1/128"?)'
+            ],
         ),
         ("10.0.0.0/08", [f'non-standard CIDR value "10.0.0.0/08" {FUTURE} "10.0.0.0/8"']),
-        ("::ffff:10.0.0.0/104", [f'non-standard CIDR value "::ffff:10.0.0.0/104" {FUTURE} "10.0.0.0/8"']),
-        ("FD00::/8", ['IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")']),
+        (
+            "::ffff:10.0.0.0/104",
+            [f'non-standard CIDR value "::ffff:10.0.0.0/104" {FUTURE} "10.0.0.0/8"'],
+        ),
+        (
+            "FD00::/8",
+            ['IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'],
+        ),
     ],
 )
 def test_ranges(value: str, texts: list[str]) -> None:
-    assert [problem.message for problem in cidr_warnings(value, ("a",), NEW)] == [f"a: {text}" for text in texts]
+    assert [problem.message for problem in cidr_warnings(value, ("a",), NEW)] == [
+        f"a: {text}" for text in texts
+    ]
     assert list(cidr_warnings(value, ("a",), OLD)) == []
 
 
@@ -86,7 +100,9 @@ def test_ranges(value: str, texts: list[str]) -> None:
     ],
 )
 def test_addresses_of_services_before_1_33(value: str, text: str | None) -> None:
-    assert [p.message for p in service_ip_warnings(value, ("a",), OLD)] == ([f"a: {text}"] if text else [])
+    assert [p.message for p in service_ip_warnings(value, ("a",), OLD)] == (
+        [f"a: {text}"] if text else []
+    )
 
 
 def test_ranges_of_services_before_1_33() -> None:
@@ -94,7 +110,9 @@ def test_ranges_of_services_before_1_33() -> None:
         return [problem.message for problem in service_cidr_warnings(value, ("a",), OLD)]
 
     assert texts("10.0.0.1/8") == []
-    assert texts("FD00::/8") == [f'a: IPv6 prefix "FD00::/8" is not in RFC 5952 canonical format ("fd00::/8"), {LOOPS}']
+    assert texts("FD00::/8") == [
+        f'a: IPv6 prefix "FD00::/8" is not in RFC 5952 canonical format ("fd00::/8"), {LOOPS}'
+    ]
     assert "will be invalid in a future Kubernetes release" in texts("10.0.0.0/08")[0]
 
 

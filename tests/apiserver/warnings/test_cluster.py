@@ -19,7 +19,11 @@ OTHER = "-----BEGIN X-----\nAAAA\n-----END X-----\n"
     [
         (CERTIFICATE, KEY, None),
         ("x", KEY, "failed to find any PEM data in certificate input"),
-        ("-----BEGIN CERTIFICATE-----\nAAAA", KEY, "failed to find any PEM data in certificate input"),
+        (
+            "-----BEGIN CERTIFICATE-----\nAAAA",
+            KEY,
+            "failed to find any PEM data in certificate input",
+        ),
         (
             KEY,
             KEY,
@@ -35,7 +39,11 @@ OTHER = "-----BEGIN X-----\nAAAA\n-----END X-----\n"
             "[X]",
         ),
         (CERTIFICATE, "", "failed to find any PEM data in key input"),
-        (CERTIFICATE, CERTIFICATE, "found a certificate rather than a key in the PEM for the private key"),
+        (
+            CERTIFICATE,
+            CERTIFICATE,
+            "found a certificate rather than a key in the PEM for the private key",
+        ),
         (
             CERTIFICATE,
             OTHER,
@@ -55,7 +63,9 @@ def test_tls_secrets(warned: Warned, certificate: str, key: str, text: str | Non
 
 def test_secrets_that_are_not_base64(warned: Warned) -> None:
     fields = {"type": "kubernetes.io/tls", "data": {"tls.crt": "%", "tls.key": 7}}
-    assert warned("v1", "Secret", fields) == ["tls: failed to find any PEM data in certificate input"]
+    assert warned("v1", "Secret", fields) == [
+        "tls: failed to find any PEM data in certificate input"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -63,14 +73,21 @@ def test_secrets_that_are_not_base64(warned: Warned) -> None:
     [
         ({"podCIDRs": ["10.0.0.0/24"]}, []),
         ({"configSource": {"configMap": {"name": "c"}}}, []),  # the server drops it first
-        ({"externalID": "i"}, ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]),
+        (
+            {"externalID": "i"},
+            ["spec.externalID: this field is deprecated, and is unused by Kubernetes"],
+        ),
         (
             {"podCIDR": "FD00::/8", "podCIDRs": ["10.0.0.1/8"]},
-            ['spec.podCIDRs[0]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'],
+            [
+                'spec.podCIDRs[0]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'
+            ],
         ),
         (
             {"podCIDRs": ["10.0.0.0/8", "FD00::/8"]},
-            ['spec.podCIDRs[1]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'],
+            [
+                'spec.podCIDRs[1]: IPv6 CIDR value "FD00::/8" should be in RFC 5952 canonical format ("fd00::/8")'
+            ],
         ),
     ],
 )
@@ -118,7 +135,9 @@ def test_runtime_classes(warned: Warned) -> None:
         ),
     ],
 )
-def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[str], before_1_36: list[str]) -> None:
+def test_formats_of_crds(
+    warned: Warned, schema: dict[str, Any], expected: list[str], before_1_36: list[str]
+) -> None:
     fields = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
 
     def texts(kubernetes: str) -> list[str]:
@@ -130,6 +149,11 @@ def test_formats_of_crds(warned: Warned, schema: dict[str, Any], expected: list[
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.31", 0), ("1.32", 1)])
-def test_limited_secrets_of_an_account_since_1_32(warned: Warned, kubernetes: str, count: int) -> None:
+def test_limited_secrets_of_an_account_since_1_32(
+    warned: Warned, kubernetes: str, count: int
+) -> None:
     annotations = {"kubernetes.io/enforce-mountable-secrets": "true"}
-    assert len(warned("v1", "ServiceAccount", {"metadata": {"annotations": annotations}}, kubernetes)) == count
+    assert (
+        len(warned("v1", "ServiceAccount", {"metadata": {"annotations": annotations}}, kubernetes))
+        == count
+    )

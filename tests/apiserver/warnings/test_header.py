@@ -22,7 +22,10 @@ spec:
 
 
 def test_severity_and_stage() -> None:
-    works, removed = (deprecated(("a",), text, "x") for text in ("deprecated in v1.11", "non-functional in v1.26+"))
+    works, removed = (
+        deprecated(("a",), text, "x")
+        for text in ("deprecated in v1.11", "non-functional in v1.26+")
+    )
     assert (works.name, works.stage) == ("deprecated-field", "style")
     assert (removed.name, removed.stage) == ("ignored-field", "run")
     assert repeated(("a",), "x", "y").severity == ignored(("a",), "x", "y").severity == "warning"
@@ -33,37 +36,65 @@ def test_severity_and_stage() -> None:
 def test_a_rule_and_the_server_give_one_finding() -> None:
     findings = ptcompile.lint(POD).diagnostics
     names = [finding.name for finding in findings]
-    assert names.count("repeated-env") == names.count("fractional-bytes") == names.count("repeated-entry") == 1
+    assert (
+        names.count("repeated-env")
+        == names.count("fractional-bytes")
+        == names.count("repeated-entry")
+        == 1
+    )
     messages = {finding.name: finding.message for finding in findings}
-    assert 'hides previous definition of "A", which may be dropped when using apply' in messages["repeated-env"]
-    assert 'fractional byte value "512m" is invalid, must be an integer' in messages["fractional-bytes"]
+    assert (
+        'hides previous definition of "A", which may be dropped when using apply'
+        in messages["repeated-env"]
+    )
+    assert (
+        'fractional byte value "512m" is invalid, must be an integer'
+        in messages["fractional-bytes"]
+    )
     [repeat] = [finding for finding in findings if finding.name == "repeated-entry"]
-    assert (repeat.severity, repeat.stage, repeat.authority) == ("warning", "style", "kube-apiserver")
+    assert (repeat.severity, repeat.stage, repeat.authority) == (
+        "warning",
+        "style",
+        "kube-apiserver",
+    )
     assert repeat.span is not None
     assert repeat.span.line == 12
 
 
 def test_no_warning_where_the_server_rejects() -> None:
     text = POD.replace(
-        "[{containerPort: 80}, {containerPort: 80}]", "[{containerPort: 80}, {containerPort: 80, hostPort: 0.5}]"
+        "[{containerPort: 80}, {containerPort: 80}]",
+        "[{containerPort: 80}, {containerPort: 80, hostPort: 0.5}]",
     )
     assert "repeated-entry" not in [finding.name for finding in ptcompile.lint(text).diagnostics]
 
 
 def test_the_job_of_a_cron_job_is_reported_once() -> None:
-    pod = {"restartPolicy": "Never", "terminationGracePeriodSeconds": -1, "containers": [{"name": "a", "image": "i:1"}]}
+    pod = {
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": -1,
+        "containers": [{"name": "a", "image": "i:1"}],
+    }
     cron = {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
         "metadata": {"name": "a"},
         "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}},
     }
-    found = [finding.path for finding in ptcompile.lint(cron).diagnostics if finding.name == "ignored-field"]
-    assert found == [("spec", "jobTemplate", "spec", "template", "spec", "terminationGracePeriodSeconds")]
+    found = [
+        finding.path
+        for finding in ptcompile.lint(cron).diagnostics
+        if finding.name == "ignored-field"
+    ]
+    assert found == [
+        ("spec", "jobTemplate", "spec", "template", "spec", "terminationGracePeriodSeconds")
+    ]
 
 
 def test_comments_and_selection_apply_to_warnings() -> None:
-    assert "repeated-entry" not in [d.name for d in ptcompile.lint(POD, ignore=["PTC852"]).diagnostics]
+    assert "repeated-entry" not in [
+        d.name for d in ptcompile.lint(POD, ignore=["PTC852"]).diagnostics
+    ]
     ignored_text = POD.replace(
         "{containerPort: 80}]", "{containerPort: 80}]  # ptcompile: ignore[repeated-entry] mirrored"
     )
@@ -75,9 +106,20 @@ def test_the_warnings_about_the_manifests_of_a_spec_are_at_its_lines() -> None:
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
         "metadata": {"name": "a"},
-        "spec": {"image": "repo/img:1.0", "script": "train.py", "nodeSelector": {"beta.kubernetes.io/os": "linux"}},
+        "spec": {
+            "image": "repo/img:1.0",
+            "script": "train.py",
+            "nodeSelector": {"beta.kubernetes.io/os": "linux"},
+        },
     }
     path = ("spec", "nodeSelector", "beta.kubernetes.io/os")
-    for findings in (ptcompile.compile(spec, target="job").diagnostics, ptcompile.lint(spec).diagnostics):
-        assert [finding.path for finding in findings if finding.name == "deprecated-field"] == [path]
-    assert "deprecated-field" not in [d.name for d in ptcompile.compile(spec, target="pytorchjob").diagnostics]
+    for findings in (
+        ptcompile.compile(spec, target="job").diagnostics,
+        ptcompile.lint(spec).diagnostics,
+    ):
+        assert [finding.path for finding in findings if finding.name == "deprecated-field"] == [
+            path
+        ]
+    assert "deprecated-field" not in [
+        d.name for d in ptcompile.compile(spec, target="pytorchjob").diagnostics
+    ]

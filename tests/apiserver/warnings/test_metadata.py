@@ -55,7 +55,9 @@ def test_finalizers_of_custom_resources(warned: Warned, finalizer: str, text: st
 
 
 def test_words_about_finalizers_before_1_32(warned: Warned) -> None:
-    [text] = warned("jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": ["a.b"]}}, "1.31")
+    [text] = warned(
+        "jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": ["a.b"]}}, "1.31"
+    )
     assert text == f'metadata.finalizers: "a.b": prefer a domain-qualified finalizer name {WRITERS}'
 
 
@@ -65,13 +67,19 @@ def test_words_about_finalizers_before_1_32(warned: Warned) -> None:
         ("Job", {"name": "a-b"}, None),
         ("Job", {"name": "a.b"}, "must not contain dots"),
         ("Job", {"name": "a" * 64}, "must be no more than 63 characters"),
-        ("Job", {"name": "a." * 40 + "b"}, "must be no more than 63 characters must not contain dots"),
+        (
+            "Job",
+            {"name": "a." * 40 + "b"},
+            "must be no more than 63 characters must not contain dots",
+        ),
         ("Job", {"name": None, "generateName": "a.b-"}, "must not contain dots"),
         ("Job", {"name": None, "generateName": "a-"}, None),
         ("Job", {"name": "A_B"}, None),
     ],
 )
-def test_names_that_become_hostnames(warned: Warned, kind: str, metadata: dict[str, Any], reason: str | None) -> None:
+def test_names_that_become_hostnames(
+    warned: Warned, kind: str, metadata: dict[str, Any], reason: str | None
+) -> None:
     text = f"metadata.name: this is used in Pod names and hostnames, {SURPRISE} [{reason}]"
     assert warned("batch/v1", kind, {"metadata": metadata}) == ([text] if reason else [])
 
@@ -102,14 +110,21 @@ def test_names_of_static_policies(warned: Warned) -> None:
 def test_finalizers_are_asked_for_a_path_since_1_32(
     warned: Warned, name: str, kubernetes: str, with_path: bool
 ) -> None:
-    (text,) = warned("jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": [name]}}, kubernetes)
+    (text,) = warned(
+        "jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": [name]}}, kubernetes
+    )
     assert ("including a path (/)" in text) is with_path
 
 
 @pytest.mark.parametrize(
     ("api_version", "kind", "kubernetes", "text"),
     [
-        ("v1", "Endpoints", "1.33", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+        (
+            "v1",
+            "Endpoints",
+            "1.33",
+            "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+        ),
         ("v1", "Endpoints", "1.32", None),
         ("v1", "ConfigMap", "1.36", None),
         (
@@ -136,7 +151,9 @@ def test_finalizers_are_asked_for_a_path_since_1_32(
         ("resource.k8s.io/v1", "ResourceClaim", "1.36", None),
     ],
 )
-def test_built_in_versions(warned: Warned, api_version: str, kind: str, kubernetes: str, text: str | None) -> None:
+def test_built_in_versions(
+    warned: Warned, api_version: str, kind: str, kubernetes: str, text: str | None
+) -> None:
     assert warned(api_version, kind, {}, kubernetes) == ([text] if text else [])
 
 
@@ -153,7 +170,10 @@ def crd_spec(*versions: dict[str, Any]) -> dict[str, Any]:
             [{"name": "v1beta2"}, {"name": "v1"}, {"name": "v2alpha1"}],
             "g.io/v1beta1 Foo is deprecated; use g.io/v1 Foo",
         ),
-        ([{"name": "v1", "served": False}, {"name": "v2", "deprecated": True}], "g.io/v1beta1 Foo is deprecated"),
+        (
+            [{"name": "v1", "served": False}, {"name": "v2", "deprecated": True}],
+            "g.io/v1beta1 Foo is deprecated",
+        ),
     ],
 )
 def test_versions_of_crds(others: list[dict[str, Any]], text: str) -> None:
@@ -173,7 +193,9 @@ def test_lint_with_a_crd_beside_the_object() -> None:
         "served": True,
         "storage": True,
         "deprecated": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+        "schema": {
+            "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        },
     }
     names = {"kind": "Foo", "plural": "foos", "singular": "foo", "listKind": "FooList"}
     crd = {
@@ -189,9 +211,15 @@ def test_lint_with_a_crd_beside_the_object() -> None:
 
 
 def test_shipped_crds_are_those_of_the_newest_release() -> None:
-    queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "a"}}
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "LocalQueue",
+        "metadata": {"name": "a"},
+    }
     for versions in (Versions(), Versions(declared=frozenset({"kueue"}))):
         warnings = server_warnings(queue, versions)
-        assert [(problem.name, problem.severity) for problem in warnings] == [("deprecated-api", "warning")]
+        assert [(problem.name, problem.severity) for problem in warnings] == [
+            ("deprecated-api", "warning")
+        ]
     assert list(server_warnings(queue, Versions()._replace(kueue=(0, 14)))) == []
     assert list(server_warnings({**queue, "apiVersion": "kueue.x-k8s.io/v1beta2"})) == []

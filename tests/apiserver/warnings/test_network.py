@@ -25,8 +25,16 @@ NOT_EXTERNAL = 'spec.externalName is ignored when spec.type is not "ExternalName
             ["spec.SessionAffinity is ignored for headless services"],
         ),
         ({**HEADLESS, "sessionAffinity": "ClientIP"}, "1.33", []),
-        ({**HEADLESS, "externalIPs": ["1.2.3.4"]}, "1.36", ["spec.externalIPs is ignored for headless services"]),
-        ({**HEADLESS, "loadBalancerIP": "1.2.3.4"}, "1.36", ["spec.loadBalancerIP is ignored for headless services"]),
+        (
+            {**HEADLESS, "externalIPs": ["1.2.3.4"]},
+            "1.36",
+            ["spec.externalIPs is ignored for headless services"],
+        ),
+        (
+            {**HEADLESS, "loadBalancerIP": "1.2.3.4"},
+            "1.36",
+            ["spec.loadBalancerIP is ignored for headless services"],
+        ),
         ({"externalIPs": ["1.2.3.4"]}, "1.36", [EXTERNAL_IPS]),
         ({"externalIPs": ["1.2.3.4"]}, "1.35", []),
         (
@@ -45,7 +53,9 @@ NOT_EXTERNAL = 'spec.externalName is ignored when spec.type is not "ExternalName
         (
             {"clusterIPs": ["FD00::A"]},
             "1.36",
-            ['spec.clusterIPs[0]: IPv6 address "FD00::A" should be in RFC 5952 canonical format ("fd00::a")'],
+            [
+                'spec.clusterIPs[0]: IPv6 address "FD00::A" should be in RFC 5952 canonical format ("fd00::a")'
+            ],
         ),
         ({"clusterIPs": ["None"]}, "1.36", []),
         (
@@ -58,7 +68,9 @@ NOT_EXTERNAL = 'spec.externalName is ignored when spec.type is not "ExternalName
         ),
     ],
 )
-def test_services(warned: Warned, spec: dict[str, Any], kubernetes: str, expected: list[str]) -> None:
+def test_services(
+    warned: Warned, spec: dict[str, Any], kubernetes: str, expected: list[str]
+) -> None:
     assert warned("v1", "Service", {"spec": spec}, kubernetes) == expected
 
 
@@ -92,7 +104,10 @@ def test_endpoint_slices(warned: Warned) -> None:
 
 def test_ranges_of_network_policies(warned: Warned) -> None:
     block = {"cidr": "10.0.0.1/8", "except": ["10.1.0.1/16"]}
-    spec = {"ingress": [{"from": [{"ipBlock": block}]}], "egress": [{"to": [{"podSelector": {}}, {"ipBlock": block}]}]}
+    spec = {
+        "ingress": [{"from": [{"ipBlock": block}]}],
+        "egress": [{"to": [{"podSelector": {}}, {"ipBlock": block}]}],
+    }
     found = warned("networking.k8s.io/v1", "NetworkPolicy", {"spec": spec}, "1.35")
     assert [text.partition(": ")[0] for text in found] == [
         "spec.ingress[0].from[0].ipBlock.cidr",
@@ -107,11 +122,18 @@ def test_the_class_annotation_of_an_ingress(warned: Warned) -> None:
     assert warned("networking.k8s.io/v1", "Ingress", annotated) == [
         "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
     ]
-    assert warned("networking.k8s.io/v1", "Ingress", {**annotated, "spec": {"ingressClassName": "nginx"}}) == []
+    assert (
+        warned(
+            "networking.k8s.io/v1", "Ingress", {**annotated, "spec": {"ingressClassName": "nginx"}}
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.33", 0), ("1.34", 1)])
-def test_idle_fields_of_a_headless_service_since_1_34(warned: Warned, kubernetes: str, count: int) -> None:
+def test_idle_fields_of_a_headless_service_since_1_34(
+    warned: Warned, kubernetes: str, count: int
+) -> None:
     spec = {"clusterIP": "None", "loadBalancerIP": "1.2.3.4"}
     assert (
         len(warned("v1", "Service", {"spec": spec}, kubernetes))

@@ -62,12 +62,22 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
         [f"spec.affinity.podAffinity.{REQUIRED}[0].labelSelector: {SELECTS_NOBODY}"],
     ),
     (
-        {"affinity": {"podAntiAffinity": {PREFERRED: [{"weight": 1, "podAffinityTerm": {"topologyKey": "z"}}]}}},
-        [f"spec.affinity.podAntiAffinity.{PREFERRED}[0].podAffinityTerm.labelSelector: {SELECTS_NOBODY}"],
+        {
+            "affinity": {
+                "podAntiAffinity": {
+                    PREFERRED: [{"weight": 1, "podAffinityTerm": {"topologyKey": "z"}}]
+                }
+            }
+        },
+        [
+            f"spec.affinity.podAntiAffinity.{PREFERRED}[0].podAffinityTerm.labelSelector: {SELECTS_NOBODY}"
+        ],
     ),
     (
         {"terminationGracePeriodSeconds": -1},
-        ["spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"],
+        [
+            "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
+        ],
     ),
     ({"terminationGracePeriodSeconds": 0}, []),
     (
@@ -83,7 +93,9 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         {"dnsConfig": {"nameservers": ["FD00::A"]}},
-        ['spec.dnsConfig.nameservers[0]: IPv6 address "FD00::A" should be in RFC 5952 canonical format ("fd00::a")'],
+        [
+            'spec.dnsConfig.nameservers[0]: IPv6 address "FD00::A" should be in RFC 5952 canonical format ("fd00::a")'
+        ],
     ),
     (
         {"overhead": {"memory": "1500m", "cpu": "1500m"}},
@@ -98,7 +110,11 @@ def test_pods_and_templates(warned: Warned, spec: dict[str, Any], expected: list
     assert warned("v1", "Pod", {"spec": pod}) == expected
     template = {"spec": {"template": {"spec": pod}}}
     in_template = [f"spec.template.{text}" for text in expected]
-    for api_version, kind in (("batch/v1", "Job"), ("apps/v1", "Deployment"), ("apps/v1", "DaemonSet")):
+    for api_version, kind in (
+        ("batch/v1", "Job"),
+        ("apps/v1", "Deployment"),
+        ("apps/v1", "DaemonSet"),
+    ):
         assert warned(api_version, kind, template) == in_template
 
 
@@ -115,16 +131,29 @@ CONTAINERS: list[tuple[list[dict[str, Any]], list[str]]] = [
     ),
     (
         [{"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}],
-        ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
+        [
+            'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
+        ],
     ),
     ([{"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}]}], []),
     (
         [{"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)"}]}],
-        ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
+        [
+            'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
+        ],
     ),
     (
-        [{"env": [{"name": "A", "value": "1"}, {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}]}],
-        ['spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'],
+        [
+            {
+                "env": [
+                    {"name": "A", "value": "1"},
+                    {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "x"}}},
+                ]
+            }
+        ],
+        [
+            'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply'
+        ],
     ),
     (
         [{"ports": [port(), port()]}],
@@ -133,11 +162,15 @@ CONTAINERS: list[tuple[list[dict[str, Any]], list[str]]] = [
     ([{"ports": [port(), port(protocol="UDP")]}], []),
     (
         [{"ports": [port()]}, {"ports": [port(hostPort=80)]}],
-        ["spec.containers[1].ports[0]: overlapping port definition with spec.containers[0].ports[0]"],
+        [
+            "spec.containers[1].ports[0]: overlapping port definition with spec.containers[0].ports[0]"
+        ],
     ),
     (
         [{"ports": [port(hostPort=80), port(hostPort=80, hostIP="10.0.0.1")]}],
-        ["spec.containers[0].ports[1]: dangerously ambiguous port definition with spec.containers[0].ports[0]"],
+        [
+            "spec.containers[0].ports[1]: dangerously ambiguous port definition with spec.containers[0].ports[0]"
+        ],
     ),
     ([{"ports": [port(hostPort=80), port(hostPort=81)]}], []),
     (
@@ -160,7 +193,9 @@ CONTAINERS: list[tuple[list[dict[str, Any]], list[str]]] = [
 
 @pytest.mark.parametrize(("containers", "expected"), CONTAINERS)
 def test_containers(warned: Warned, containers: list[dict[str, Any]], expected: list[str]) -> None:
-    spec = {"containers": [{**MAIN, "name": f"c{i}", **fields} for i, fields in enumerate(containers)]}
+    spec = {
+        "containers": [{**MAIN, "name": f"c{i}", **fields} for i, fields in enumerate(containers)]
+    }
     assert warned("v1", "Pod", {"spec": spec}) == expected
 
 
@@ -170,7 +205,10 @@ def test_many_ports_take_little_time(warned: Warned) -> None:
 
 
 def test_init_containers_come_first(warned: Warned) -> None:
-    spec = {"initContainers": [{"name": "i", "ports": [port()]}], "containers": [{**MAIN, "ports": [port()]}]}
+    spec = {
+        "initContainers": [{"name": "i", "ports": [port()]}],
+        "containers": [{**MAIN, "ports": [port()]}],
+    }
     assert warned("v1", "Pod", {"spec": spec}) == [
         "spec.containers[0].ports[0]: duplicate port definition with spec.initContainers[0].ports[0]"
     ]
@@ -189,7 +227,10 @@ def test_the_network_of_the_node_sets_host_ports_of_pods(warned: Warned) -> None
             "scheduler.alpha.kubernetes.io/critical-pod",
             'non-functional in v1.16+; use the "priorityClassName" field instead',
         ),
-        ("security.alpha.kubernetes.io/sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'),
+        (
+            "security.alpha.kubernetes.io/sysctls",
+            'non-functional in v1.11+; use the "sysctls" field instead',
+        ),
         ("seccomp.security.alpha.kubernetes.io/pod", SECCOMP),
         ("container.seccomp.security.alpha.kubernetes.io/main", SECCOMP),
         ("container.apparmor.security.beta.kubernetes.io/main", APP_ARMOR),
@@ -214,14 +255,19 @@ def test_annotations(warned: Warned, annotation: str, text: str | None) -> None:
         {"os": {"name": "windows"}, "containers": [MAIN]},
     ],
 )
-def test_no_warning_about_an_app_armor_annotation_that_a_field_replaces(warned: Warned, spec: dict[str, Any]) -> None:
+def test_no_warning_about_an_app_armor_annotation_that_a_field_replaces(
+    warned: Warned, spec: dict[str, Any]
+) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/main": "runtime/default"}
     assert warned("v1", "Pod", {"metadata": {"annotations": annotations}, "spec": spec}) == []
 
 
 def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warned) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/main": "unconfined"}
-    spec = {"securityContext": {"appArmorProfile": {"type": "RuntimeDefault"}}, "containers": [MAIN]}
+    spec = {
+        "securityContext": {"appArmorProfile": {"type": "RuntimeDefault"}},
+        "containers": [MAIN],
+    }
     fields = {"metadata": {"annotations": annotations}, "spec": spec}
     assert len(warned("v1", "Pod", fields)) == 1
     assert warned("apps/v1", "ReplicaSet", {"spec": {"template": fields}}) == []
@@ -229,7 +275,10 @@ def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warn
 
 def test_values_of_preferred_terms_that_no_label_has(warned: Warned) -> None:
     term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "a b"]}]}
-    spec = {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": term}]}}, "containers": [MAIN]}
+    spec = {
+        "affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": term}]}},
+        "containers": [MAIN],
+    }
     [text] = warned("v1", "Pod", {"spec": spec})
     place = f"spec.affinity.nodeAffinity.{PREFERRED}[0].preference.matchExpressions[0].values[1]"
     assert text.startswith(f"{place}: a b is invalid, ")

@@ -33,8 +33,14 @@ def test_the_class_annotation(warned: Warned, kind: str) -> None:
             ],
         ),
         (
-            {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": ARCH}]}]}}},
-            [f"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: {ARCH} is {ARCH_TEXT}"],
+            {
+                "nodeAffinity": {
+                    "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": ARCH}]}]}
+                }
+            },
+            [
+                f"spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: {ARCH} is {ARCH_TEXT}"
+            ],
         ),
         ({"rbd": {}}, ["spec.rbd: deprecated in v1.28, non-functional in v1.31+"]),
         ({"storageos": {}}, ["spec.storageOS: deprecated in v1.22, non-functional in v1.25+"]),
@@ -56,7 +62,10 @@ def test_labels_of_classes_and_capacities(warned: Warned) -> None:
     assert warned(STORAGE, "StorageClass", {"allowedTopologies": topologies}) == [
         f"allowedTopologies[0].matchLabelExpressions[0].key: {ARCH_TEXT}"
     ]
-    topology = {"matchLabels": {ARCH: "amd64"}, "matchExpressions": [{"key": ARCH, "operator": "Exists"}]}
+    topology = {
+        "matchLabels": {ARCH: "amd64"},
+        "matchExpressions": [{"key": ARCH, "operator": "Exists"}],
+    }
     assert warned(STORAGE, "CSIStorageCapacity", {"nodeTopology": topology}) == [
         f"nodeTopology.matchExpressions[0].key: {ARCH} is {ARCH_TEXT}",
         f"nodeTopology.matchLabels.{ARCH}: {ARCH_TEXT}",
@@ -68,7 +77,10 @@ def test_tokens_of_csi_drivers(warned: Warned) -> None:
     [text] = warned(STORAGE, "CSIDriver", {"spec": spec})
     assert text.startswith("spec.serviceAccountTokenInSecrets is unset; ")
     assert warned(STORAGE, "CSIDriver", {"spec": spec}, "1.34") == []
-    assert warned(STORAGE, "CSIDriver", {"spec": {**spec, "serviceAccountTokenInSecrets": False}}) == []
+    assert (
+        warned(STORAGE, "CSIDriver", {"spec": {**spec, "serviceAccountTokenInSecrets": False}})
+        == []
+    )
     assert warned(STORAGE, "CSIDriver", {"spec": {}}) == []
 
 
@@ -76,4 +88,12 @@ def test_tokens_of_csi_drivers(warned: Warned) -> None:
 def test_tokens_of_a_driver_since_1_35(warned: Warned, kubernetes: str, count: int) -> None:
     spec: dict[str, Any] = {"tokenRequests": [{"audience": "a"}]}
     assert len(warned(STORAGE, "CSIDriver", {"spec": spec}, kubernetes)) == count
-    assert warned(STORAGE, "CSIDriver", {"spec": {**spec, "serviceAccountTokenInSecrets": False}}, kubernetes) == []
+    assert (
+        warned(
+            STORAGE,
+            "CSIDriver",
+            {"spec": {**spec, "serviceAccountTokenInSecrets": False}},
+            kubernetes,
+        )
+        == []
+    )

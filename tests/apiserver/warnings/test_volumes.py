@@ -21,15 +21,30 @@ def items(*paths: str) -> list[dict[str, str]]:
     [
         ({"emptyDir": {}}, []),
         ({"glusterfs": None}, []),
-        ({"glusterfs": {}}, ["spec.volumes[0].glusterfs: deprecated in v1.25, non-functional in v1.26+"]),
-        ({"cephfs": {"monitors": ["a"]}}, ["spec.volumes[0].cephfs: deprecated in v1.28, non-functional in v1.31+"]),
-        ({"storageos": {}}, ["spec.volumes[0].storageOS: deprecated in v1.22, non-functional in v1.25+"]),
+        (
+            {"glusterfs": {}},
+            ["spec.volumes[0].glusterfs: deprecated in v1.25, non-functional in v1.26+"],
+        ),
+        (
+            {"cephfs": {"monitors": ["a"]}},
+            ["spec.volumes[0].cephfs: deprecated in v1.28, non-functional in v1.31+"],
+        ),
+        (
+            {"storageos": {}},
+            ["spec.volumes[0].storageOS: deprecated in v1.22, non-functional in v1.25+"],
+        ),
         (
             {"gitRepo": {"repository": "r"}},
             ["spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
         ),
         (
-            {"ephemeral": {"volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "200m"}}}}}},
+            {
+                "ephemeral": {
+                    "volumeClaimTemplate": {
+                        "spec": {"resources": {"requests": {"storage": "200m"}}}
+                    }
+                }
+            },
             [
                 "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: fractional byte value "
                 '"200m" is invalid, must be an integer'
@@ -58,13 +73,18 @@ def items(*paths: str) -> list[dict[str, str]]:
                     ]
                 }
             },
-            ['volume "v" (Projected): overlapping paths: "token" (ServiceAccountToken) with "token" (ConfigMap "c")'],
+            [
+                'volume "v" (Projected): overlapping paths: "token" (ServiceAccountToken) with "token" (ConfigMap "c")'
+            ],
         ),
         ({"projected": {"sources": [{}]}}, ['volume "v" (Projected) has no sources provided']),
     ],
 )
 def test_volumes(warned: Warned, volume: dict[str, Any], expected: list[str]) -> None:
-    assert warned("v1", "Pod", {"spec": {"containers": [MAIN], "volumes": [{"name": "v", **volume}]}}) == expected
+    assert (
+        warned("v1", "Pod", {"spec": {"containers": [MAIN], "volumes": [{"name": "v", **volume}]}})
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +123,12 @@ def test_relatives_of_paths(paths: list[str], expected: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("kubernetes", "disabled"), [("1.32", False), ("1.33", True)])
-def test_git_volumes_are_disabled_since_1_33(warned: Warned, kubernetes: str, disabled: bool) -> None:
-    spec = {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "v", "gitRepo": {"repository": "r"}}]}
+def test_git_volumes_are_disabled_since_1_33(
+    warned: Warned, kubernetes: str, disabled: bool
+) -> None:
+    spec = {
+        "containers": [{"name": "c", "image": "i"}],
+        "volumes": [{"name": "v", "gitRepo": {"repository": "r"}}],
+    }
     texts = [text for text in warned("v1", "Pod", {"spec": spec}, kubernetes) if "gitRepo" in text]
     assert [text.endswith("and disabled by default in v1.33+") for text in texts] == [disabled]

@@ -28,7 +28,9 @@ TEXT = "spec.terminationGracePeriodSeconds: must be >= 0; negative values are in
         ),
     ],
 )
-def test_paths_of_templates(warned: Warned, api_version: str, kind: str, fields: dict[str, Any], place: str) -> None:
+def test_paths_of_templates(
+    warned: Warned, api_version: str, kind: str, fields: dict[str, Any], place: str
+) -> None:
     assert warned(api_version, kind, fields) == [place + TEXT]
 
 
@@ -69,7 +71,8 @@ def test_claims_and_revisions_of_stateful_sets(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "kubernetes", "count"), [(-1, "1.32", 0), (-1, "1.33", 1), (0, "1.33", 0), (None, "1.33", 0)]
+    ("limit", "kubernetes", "count"),
+    [(-1, "1.32", 0), (-1, "1.33", 1), (0, "1.33", 0), (None, "1.33", 0)],
 )
 def test_a_negative_history_of_a_stateful_set_since_1_33(
     warned: Warned, limit: int | None, kubernetes: str, count: int
@@ -88,7 +91,9 @@ def test_a_negative_history_of_a_stateful_set_since_1_33(
         (100_001, 10_001, "NonIndexed", 0),
     ],
 )
-def test_large_indexed_jobs(warned: Warned, completions: int, parallelism: int | None, mode: str, count: int) -> None:
+def test_large_indexed_jobs(
+    warned: Warned, completions: int, parallelism: int | None, mode: str, count: int
+) -> None:
     """Kubernetes 1.36, pkg/apis/batch: more completions than 10^5 with a parallelism above 10^4."""
     spec = {"completions": completions, "parallelism": parallelism, "completionMode": mode}
     assert len(warned("batch/v1", "Job", {"spec": spec})) == count

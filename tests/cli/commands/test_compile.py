@@ -44,12 +44,20 @@ def test_the_same_bytes_in_several_processes(golden: Path, words: tuple[str, ...
 
 def test_the_same_files_are_written(tmp_path: Path) -> None:
     for number in range(6):
-        (tmp_path / f"{number:02}.yaml").write_text(smallest(f"nodes: {number + 1}", f"job-{number}"))
-    ran = [process(".", "--target", "all", "-o", f".{jobs}/", "--jobs", jobs, cwd=tmp_path) for jobs in "13"]
+        (tmp_path / f"{number:02}.yaml").write_text(
+            smallest(f"nodes: {number + 1}", f"job-{number}")
+        )
+    ran = [
+        process(".", "--target", "all", "-o", f".{jobs}/", "--jobs", jobs, cwd=tmp_path)
+        for jobs in "13"
+    ]
     assert ran[0] == ran[1]
     assert ran[0].status == 0
     written = [
-        {path.relative_to(tmp_path / f".{jobs}"): path.read_bytes() for path in (tmp_path / f".{jobs}").rglob("*.yaml")}
+        {
+            path.relative_to(tmp_path / f".{jobs}"): path.read_bytes()
+            for path in (tmp_path / f".{jobs}").rglob("*.yaml")
+        }
         for jobs in "13"
     ]
     assert written[0] == written[1]
@@ -68,7 +76,16 @@ def test_a_spawned_process_compiles_the_same(
     )
     for number in range(4):
         (tmp_path / f"{number}.yaml").write_text(smallest("resources: {gpu: 8}", f"job-{number}"))
-    options = ("--cluster", ".cluster.yaml", "--set", "spec.nodes=2", "--target", "all", "--format", "json")
+    options = (
+        "--cluster",
+        ".cluster.yaml",
+        "--set",
+        "spec.nodes=2",
+        "--target",
+        "all",
+        "--format",
+        "json",
+    )
     told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "12"]
     assert told[0] == told[1]
     assert told[0].status == 0
@@ -93,10 +110,16 @@ def _check(capsys: Capture, *words: str) -> Ran:
 
 
 def _state(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-@pytest.mark.parametrize("words", [(), ("-o", "out/"), ("-o", "out.yaml"), ("--check", "-o", "out/"), ("--no-lint",)])
+@pytest.mark.parametrize(
+    "words", [(), ("-o", "out/"), ("-o", "out.yaml"), ("--check", "-o", "out/"), ("--no-lint",)]
+)
 def test_two_specs_with_the_same_name_in_a_run_are_an_error(
     words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,9 +137,17 @@ def test_two_specs_with_the_same_name_in_a_run_are_an_error(
 
 def test_two_specs_with_the_same_name_in_a_file_are_an_error() -> None:
     text = f"{smallest()}---\n{smallest()}"
-    for report in (ptcompile.lint(text, ignore=["PTC576"]), ptcompile.compile(text, ignore=["PTC576"])):
+    for report in (
+        ptcompile.lint(text, ignore=["PTC576"]),
+        ptcompile.compile(text, ignore=["PTC576"]),
+    ):
         (found,) = report.diagnostics
-        assert (found.code, found.severity, found.document, found.blocks_compile) == ("PTC576", "error", 1, True)
+        assert (found.code, found.severity, found.document, found.blocks_compile) == (
+            "PTC576",
+            "error",
+            1,
+            True,
+        )
     assert len(ptcompile.compile(text, target="job").manifests) == len(
         ptcompile.compile(smallest(), target="job").manifests
     )
@@ -130,7 +161,9 @@ def test_current_files_print_nothing(repo: Path, capsys: Capture) -> None:
     assert here(capsys, "specs/a.yaml", "--check", "-o", "manifests/a.yaml") == Ran(0, "", "")
 
 
-def test_stale_missing_and_orphaned_files_are_named_and_nothing_is_written(repo: Path, capsys: Capture) -> None:
+def test_stale_missing_and_orphaned_files_are_named_and_nothing_is_written(
+    repo: Path, capsys: Capture
+) -> None:
     spec(repo, "specs/a.yaml", "nodes: 3", job="a")
     shutil.move(repo / "specs/b.yaml", repo / "specs/c.yaml")
     before = _state(repo)
@@ -149,7 +182,9 @@ def test_the_difference_of_stale_files_is_a_patch(repo: Path, capsys: Capture) -
     spec(repo, "specs/a.yaml", "nodes: 3", job="a")
     (repo / "manifests/a.yaml").write_text((repo / "manifests/a.yaml").read_text().rstrip("\n"))
     out = _check(capsys).out
-    subprocess.run(["git", "apply", "-p0", "-"], input=out.encode(), check=True, capture_output=True, cwd=repo)
+    subprocess.run(
+        ["git", "apply", "-p0", "-"], input=out.encode(), check=True, capture_output=True, cwd=repo
+    )
     assert _check(capsys).status == 0
 
 
@@ -162,18 +197,25 @@ def test_missing_and_orphaned_files_are_only_named(repo: Path, capsys: Capture) 
 def test_orphans_are_named_when_a_folder_is_written(repo: Path, capsys: Capture) -> None:
     (repo / "specs/b.yaml").unlink()
     ran = here(capsys, "specs/", "-o", "manifests/")
-    orphan = "ptcompile: orphaned: manifests/b.yaml: no spec is compiled to it; --prune deletes it\n"
+    orphan = (
+        "ptcompile: orphaned: manifests/b.yaml: no spec is compiled to it; --prune deletes it\n"
+    )
     assert (ran.status, ran.err) == (0, orphan)
     assert (repo / "manifests/b.yaml").exists()
     assert here(capsys, "specs/a.yaml", "-o", "manifests/").err == ""
-    assert here(capsys, "specs/", "-o", "manifests/", "--prune").err == "ptcompile: deleted: manifests/b.yaml\n"
+    assert (
+        here(capsys, "specs/", "-o", "manifests/", "--prune").err
+        == "ptcompile: deleted: manifests/b.yaml\n"
+    )
 
 
 def test_one_file_of_all(repo: Path, capsys: Capture) -> None:
     assert here(capsys, "specs/", "-o", "all.yaml").status == 0
     assert here(capsys, "specs/", "--check", "-o", "all.yaml").status == 0
     assert here(capsys, "specs/a.yaml", "--check", "-o", "all.yaml").status == 1
-    assert here(capsys, "specs/a.yaml", "--check", "-o", "none.yaml").err.startswith("ptcompile: missing: none.yaml\n")
+    assert here(capsys, "specs/a.yaml", "--check", "-o", "none.yaml").err.startswith(
+        "ptcompile: missing: none.yaml\n"
+    )
     assert not (repo / "none.yaml").exists()
 
 
@@ -282,7 +324,9 @@ def test_as_a_hook_would_run_it(repo: Path) -> None:
     assert process(*words, cwd=repo).status == 1
 
 
-def test_a_folder_may_contain_foreign_templates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_may_contain_foreign_templates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec(tmp_path)
     template = tmp_path / "job.yaml"
     template.write_text("{{- if .Values.on }}\nkind: Job\n{{- end }}\n")
@@ -293,11 +337,15 @@ def test_a_folder_may_contain_foreign_templates(tmp_path: Path, capsys: pytest.C
     assert (ran.status, "the text is a template of Helm or Jinja" in ran.err) == (1, True)
 
 
-def test_a_written_file_says_where_it_comes_from(repo: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_written_file_says_where_it_comes_from(
+    repo: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = (repo / "manifests/a.yaml").read_text(encoding="utf-8").partition("\n")[0]
     assert first == "# generated by ptcompile from ../specs/a.yaml; do not edit"
     monkeypatch.chdir(repo / "specs")
-    assert here(capsys, str(repo / "specs"), "-o", "../manifests/", "--check").status == 0, "wherever it runs"
+    assert here(capsys, str(repo / "specs"), "-o", "../manifests/", "--check").status == 0, (
+        "wherever it runs"
+    )
     monkeypatch.chdir(repo)
     assert here(capsys, "specs/", "-o", "all.yaml").status == 0
     head = "# generated by ptcompile from specs/a.yaml, specs/b.yaml; do not edit\n"
@@ -331,7 +379,11 @@ def test_orphans_are_pruned(repo: Path, capsys: Capture) -> None:
             "ptcompile: orphaned, but edited by hand, so it stays: manifests/edited.yaml",
         ],
     )
-    assert sorted(path.name for path in (repo / "manifests").iterdir()) == ["a.yaml", "edited.yaml", "hand.yaml"]
+    assert sorted(path.name for path in (repo / "manifests").iterdir()) == [
+        "a.yaml",
+        "edited.yaml",
+        "hand.yaml",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -344,7 +396,9 @@ def test_orphans_are_pruned(repo: Path, capsys: Capture) -> None:
         (["specs/", "-o", "manifests/", "--target", "all", "--prune"], "and one target"),
     ],
 )
-def test_prune_needs_to_know_all_specs(words: list[str], message: str, repo: Path, capsys: Capture) -> None:
+def test_prune_needs_to_know_all_specs(
+    words: list[str], message: str, repo: Path, capsys: Capture
+) -> None:
     before = _state(repo)
     ran = here(capsys, *words)
     assert ran.status == 2

@@ -47,7 +47,9 @@ def test_every_command_and_option_completes() -> None:
     assert options["--exit-zero"].metavar == ""
     targets = {name: option for option in found["simulate"].options for name in option.names}
     assert targets["--target"].values.words == (*TARGETS, "all")
-    assert {"PTC302", "missing-shm", "spec.elastic", "spec.elastic.nnodes"} <= set(found["explain"].values.words)
+    assert {"PTC302", "missing-shm", "spec.elastic", "spec.elastic.nnodes"} <= set(
+        found["explain"].values.words
+    )
     assert found["completion"].values.words == SHELLS
     assert set(found["help"].values.words) == set(COMMANDS)
 
@@ -195,9 +197,13 @@ def test_bash(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mydir").mkdir()
     offers = "\n".join(f"offer {' '.join(words)}" for words, _ in typed)
     text = BASH.format(script=path, offers=offers)
-    done = subprocess.run(["bash", "--norc", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
-    assert [set(filter(None, line.split(","))) for line in done.stdout.splitlines()] == [wanted for _, wanted in typed]
+    assert [set(filter(None, line.split(","))) for line in done.stdout.splitlines()] == [
+        wanted for _, wanted in typed
+    ]
 
 
 @needs("fish")
@@ -207,11 +213,18 @@ def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "here").mkdir()
     for name in FILES:
         (tmp_path / "here" / name).touch()
-    env = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    env = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
+    }
     for words, wanted in TYPED:
         code = f"source {path}; complete -C '{' '.join(words)}'"
         command = ["fish", "--no-config", "-c", code]
-        done = subprocess.run(command, cwd=tmp_path / "here", capture_output=True, text=True, check=True, env=env)
+        done = subprocess.run(
+            command, cwd=tmp_path / "here", capture_output=True, text=True, check=True, env=env
+        )
         assert done.stderr == ""
         assert {line.split("\t")[0] for line in done.stdout.splitlines()} == wanted, words
 
@@ -245,7 +258,12 @@ class _Terminal:
         self._process, self._file = pty.fork()
         if self._process == 0:
             os.chdir(home)
-            own = {"PATH": os.environ["PATH"], "HOME": str(home), "ZDOTDIR": str(home), "TERM": "dumb"}
+            own = {
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "ZDOTDIR": str(home),
+                "TERM": "dumb",
+            }
             os.execvpe(command[0], command, own)  # noqa: S606 - the shell is what is tried
 
     def __enter__(self) -> _Terminal:

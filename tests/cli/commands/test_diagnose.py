@@ -86,7 +86,10 @@ def test_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Captur
     [
         ("client-timeout", "client-timeout"),
         ("RendezvousConnectionError", "rdzv-connection"),
-        ("[rank1]: FileNotFoundError: [Errno 2] No such file or directory: '/data/x'", "py-file-missing"),
+        (
+            "[rank1]: FileNotFoundError: [Errno 2] No such file or directory: '/data/x'",
+            "py-file-missing",
+        ),
         ("0/4 nodes are available: 4 Insufficient nvidia.com/gpu.", "sched-insufficient"),
     ],
 )
@@ -100,10 +103,17 @@ def test_a_text_without_a_known_message(capsys: Capture) -> None:
     ran = here(capsys, "explain", "the GPUs are on strike")
     assert ran.status == 1
     assert "nearest" in ran.out
-    assert json.loads(here(capsys, "explain", "the GPUs are on strike", "--format", "json").out)["first"] is None
+    assert (
+        json.loads(here(capsys, "explain", "the GPUs are on strike", "--format", "json").out)[
+            "first"
+        ]
+        is None
+    )
 
 
-def test_a_file_goes_before_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_file_goes_before_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "client-timeout").write_text("kind: TrainingJob\n", encoding="utf-8")
     assert not here(capsys, "explain", "client-timeout").out.startswith("client-timeout  (")

@@ -131,7 +131,8 @@ def test_a_live_object_replaces_the_first_side(tmp_path: Path, capsys: Capture) 
     live, new = tmp_path / "live.yaml", tmp_path / "new.yaml"
     server = {"uid": "u", "resourceVersion": "7", "managedFields": [{"manager": "kubectl"}]}
     live.write_text(
-        json.dumps({**pod, "metadata": {"name": "a", **server}, "status": {"phase": "Running"}}), encoding="utf-8"
+        json.dumps({**pod, "metadata": {"name": "a", **server}, "status": {"phase": "Running"}}),
+        encoding="utf-8",
     )
     new.write_text(json.dumps(pod), encoding="utf-8")
     assert here(capsys, "diff", "--live", live, new).out == "no difference\n"

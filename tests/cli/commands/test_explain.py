@@ -27,7 +27,9 @@ def test_one_path_with_its_line(tmp_path: Path, capsys: Capture) -> None:
 
 def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "prod.yaml"
-    profile.write_text("kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8")
+    profile.write_text(
+        "kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8"
+    )
     ran = here(capsys, "explain", spec(tmp_path), "env.REGION", "--cluster", profile)
     assert f"{profile}:3:28  spec.defaults.env.REGION" in ran.out
 
@@ -35,7 +37,10 @@ def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
 def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Capture) -> None:
     whole = json.loads(here(capsys, "explain", spec(tmp_path), "--format", "json").out)
     part = json.loads(here(capsys, "explain", spec(tmp_path), "volumes", "--format", "json").out)
-    assert [one["shown"] for one in part["causes"]] == ["spec.volumes[shm].name", "spec.volumes[shm].emptyDir.medium"]
+    assert [one["shown"] for one in part["causes"]] == [
+        "spec.volumes[shm].name",
+        "spec.volumes[shm].emptyDir.medium",
+    ]
     assert [one for one in whole["causes"] if one in part["causes"]] == part["causes"]
 
 
@@ -49,7 +54,10 @@ def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Captu
             ("SPEC", "spec.spot"),
             "no manifest has 'spec.spot'; for the field of the spec, run 'ptcompile explain spec.spot'",
         ),
-        (("spot",), "spot: no such file or directory; for the field of the spec, run 'ptcompile explain spec.spot'"),
+        (
+            ("spot",),
+            "spot: no such file or directory; for the field of the spec, run 'ptcompile explain spec.spot'",
+        ),
         (("maxRestarts",), "run 'ptcompile explain spec.elastic.maxRestarts'"),
         (("nowhere",), "ptcompile: nowhere: no such file or directory\n"),
         (("job.yaml:11",), "ptcompile: job.yaml:11: no such file or directory\n"),
@@ -82,7 +90,9 @@ def test_a_bad_profile(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_a_warning_is_printed_in_addition_to_the_result(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "explain", spec(tmp_path, body="resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"))
+    ran = here(
+        capsys, "explain", spec(tmp_path, body="resources: {gpu: 8}\nelastic: {nprocPerNode: 1}")
+    )
     assert ran.status == 0
     assert "warning[" in ran.err
     assert ran.out.startswith("TrainingJob/")
@@ -101,8 +111,12 @@ def test_the_page_is_a_file_or_the_output(tmp_path: Path, capsys: Capture) -> No
 
 def test_the_page_of_one_target_and_a_profile(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "prod.yaml"
-    profile.write_text("kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8")
-    ran = here(capsys, "explain", spec(tmp_path), "--html", "-", "--target", "jobset", "--cluster", profile)
+    profile.write_text(
+        "kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8"
+    )
+    ran = here(
+        capsys, "explain", spec(tmp_path), "--html", "-", "--target", "jobset", "--cluster", profile
+    )
     assert ran.status == 0
     assert 'id="jobset-lines"' in ran.out
     assert 'id="job-lines"' not in ran.out
@@ -161,7 +175,9 @@ def test_a_file_with_the_name_of_a_field_is_a_file(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "spec").write_text(Path(spec(tmp_path)).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "spec").write_text(
+        Path(spec(tmp_path)).read_text(encoding="utf-8"), encoding="utf-8"
+    )
     assert here(capsys, "explain", "spec").out.startswith("TrainingJob/train -> ")
 
 

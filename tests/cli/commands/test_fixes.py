@@ -40,7 +40,9 @@ def test_fix_applies_safe_fixes_and_reports_the_rest(bad: Path, capsys: Capture)
     ran = here(capsys, "lint", bad, "--fix", "--output-format", "json")
     assert ran.status == 1
     assert bad.read_text() == SAFE
-    assert [(d["code"], d["fix"]["safe"]) for d in json.loads(ran.out)["diagnostics"]] == [("PTC501", False)]
+    assert [(d["code"], d["fix"]["safe"]) for d in json.loads(ran.out)["diagnostics"]] == [
+        ("PTC501", False)
+    ]
     assert ran.err.endswith("1 error, 0 warnings, 2 fixed, 1 fixable with --unsafe-fixes\n")
 
 
@@ -62,7 +64,9 @@ def test_clean_files_are_not_written(bad: Path, capsys: Capture) -> None:
     assert bad.stat().st_ino == before.st_ino
 
 
-def test_without_fix_the_report_offers_it_and_nothing_is_written(bad: Path, capsys: Capture) -> None:
+def test_without_fix_the_report_offers_it_and_nothing_is_written(
+    bad: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "lint", bad)
     assert bad.read_text() == BAD
     assert "  = fix: write imagePullPolicy (--fix)\n" in ran.out
@@ -93,14 +97,21 @@ def test_patch_takes_the_diff(bad: Path, capsys: Capture, end: str) -> None:
     text = BAD.replace("\n", end or "\n").removesuffix(end or "\n") + end
     bad.write_bytes(text.encode())
     diff = here(capsys, "lint", bad, "--diff", "--unsafe-fixes").out
-    subprocess.run(["git", "apply", "-p0", "-"], input=diff.encode(), check=True, capture_output=True)
-    assert bad.read_bytes() == ALL.replace("\n", end or "\n").removesuffix(end or "\n").encode() + end.encode()
+    subprocess.run(
+        ["git", "apply", "-p0", "-"], input=diff.encode(), check=True, capture_output=True
+    )
+    assert (
+        bad.read_bytes()
+        == ALL.replace("\n", end or "\n").removesuffix(end or "\n").encode() + end.encode()
+    )
 
 
 def test_standard_input_is_fixed_on_standard_output(bad: Path) -> None:
     content = b"\xef\xbb\xbf" + BAD.replace("\n", "\r\n").encode()
     ran = process("lint", "-", "--fix", stdin=content, cwd=bad.parent.absolute())
-    assert ran.out.encode() == content.replace(b"ImagePull", b"imagePull").replace(b"64 Gi", b"64Gi")
+    assert ran.out.encode() == content.replace(b"ImagePull", b"imagePull").replace(
+        b"64 Gi", b"64Gi"
+    )
     assert ran.status == 1
     assert "error[PTC501 unknown-field]" in ran.err
     clean = process("lint", "-", "--fix", stdin=ALL.encode(), cwd=bad.parent.absolute())
@@ -138,15 +149,25 @@ def test_a_finding_that_cannot_be_fixed_is_reported(bad: Path, capsys: Capture) 
 
 
 @pytest.mark.parametrize(
-    "words", [("--unsafe-fixes",), ("--fix", "--diff"), ("--fix", "--add-ignore"), ("--diff", "--add-ignore")]
+    "words",
+    [
+        ("--unsafe-fixes",),
+        ("--fix", "--diff"),
+        ("--fix", "--add-ignore"),
+        ("--diff", "--add-ignore"),
+    ],
 )
-def test_options_that_cannot_be_combined(bad: Path, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_options_that_cannot_be_combined(
+    bad: Path, capsys: Capture, words: tuple[str, ...]
+) -> None:
     ran = here(capsys, "lint", bad, *words)
     assert (ran.status, ran.out) == (2, "")
     assert bad.read_text() == BAD
 
 
-def test_a_chart_is_counted_but_not_linted(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_is_counted_but_not_linted(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ptcompile.toml").touch()
     (tmp_path / "templates").mkdir()

@@ -56,7 +56,18 @@ IMAGE = ("--image", "trainer=acme/train:1")
 
 
 def test_the_manifests_call_the_function_with_its_inputs(hello: Path, capsys: Capture) -> None:
-    ran = here(capsys, "flyte", f"{hello}:train", "--input", "epochs=7", *IMAGE, "--namespace", "lab", "--name", "big")
+    ran = here(
+        capsys,
+        "flyte",
+        f"{hello}:train",
+        "--input",
+        "epochs=7",
+        *IMAGE,
+        "--namespace",
+        "lab",
+        "--name",
+        "big",
+    )
     assert ran.status == 0
     (made,) = yaml.safe_load_all(ran.out)
     assert made["metadata"] == {"name": "big", "namespace": "lab"}
@@ -66,7 +77,10 @@ def test_the_manifests_call_the_function_with_its_inputs(hello: Path, capsys: Ca
     assert container["args"] == ["hello_task:train", "--input", "epochs=7"]
     assert ran.err.startswith("imported\n")
     assert "0 errors, 0 warnings, " in ran.err
-    assert "note[PTC673 unlike-flyte]: outputs: Flyte stores what the function returns; here" in ran.err
+    assert (
+        "note[PTC673 unlike-flyte]: outputs: Flyte stores what the function returns; here"
+        in ran.err
+    )
     assert (
         "note[PTC672 image-contents]: container_image: the image needs torch, ptcompile and the module hello_task"
         in ran.err
@@ -75,7 +89,17 @@ def test_the_manifests_call_the_function_with_its_inputs(hello: Path, capsys: Ca
 
 def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -> None:
     words = ("flyte", f"{hello}:train", "--input", "epochs=7", *IMAGE)
-    ran = here(capsys, *words, "--target", "jobset", "--module", "acme.train", "--embed", "--format", "json")
+    ran = here(
+        capsys,
+        *words,
+        "--target",
+        "jobset",
+        "--module",
+        "acme.train",
+        "--embed",
+        "--format",
+        "json",
+    )
     kinds = {one["kind"]: one for one in json.loads(ran.out)["items"]}
     assert [*kinds] == ["ConfigMap", "JobSet"]
     assert kinds["ConfigMap"]["metadata"]["name"] == "train-runner"
@@ -100,7 +124,13 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
     ],
 )
 def test_an_input_may_be_a_file(
-    file: str, text: str | None, status: int, said: str, hello: Path, tmp_path: Path, capsys: Capture
+    file: str,
+    text: str | None,
+    status: int,
+    said: str,
+    hello: Path,
+    tmp_path: Path,
+    capsys: Capture,
 ) -> None:
     if text is not None:
         (tmp_path / file).write_text(text, encoding="utf-8")
@@ -118,7 +148,12 @@ def test_a_missing_input_is_reported_at_its_parameter(hello: Path, capsys: Captu
     found = {".".join(map(str, one["path"])): one for one in json.loads(report)["diagnostics"]}
     assert {one["filename"] for one in found.values()} == {str(hello)}
     assert found["inputs.epochs"]["message"] == "inputs.epochs: is missing, an int"
-    assert found["inputs.epochs"]["span"] == {"line": 10, "column": 11, "end_line": 10, "end_column": 22}
+    assert found["inputs.epochs"]["span"] == {
+        "line": 10,
+        "column": 11,
+        "end_line": 10,
+        "end_column": 22,
+    }
 
 
 LEGACY = """from flytekit.sdk.tasks import (
@@ -127,7 +162,9 @@ from flytekit.sdk.types import Types
 """
 
 
-def test_an_import_of_flytekit_0_is_answered_with_the_import_to_write(tmp_path: Path, capsys: Capture) -> None:
+def test_an_import_of_flytekit_0_is_answered_with_the_import_to_write(
+    tmp_path: Path, capsys: Capture
+) -> None:
     file = tmp_path / "legacy_task.py"
     file.write_text(LEGACY, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
@@ -141,9 +178,25 @@ def test_an_import_of_flytekit_0_is_answered_with_the_import_to_write(tmp_path: 
 
 
 def test_the_return_value_is_written_to_a_file_on_request(hello: Path, capsys: Capture) -> None:
-    ran = here(capsys, "flyte", f"{hello}:train", "--input", "epochs=7", *IMAGE, "--result", "/ckpt/loss.json")
-    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
-    assert container["args"] == ["hello_task:train", "--input", "epochs=7", "--result=/ckpt/loss.json"]
+    ran = here(
+        capsys,
+        "flyte",
+        f"{hello}:train",
+        "--input",
+        "epochs=7",
+        *IMAGE,
+        "--result",
+        "/ckpt/loss.json",
+    )
+    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"][
+        "spec"
+    ]["containers"][0]
+    assert container["args"] == [
+        "hello_task:train",
+        "--input",
+        "epochs=7",
+        "--result=/ckpt/loss.json",
+    ]
     assert "prints it as JSON and writes it to /ckpt/loss.json" in ran.err
 
 
@@ -152,7 +205,9 @@ def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capt
     assert ran.status == 1
     assert f"{hello}:13:2: error PTC022 spec-missing-field: container_image: is missing" in ran.err
     assert "PTC672" not in ran.err  # there is no job yet, so no image of its own
-    with_image = here(capsys, "flyte", f"{hello}:bare", "--image", "a/b:1", "--output-format", "concise")
+    with_image = here(
+        capsys, "flyte", f"{hello}:bare", "--image", "a/b:1", "--output-format", "concise"
+    )
     assert f"{hello}:13:54: error PTC103" in with_image.err
 
 
@@ -168,7 +223,9 @@ def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capt
         (("{hello}:train", "--target", "slurm"), "no target 'slurm'"),
     ],
 )
-def test_an_impossible_request_has_status_2(words: tuple[str, ...], said: str, hello: Path, capsys: Capture) -> None:
+def test_an_impossible_request_has_status_2(
+    words: tuple[str, ...], said: str, hello: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "flyte", *(word.format(hello=hello) for word in words))
     assert (ran.status, ran.out) == (2, "")
     assert said in ran.err
@@ -204,12 +261,25 @@ def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
     words = ("flyte", f"{file}:whole", "--input", "epochs=3", "--output-format", "concise")
     missing = process(*words)
     assert (missing.status, missing.out) == (1, "")
-    assert f"{file}:6:11: error PTC022 spec-missing-field: inputs.data: needs a value" in missing.err
-    assert f"{file}:12:2: warning PTC601 not-carried-over: n0: prepare is a task without" in missing.err
+    assert (
+        f"{file}:6:11: error PTC022 spec-missing-field: inputs.data: needs a value" in missing.err
+    )
+    assert (
+        f"{file}:12:2: warning PTC601 not-carried-over: n0: prepare is a task without"
+        in missing.err
+    )
     ran = process(*words, "--input", "train.data=s3://b")
     assert ran.status == 0
-    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
-    assert container["args"] == ["whole_flow:train", "--input", "data=s3://b", "--input", "epochs=3"]
+    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"][
+        "spec"
+    ]["containers"][0]
+    assert container["args"] == [
+        "whole_flow:train",
+        "--input",
+        "data=s3://b",
+        "--input",
+        "epochs=3",
+    ]
     broken = process("flyte", f"{file}:broken")
     assert (broken.status, broken.out) == (2, "")
     assert f"ptcompile: {file}:broken cannot be compiled by flytekit (line 18): " in broken.err
@@ -218,7 +288,10 @@ def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("import no_such_module_at_all\n", "(line 1): ModuleNotFoundError: No module named 'no_such_module_at_all'"),
+        (
+            "import no_such_module_at_all\n",
+            "(line 1): ModuleNotFoundError: No module named 'no_such_module_at_all'",
+        ),
         ("\nraise ValueError('no data')\n", "(line 2): ValueError: no data"),
         ("import sys\nsys.exit(3)\n", "(line 2): SystemExit: 3"),
         ("class Mine(BaseException): pass\nraise Mine('no')\n", "(line 2): Mine: no"),
@@ -239,7 +312,9 @@ def test_without_a_profile_the_task_s_platform_applies(tmp_path: Path, capsys: C
     """As in Flyte, an interruptible task may run on any node if the platform has no node pool for it."""
     file = tmp_path / "spot_task.py"
     knobs = 'task_config=flyte.Elastic(nnodes=2), container_image="a/b:1", interruptible=True'
-    file.write_text(f"from ptcompile import flyte\n\n@flyte.task({knobs})\ndef train(): ...\n", encoding="utf-8")
+    file.write_text(
+        f"from ptcompile import flyte\n\n@flyte.task({knobs})\ndef train(): ...\n", encoding="utf-8"
+    )
     ran = here(capsys, "flyte", f"{file}:train")
     assert ran.status == 0, ran.err
     assert "defines no spot nodes, so interruptible=True has no effect" in ran.err
@@ -255,14 +330,22 @@ def test_the_tasks_of_a_file_are_listed(hello: Path, capsys: Capture) -> None:
 def test_a_file_without_a_task_has_status_2(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "no_task.py"
     file.write_text("x = 1\n", encoding="utf-8")
-    assert here(capsys, "flyte", str(file)) == (2, "", f"ptcompile: {file} has no task and no workflow of Flyte\n")
+    assert here(capsys, "flyte", str(file)) == (
+        2,
+        "",
+        f"ptcompile: {file} has no task and no workflow of Flyte\n",
+    )
 
 
 def test_a_missing_torch_is_answered_with_what_to_install(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "torchless.py"
-    file.write_text("raise ModuleNotFoundError('no torch', name='torch.distributed')\n", encoding="utf-8")
+    file.write_text(
+        "raise ModuleNotFoundError('no torch', name='torch.distributed')\n", encoding="utf-8"
+    )
     err = here(capsys, "flyte", f"{file}:train").err
-    assert err.endswith("; run `pip install torch --index-url https://download.pytorch.org/whl/cpu`\n")
+    assert err.endswith(
+        "; run `pip install torch --index-url https://download.pytorch.org/whl/cpu`\n"
+    )
 
 
 SECRETIVE = """
@@ -310,7 +393,9 @@ def flytes(capsys: Capture, task: str, *more: str) -> dict[str, Any]:
     assert ran.status == 0
     assert "Not modeled: the task's pod template" in ran.out
     lines = ran.out.partition("@@\n")[2].splitlines()
-    made: dict[str, Any] = yaml.safe_load("\n".join(line[1:] for line in lines if not line.startswith("+")))
+    made: dict[str, Any] = yaml.safe_load(
+        "\n".join(line[1:] for line in lines if not line.startswith("+"))
+    )
     return made
 
 
@@ -320,7 +405,10 @@ def test_flytes_own_object_is_shown_beside_the_manifests(tmp_path: Path, capsys:
     file.write_text(ELASTIC, encoding="utf-8")
     made = flytes(capsys, f"{file}:elastic")
     assert made == flytes(capsys, f"{file}:elastic", "--target", "jobset")
-    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 600}
+    assert made["spec"]["runPolicy"] == {
+        "cleanPodPolicy": "Running",
+        "ttlSecondsAfterFinished": 600,
+    }
     assert made["spec"]["elasticPolicy"] == {
         "minReplicas": 2, "maxReplicas": 4, "rdzvBackend": "c10d", "nProcPerNode": 8, "maxRestarts": 3,
     }  # fmt: skip
@@ -331,7 +419,9 @@ def test_flytes_own_object_is_shown_beside_the_manifests(tmp_path: Path, capsys:
     amounts = {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "8"}
     assert container["resources"] == {"requests": amounts, "limits": amounts}
     assert "command" not in container
-    assert worker["template"]["spec"]["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+    assert worker["template"]["spec"]["volumes"] == [
+        {"name": "shm", "emptyDir": {"medium": "Memory"}}
+    ]
 
 
 def test_flytes_object_without_an_elastic_launch(tmp_path: Path, capsys: Capture) -> None:
@@ -339,7 +429,10 @@ def test_flytes_object_without_an_elastic_launch(tmp_path: Path, capsys: Capture
     file.write_text(ELASTIC, encoding="utf-8")
     made = flytes(capsys, f"{file}:ranked")["spec"]
     assert made["runPolicy"] == {}
-    roles = {role: (spec["replicas"], spec["restartPolicy"]) for role, spec in made["pytorchReplicaSpecs"].items()}
+    roles = {
+        role: (spec["replicas"], spec["restartPolicy"])
+        for role, spec in made["pytorchReplicaSpecs"].items()
+    }
     assert roles == {"Master": (1, "Never"), "Worker": (3, "OnFailure")}
 
     pod = flytes(capsys, f"{file}:single")

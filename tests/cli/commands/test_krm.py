@@ -46,7 +46,9 @@ QUEUED: dict[str, Any] = {
                         "name": "pytorch",
                         "image": "ghcr.io/acme/llama:2.1",
                         "command": ["python", "train.py"],
-                        "resources": {key: {"cpu": 8, "memory": "64Gi"} for key in ("requests", "limits")},
+                        "resources": {
+                            key: {"cpu": 8, "memory": "64Gi"} for key in ("requests", "limits")
+                        },
                     }
                 ],
             }
@@ -69,7 +71,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def krm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str, *words: str | Path) -> Ran:
+def krm(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    *words: str | Path,
+) -> Ran:
     """Run the command with this standard input."""
     monkeypatch.setattr(sys, "stdin", Stdin(text))
     return here(capsys, "krm", *words)
@@ -79,7 +86,9 @@ def krm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tex
 def function(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """Return the command as a KRM function: from items and a configuration to status, ResourceList and messages."""
 
-    def call(*items: dict[str, Any], config: dict[str, Any] | None = None, words: tuple[str, ...] = ()) -> Any:
+    def call(
+        *items: dict[str, Any], config: dict[str, Any] | None = None, words: tuple[str, ...] = ()
+    ) -> Any:
         envelope: dict[str, Any] = {
             "apiVersion": "config.kubernetes.io/v1",
             "kind": "ResourceList",
@@ -106,7 +115,10 @@ def stream(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 def annotated(item: dict[str, Any], **annotations: str) -> dict[str, Any]:
     """Return an object with more annotations; `_` stands for `/` and the group of KRM functions."""
-    named = {f"config.kubernetes.io/{name.replace('_', '-')}": value for name, value in annotations.items()}
+    named = {
+        f"config.kubernetes.io/{name.replace('_', '-')}": value
+        for name, value in annotations.items()
+    }
     return {**item, "metadata": {**item["metadata"], "annotations": named}}
 
 
@@ -146,7 +158,9 @@ def test_a_spec_as_the_configuration_adds_manifests(function: Any) -> None:
     assert sorted(kinds(output["items"])) == ["ConfigMap", "Job", "Service"]
 
 
-@pytest.mark.parametrize("config", [None, {"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": "jobset"}}])
+@pytest.mark.parametrize(
+    "config", [None, {"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": "jobset"}}]
+)
 def test_the_target(function: Any, config: dict[str, Any] | None) -> None:
     words = ("--target", "jobset") if config is None else ()
     _, output, _ = function(SPEC, config=config, words=words)
@@ -161,7 +175,9 @@ def test_the_profile_in_the_configuration_applies(function: Any) -> None:
 
 
 def test_an_error_in_a_spec_leaves_the_items_and_is_a_result(function: Any) -> None:
-    wrong = annotated({**SPEC, "spec": {**SPEC["spec"], "nodes": "two"}}, path="jobs/llama.yaml", index="0")
+    wrong = annotated(
+        {**SPEC, "spec": {**SPEC["spec"], "nodes": "two"}}, path="jobs/llama.yaml", index="0"
+    )
     wrong["metadata"]["annotations"]["internal.config.kubernetes.io/index"] = "3"
     status, output, err = function(wrong, CONFIG_MAP)
     assert status == 1
@@ -181,10 +197,17 @@ def test_an_error_in_a_spec_leaves_the_items_and_is_a_result(function: Any) -> N
 
 
 def test_findings_of_objects_are_in_the_lines_of_the_object(function: Any) -> None:
-    status, output, err = function(CONFIG_MAP, SPEC, WRONG_MAP | {"metadata": {"name": "wrong", "namespace": "lab"}})
+    status, output, err = function(
+        CONFIG_MAP, SPEC, WRONG_MAP | {"metadata": {"name": "wrong", "namespace": "lab"}}
+    )
     assert status == 1
     (result,) = output["results"]
-    assert result["resourceRef"] == {"apiVersion": "v1", "kind": "ConfigMap", "name": "wrong", "namespace": "lab"}
+    assert result["resourceRef"] == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": "wrong",
+        "namespace": "lab",
+    }
     assert (result["field"], result["severity"]) == ({"path": "data.a"}, "error")
     assert "--> ConfigMap/wrong:7:6" in err
     assert "7 |   a: 1" in err
@@ -200,7 +223,14 @@ def test_a_warning_is_a_result_and_no_failure(function: Any) -> None:
 
 
 def test_a_finding_of_a_spec_is_reported_once(function: Any) -> None:
-    gpus = {**SPEC, "spec": {**SPEC["spec"], "sharedMemory": False, "resources": {"cpu": 8, "memory": "1Gi", "gpu": 8}}}
+    gpus = {
+        **SPEC,
+        "spec": {
+            **SPEC["spec"],
+            "sharedMemory": False,
+            "resources": {"cpu": 8, "memory": "1Gi", "gpu": 8},
+        },
+    }
     _, output, _ = function(gpus)
     codes = [result["tags"]["code"] for result in output["results"]]
     assert codes
@@ -213,7 +243,9 @@ def test_annotations_of_the_caller_do_not_reach_manifests(function: Any) -> None
     assert all("annotations" not in item["metadata"] for item in output["items"])
 
 
-def test_a_local_spec_stays_beside_its_manifests_and_a_second_run_changes_nothing(function: Any) -> None:
+def test_a_local_spec_stays_beside_its_manifests_and_a_second_run_changes_nothing(
+    function: Any,
+) -> None:
     local = annotated(SPEC, local_config="true")
     profile = annotated(PROFILE, local_config="true")
     _, first, _ = function(local, profile)
@@ -234,14 +266,28 @@ def test_objects_of_the_same_name_in_another_namespace_stay(function: Any) -> No
     [
         ([PROFILE, PROFILE], None, "several ClusterProfiles; specs are compiled for one cluster"),
         ([PROFILE], PROFILE, "several ClusterProfiles; specs are compiled for one cluster"),
-        ([], {"apiVersion": "v1", "kind": "Secret"}, "functionConfig: kind 'Secret'; expected a TrainingJob"),
-        ([], {"apiVersion": "v1", "kind": "ConfigMap", "data": {"tarket": "job"}}, "unknown key data.tarket"),
-        ([], {"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": "jobs"}}, "did you mean job?"),
+        (
+            [],
+            {"apiVersion": "v1", "kind": "Secret"},
+            "functionConfig: kind 'Secret'; expected a TrainingJob",
+        ),
+        (
+            [],
+            {"apiVersion": "v1", "kind": "ConfigMap", "data": {"tarket": "job"}},
+            "unknown key data.tarket",
+        ),
+        (
+            [],
+            {"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": "jobs"}},
+            "did you mean job?",
+        ),
         (["text"], None, "expected one ResourceList, whose items are objects"),
         ([{}], None, "expected one ResourceList, whose items are objects"),
     ],
 )
-def test_wrong_usage(function: Any, items: list[Any], config: dict[str, Any] | None, expected: str) -> None:
+def test_wrong_usage(
+    function: Any, items: list[Any], config: dict[str, Any] | None, expected: str
+) -> None:
     status, output, err = function(*items, config=config)
     assert (status, output) == (2, None)
     assert expected in err
@@ -274,9 +320,17 @@ def test_a_stream_with_an_error_is_not_written(stream: Any, wrong: dict[str, Any
 def test_helm_finds_the_file_of_every_manifest(stream: Any) -> None:
     """Helm 4 sorts the output into files by this annotation, and removes it."""
     name = "postrenderer.helm.sh/postrender-filename"
-    spec = {**SPEC, "metadata": {"name": "llama", "annotations": {name: "chart/templates/job.yaml", "team": "nlp"}}}
+    spec = {
+        **SPEC,
+        "metadata": {
+            "name": "llama",
+            "annotations": {name: "chart/templates/job.yaml", "team": "nlp"},
+        },
+    }
     _, output, _ = stream(spec)
-    assert [item["metadata"]["annotations"][name] for item in output] == ["chart/templates/job.yaml"] * 2
+    assert [item["metadata"]["annotations"][name] for item in output] == [
+        "chart/templates/job.yaml"
+    ] * 2
     assert all(item["metadata"]["annotations"]["team"] == "nlp" for item in output)
     template = output[1]["spec"]["template"].get("metadata", {})
     assert name not in template.get("annotations", {})
@@ -296,14 +350,18 @@ def test_the_file_has_one_document(stream: Any, tmp_path: Path) -> None:
     assert "2 documents; the configuration of a function is one" in err
 
 
-def test_text_that_is_no_yaml(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_that_is_no_yaml(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran = krm(monkeypatch, capsys, "a: [1\n")
     assert (ran.status, ran.out) == (1, "")
     assert "error[PTC001 yaml-syntax]" in ran.err
 
 
 def test_the_configuration_of_the_folder_applies(stream: Any, tmp_path: Path) -> None:
-    (tmp_path / "ptcompile.toml").write_text('severity = {unsuspended-in-queue = "error"}\n', encoding="utf-8")
+    (tmp_path / "ptcompile.toml").write_text(
+        'severity = {unsuspended-in-queue = "error"}\n', encoding="utf-8"
+    )
     status, output, err = stream(QUEUED)
     assert (status, output) == (1, [])
     assert "error[PTC834 unsuspended-in-queue]" in err
@@ -311,10 +369,18 @@ def test_the_configuration_of_the_folder_applies(stream: Any, tmp_path: Path) ->
     assert stream(QUEUED) == (0, [QUEUED], "")
 
 
-def test_the_text_is_read_as_lint_reads_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_is_read_as_lint_reads_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """kubectl accepts a duplicate key, so the caller may go on; an item that is no object is not dropped silently."""
     text = yaml.safe_dump(CONFIG_MAP, sort_keys=False)
     repeated = krm(monkeypatch, capsys, text + "kind: ConfigMap\n", "--output-format", "concise")
     assert (repeated.status, "warning PTC003" in repeated.err) == (0, True), repeated
-    items = krm(monkeypatch, capsys, "apiVersion: v1\nkind: List\nitems: [5]\n", "--output-format", "concise")
+    items = krm(
+        monkeypatch,
+        capsys,
+        "apiVersion: v1\nkind: List\nitems: [5]\n",
+        "--output-format",
+        "concise",
+    )
     assert (items.status, items.out, "error PTC008" in items.err) == (1, "", True), items

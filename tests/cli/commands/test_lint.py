@@ -73,18 +73,24 @@ def golden(tmp_path: Path) -> Path:
     (tmp_path / "bytes.yaml").write_bytes(b"kind: \xff")
     (tmp_path / "empty.yaml").touch()
     (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n")
+    (tmp_path / "inner" / "space.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n"
+    )
     (tmp_path / "inner" / "meant.yaml").write_text(
         "# ptcompile: ignore-file[best-effort-gpus, PTC999]\n" + smallest("resources: {gpu: 8}")
     )
-    (tmp_path / "inner" / "secret.yaml").write_text(smallest("env: {API_TOKEN: hunter2hunter2, MASTER_ADDR: x}"))
+    (tmp_path / "inner" / "secret.yaml").write_text(
+        smallest("env: {API_TOKEN: hunter2hunter2, MASTER_ADDR: x}")
+    )
     return tmp_path
 
 
 def test_the_output_does_not_depend_on_processes(golden: Path) -> None:
     words = [sys.executable, "-c", ALL, str(golden), *FORMATS]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, capture_output=True, text=True, env=env, cwd=golden, timeout=120, check=False)
+    done = subprocess.run(
+        words, capture_output=True, text=True, env=env, cwd=golden, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     shown = {str(form): ran for form, ran in map(json.loads, done.stdout.splitlines())}
     assert len(shown) == len(FORMATS) + 2
@@ -95,11 +101,14 @@ def test_the_output_does_not_depend_on_processes(golden: Path) -> None:
     assert ", 1 ignored\n" in err
 
 
-def test_fixes_are_the_same_in_several_processes(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_fixes_are_the_same_in_several_processes(
+    golden: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     other = tmp_path_factory.mktemp("other") / "golden"
     shutil.copytree(golden, other)
     ran = [
-        process("lint", "--fix", "--unsafe-fixes", "--jobs", n, ".", cwd=at) for n, at in (("1", golden), ("3", other))
+        process("lint", "--fix", "--unsafe-fixes", "--jobs", n, ".", cwd=at)
+        for n, at in (("1", golden), ("3", other))
     ]
     assert ran[0] == ran[1]
     names = [path.relative_to(golden) for path in golden.rglob("*.yaml")]
@@ -143,7 +152,9 @@ def test_few_files_are_linted_without_a_cache(many: Path, asked: Counted, capsys
         ("--output-format", "json"),  # which shows no lines
     ],
 )
-def test_other_options_are_another_key(many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]) -> None:
+def test_other_options_are_another_key(
+    many: Path, asked: Counted, capsys: Capture, words: tuple[str, ...]
+) -> None:
     here(capsys, "lint", ".")
     for _ in range(2):
         told = here(capsys, "lint", *words, ".")
@@ -219,7 +230,11 @@ def test_another_version_is_another_key(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here(capsys, "lint", ".")
-    changes = [("__version__", "9.9"), ("_library_versions", lambda: ["pydantic-99.dist-info"]), ("FORMAT", 99)]
+    changes = [
+        ("__version__", "9.9"),
+        ("_library_versions", lambda: ["pydantic-99.dist-info"]),
+        ("FORMAT", 99),
+    ]
     for number, (name, value) in enumerate(changes):
         with monkeypatch.context() as patch:
             patch.setattr(cache, name, value)
@@ -274,13 +289,17 @@ def test_fixing_and_ignoring_cache_nothing(many: Path, asked: Counted, capsys: C
     assert not (many / "cache").exists()
 
 
-def test_a_spawned_process_lints_the_same(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spawned_process_lints_the_same(
+    many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A spawned process reads the configuration, the profile and the schemas again, and gets the related objects."""
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     monkeypatch.setattr(trust, "_untrusted", [False])
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
     (many / "space.yaml").write_text(STRICT)
-    (many / "thing.yaml").write_text("apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a, nam: b}\n")
+    (many / "thing.yaml").write_text(
+        "apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a, nam: b}\n"
+    )
     (many / "rule.toml").write_text(f'per-file-ignores = {{"00.yaml" = ["PTC021"]}}\n{RULE}')
     named = ("--cluster", "profile/cluster.yaml", "--schemas", "crds", "--config", "rule.toml")
     options = (*named, "--untrusted")
@@ -295,7 +314,10 @@ def test_a_spawned_process_lints_the_same(many: Path, capsys: Capture, monkeypat
 def test_two_runs_at_once(whole: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-m", "ptcompile", "lint", "."]
-    both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) for _ in range(2)]
+    both = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        for _ in range(2)
+    ]
     said = {(*one.communicate(timeout=60), one.returncode) for one in both}
     assert len(said) == 1
     ((out, err, status),) = said
@@ -371,13 +393,17 @@ def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capt
         ('per-file-ignores = {"charts/*" = ["PTC302"]}', (), ["PTC302"]),
     ],
 )
-def test_configuration(text: str, words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture) -> None:
+def test_configuration(
+    text: str, words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture
+) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
     (pod.parent / "other.toml").touch()
     assert codes(capsys, pod, *words) == found
 
 
-def test_the_nearest_file_is_used(pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_file_is_used(
+    pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (pod.parent / ".git").mkdir()
     inner = pod.parent / "inner"
     inner.mkdir()
@@ -402,7 +428,9 @@ def test_the_nearest_file_is_used(pod: Path, capsys: Capture, monkeypatch: pytes
         ('kubernetes-version = "latest"', "latest"),
     ],
 )
-def test_a_wrong_configuration_is_reported(text: str, told: str, pod: Path, capsys: Capture) -> None:
+def test_a_wrong_configuration_is_reported(
+    text: str, told: str, pod: Path, capsys: Capture
+) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
     ran = here(capsys, "lint", pod)
     assert (ran.status, ran.out) == (2, "")
@@ -429,7 +457,9 @@ def test_all_mistakes_of_a_configuration_are_reported_together(pod: Path, capsys
         (REFUSED, ("--output-format", "sarif"), 1),
     ],
 )
-def test_exit_status(text: str, words: tuple[str, ...], status: int, pod: Path, capsys: Capture) -> None:
+def test_exit_status(
+    text: str, words: tuple[str, ...], status: int, pod: Path, capsys: Capture
+) -> None:
     """A warning of stage style fails no run, unless the configuration gives it a severity."""
     (pod.parent / "severe.toml").write_text('severity = {PTC821 = "error"}\n')
     pod.write_text(text)
@@ -439,7 +469,9 @@ def test_exit_status(text: str, words: tuple[str, ...], status: int, pod: Path, 
 def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", pod, "--output-file", "out.json", "--output-format", "json")
     assert ran.out == ""
-    assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == ["PTC302"]
+    assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == [
+        "PTC302"
+    ]
     assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm [fixable]\n"
 
 
@@ -460,17 +492,26 @@ def test_add_ignore(pod: Path, capsys: Capture) -> None:
     assert (ran.status, ran.out) == (0, "")
     after = pod.read_bytes()
     assert codes(capsys, pod) == []
-    assert after.replace(b"  # ptcompile: ignore[PTC501]", b"").replace(b"  # ptcompile: ignore[PTC302]", b"") == before
+    assert (
+        after.replace(b"  # ptcompile: ignore[PTC501]", b"").replace(
+            b"  # ptcompile: ignore[PTC302]", b""
+        )
+        == before
+    )
 
 
 def test_add_ignore_goes_above_a_multi_line_value(pod: Path, capsys: Capture) -> None:
-    pod.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a b: |\n    # text\n    more\n")
+    pod.write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a b: |\n    # text\n    more\n"
+    )
     assert here(capsys, "lint", pod, "--add-ignore").status == 0
     assert codes(capsys, pod) == []
 
 
 def test_add_ignore_counts_what_no_comment_can_ignore(pod: Path, capsys: Capture) -> None:
-    (pod.parent / "x.json").write_text('{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spce": {}}')
+    (pod.parent / "x.json").write_text(
+        '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spce": {}}'
+    )
     before = (pod.parent / "x.json").read_text()
     ran = here(capsys, "lint", "x.json", "--add-ignore")
     assert ran.status == 1
@@ -496,11 +537,17 @@ def test_the_summary_counts_what_a_configuration_ignores(
     ran = here(capsys, "lint", pod)
     assert (ran.status, "2 errors, 2 warnings" in before) == (0, True), before
     assert "0 errors, 0 warnings, 4 ignored\n" in ran.err
-    assert "ignored" not in here(capsys, "lint", pod, "--isolated", "--select", "PTC9").err, "it was not looked for"
+    assert "ignored" not in here(capsys, "lint", pod, "--isolated", "--select", "PTC9").err, (
+        "it was not looked for"
+    )
 
 
 def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
-    pod.write_text(POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]") + "---\n" + REFUSED)
+    pod.write_text(
+        POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]")
+        + "---\n"
+        + REFUSED
+    )
     ran = here(capsys, "lint", pod)
     assert ran.err == (
         "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored\n"
@@ -538,10 +585,14 @@ def test_options_that_fix(words: tuple[str, ...], wanted: bool | str) -> None:
             judge.wants_fixes(options)
 
 
-@pytest.mark.parametrize(("earlier", "results"), [(None, ["old", "old", "old"]), ({}, ["old", "new a/2", "old"])])
+@pytest.mark.parametrize(
+    ("earlier", "results"), [(None, ["old", "old", "old"]), ({}, ["old", "new a/2", "old"])]
+)
 def test_files_that_repeat_an_object_are_linted_again(earlier: Any, results: list[str]) -> None:
     inputs = [InputFile(name, b"", False) for name in ("a/1", "a/2", "b/3")]
     linter: Any = Namespace(earlier=earlier, everything=(), options=Namespace(jobs=1))
     job: Any = ((("batch/v1", "Job", "", "train"), ""),)
-    found = judge.with_repeated(inputs, ["old"] * 3, linter, lambda file: f"new {file.name}", lambda _: job)
+    found = judge.with_repeated(
+        inputs, ["old"] * 3, linter, lambda file: f"new {file.name}", lambda _: job
+    )
     assert found == results

@@ -41,7 +41,9 @@ def test_a_folder_is_imported_to_a_folder_with_kept_objects(tmp_path: Path) -> N
     assert yaml.safe_load((out / "kept" / "kept.yaml").read_text())["kind"] == "ConfigMap"
 
 
-def test_common_settings_go_into_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_common_settings_go_into_a_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     common = "serviceAccountName: trainer\nnodeSelector: {pool: a}\nresources: {gpu: 1}\n"
     for name, env in (("a", "{TEAM: x, A: '1'}"), ("b", "{TEAM: x, A: '1'}"), ("c", "{TEAM: x}")):
         (tmp_path / f"{name}.yaml").write_text(manifests(name, f"{common}env: {env}"))
@@ -60,11 +62,15 @@ def test_common_settings_go_into_a_profile(tmp_path: Path, capsys: pytest.Captur
     for name in "abc":
         spec = (out / f"{name}.yaml").read_text()
         assert "trainer" not in spec
-        difference = ptcompile.diff((tmp_path / f"{name}.yaml").read_text(), spec, to_cluster=profile.read_text())
+        difference = ptcompile.diff(
+            (tmp_path / f"{name}.yaml").read_text(), spec, to_cluster=profile.read_text()
+        )
         assert not difference.differs, difference.text()
 
 
-def test_an_envsubst_template_gets_its_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_envsubst_template_gets_its_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = manifests("a", "nodes: 3").replace("replicas: 2", "replicas: $WORKERS")
     (tmp_path / "job.yaml").write_text(text)
     assert main(["import", str(tmp_path / "job.yaml")]) == 1
@@ -93,7 +99,9 @@ def test_json_has_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (told["profile"], told["kept"], told["diagnostics"]) == (None, [], [])
 
 
-def test_convert_writes_manifests_of_the_other_operator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_writes_manifests_of_the_other_operator(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "job.yaml").write_text(manifests("a", "nodes: 2"))
     assert main(["convert", str(tmp_path / "job.yaml"), "--target", "jobset"]) == 0
     out, err = capsys.readouterr()
@@ -103,7 +111,9 @@ def test_convert_writes_manifests_of_the_other_operator(tmp_path: Path, capsys: 
     assert capsys.readouterr().out == ""
 
 
-def gpu_manifests(folder: Path, *names: str, tolerations: Sequence[dict[str, str]] = ()) -> list[str]:
+def gpu_manifests(
+    folder: Path, *names: str, tolerations: Sequence[dict[str, str]] = ()
+) -> list[str]:
     """Write jobs with GPUs and these tolerations, but without the one that the built-in profile adds."""
     for name in names:
         (document,) = yaml.safe_load_all(manifests(name, "resources: {gpu: 1}"))
@@ -114,7 +124,9 @@ def gpu_manifests(folder: Path, *names: str, tolerations: Sequence[dict[str, str
     return [str(folder / f"{name}.yaml") for name in names]
 
 
-def test_several_specs_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_specs_on_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in "ab":
         (tmp_path / f"{name}.yaml").write_text(manifests(name))
     words = ["import", str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml")]
@@ -129,7 +141,9 @@ def test_several_specs_on_standard_output(tmp_path: Path, capsys: pytest.Capture
     assert out.count('{\n  "specs": [') == 2
 
 
-def test_other_objects_go_to_a_file_next_to_the_spec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_objects_go_to_a_file_next_to_the_spec(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     (tmp_path / "a.yaml").write_text(manifests("a") + config)
     out = tmp_path / "specs"
@@ -141,14 +155,21 @@ def test_other_objects_go_to_a_file_next_to_the_spec(tmp_path: Path, capsys: pyt
     assert main(["import", str(tmp_path / "a.yaml")]) == 0
     assert "1 objects are kept unchanged, and written if -o says where" in capsys.readouterr().err
     assert main(["import", str(tmp_path / "a.yaml"), "-o", str(out), "--format", "json"]) == 0
-    assert sorted(path.name for path in out.rglob("*.*")) == ["a.json", "kept.yaml", "x.kept.yaml", "x.yaml"]
+    assert sorted(path.name for path in out.rglob("*.*")) == [
+        "a.json",
+        "kept.yaml",
+        "x.kept.yaml",
+        "x.yaml",
+    ]
 
 
 def test_two_specs_of_one_name_are_not_overwritten(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.yaml").write_text(manifests("a"))
-    with pytest.raises(UsageError, match=r"two specs would be written to .*a\.yaml: rename one of the files"):
+    with pytest.raises(
+        UsageError, match=r"two specs would be written to .*a\.yaml: rename one of the files"
+    ):
         main(["import", str(tmp_path / "x"), str(tmp_path / "y"), "-o", f"{tmp_path / 'specs'}/"])
     assert not (tmp_path / "specs").exists()
 
@@ -160,7 +181,9 @@ def test_a_spec_with_a_profile_needs_no_pod_template(tmp_path: Path) -> None:
     assert not ptcompile.diff(Path(path).read_text(), spec.read_text()).differs
     assert "podTemplate" in spec.read_text()
     assert main(["import", path, "-o", str(spec), "--profile", str(profile)]) == 0
-    assert not ptcompile.diff(Path(path).read_text(), spec.read_text(), to_cluster=profile.read_text()).differs
+    assert not ptcompile.diff(
+        Path(path).read_text(), spec.read_text(), to_cluster=profile.read_text()
+    ).differs
     assert "podTemplate" not in spec.read_text()
 
 
@@ -175,7 +198,9 @@ def test_a_job_without_the_tolerations_of_the_profile_needs_one(
     assert main(["import", *paths, "--profile", str(profile), "-o", f"{tmp_path / 'specs'}/"]) == 0
     assert note not in capsys.readouterr().err
     spec = (tmp_path / "specs" / "a.yaml").read_text()
-    assert not ptcompile.diff(Path(paths[0]).read_text(), spec, to_cluster=profile.read_text()).differs
+    assert not ptcompile.diff(
+        Path(paths[0]).read_text(), spec, to_cluster=profile.read_text()
+    ).differs
     assert main(["import", *paths, "--cluster", str(profile)]) == 0
     assert note not in capsys.readouterr().err
     with pytest.raises(UsageError, match="give only one of them"):
@@ -195,9 +220,13 @@ def test_a_profile_without_anything_in_common_is_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["import", "convert"])
-def test_a_wrong_profile_ends_a_command(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_profile_ends_a_command(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.yaml").write_text(manifests("a"))
-    (tmp_path / "cluster.yaml").write_text("kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {defaults: 1}\n")
+    (tmp_path / "cluster.yaml").write_text(
+        "kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {defaults: 1}\n"
+    )
     words = [command, str(tmp_path / "a.yaml"), "--cluster", str(tmp_path / "cluster.yaml")]
     assert main([*words, *(("--target", "jobset") if command == "convert" else ())]) == 1
     out, err = capsys.readouterr()
@@ -227,7 +256,9 @@ def test_a_wrong_variable_is_an_error(option: str, tmp_path: Path) -> None:
         main(["import", str(tmp_path), "--set", option])
 
 
-def test_convert_writes_a_file_or_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_writes_a_file_or_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "job.yaml").write_text(manifests("a", "nodes: 2"))
     (tmp_path / "bad.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
     out = tmp_path / "out.yaml"
@@ -259,15 +290,28 @@ spec:
 QUEUED = PYTORCHJOB.replace("{name: p}", "{name: q, labels: {kueue.x-k8s.io/queue-name: research}}")
 
 
-def test_a_folder_is_converted_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_is_converted_with_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source, moved, report = tmp_path / "jobs", tmp_path / "moved", tmp_path / "report.md"
     (source / "below").mkdir(parents=True)
     (source / "below" / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
     (source / "queued.yaml").write_text(QUEUED, encoding="utf-8")
     (source / "policy.yaml").write_text(NETWORK_POLICY, encoding="utf-8")
-    command = ["convert", str(source), "--target", "volcano", "-o", f"{moved}/", "--report", str(report)]
+    command = [
+        "convert",
+        str(source),
+        "--target",
+        "volcano",
+        "-o",
+        f"{moved}/",
+        "--report",
+        str(report),
+    ]
     assert main(command) == 1, "a job stayed"
-    assert [path.relative_to(moved).as_posix() for path in moved.rglob("*.yaml")] == ["below/job.yaml"]
+    assert [path.relative_to(moved).as_posix() for path in moved.rglob("*.yaml")] == [
+        "below/job.yaml"
+    ]
     text = report.read_text(encoding="utf-8")
     assert "1 of 2 jobs moved" in text
     assert "| PyTorchJob/p | moved |" in text
@@ -281,28 +325,59 @@ def test_a_folder_is_converted_with_a_report(tmp_path: Path, capsys: pytest.Capt
 def test_one_output_file_is_not_written_if_a_job_stays(tmp_path: Path) -> None:
     (tmp_path / "q.yaml").write_text(QUEUED, encoding="utf-8")
     output, report = tmp_path / "out.yaml", tmp_path / "report.md"
-    command = ["convert", str(tmp_path / "q.yaml"), "--target", "volcano", "-o", str(output), "--report", str(report)]
+    command = [
+        "convert",
+        str(tmp_path / "q.yaml"),
+        "--target",
+        "volcano",
+        "-o",
+        str(output),
+        "--report",
+        str(report),
+    ]
     assert main(command) == 1
     assert not output.exists()
     assert "0 of 1 jobs moved" in report.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("output", "written"), [("v", "v/job.yaml"), ("v/", "v/job.yaml"), ("v.yaml", None)])
-def test_a_folder_of_inputs_makes_a_folder(output: str, written: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("output", "written"), [("v", "v/job.yaml"), ("v/", "v/job.yaml"), ("v.yaml", None)]
+)
+def test_a_folder_of_inputs_makes_a_folder(
+    output: str, written: str | None, tmp_path: Path
+) -> None:
     """A file for all of them is written only if all moved."""
     (tmp_path / "jobs").mkdir()
     (tmp_path / "jobs" / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
     (tmp_path / "jobs" / "q.yaml").write_text(QUEUED, encoding="utf-8")
-    command = ["convert", str(tmp_path / "jobs"), "--target", "volcano", "-o", str(tmp_path) + "/" + output]
+    command = [
+        "convert",
+        str(tmp_path / "jobs"),
+        "--target",
+        "volcano",
+        "-o",
+        str(tmp_path) + "/" + output,
+    ]
     assert main(command) == 1
-    found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.yaml") if path.parent.name != "jobs"]
+    found = [
+        path.relative_to(tmp_path).as_posix()
+        for path in tmp_path.rglob("*.yaml")
+        if path.parent.name != "jobs"
+    ]
     assert found == ([] if written is None else [written])
 
 
 def test_only_jobs_of_a_kind_and_a_label(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
     (tmp_path / "q.yaml").write_text(QUEUED, encoding="utf-8")
-    command = ["convert", str(tmp_path / "job.yaml"), str(tmp_path / "q.yaml"), "--target", "volcano", "-o"]
+    command = [
+        "convert",
+        str(tmp_path / "job.yaml"),
+        str(tmp_path / "q.yaml"),
+        "--target",
+        "volcano",
+        "-o",
+    ]
     assert main([*command, str(tmp_path / "a"), "--select", "kueue.x-k8s.io/queue-name=none"]) == 0
     assert not (tmp_path / "a").exists()
     assert main([*command, str(tmp_path / "b"), "--kind", "PyTorchJob", "--kind", "Job"]) == 1
@@ -318,7 +393,9 @@ def folder(tmp_path: Path) -> Path:
     jobs.mkdir()
     for number in range(6):
         target = ("pytorchjob", "volcano", "jobset")[number % 3]
-        (jobs / f"{number}.yaml").write_text(manifests(f"job-{number}", f"nodes: {number + 1}", target))
+        (jobs / f"{number}.yaml").write_text(
+            manifests(f"job-{number}", f"nodes: {number + 1}", target)
+        )
     (jobs / "bad.yaml").write_text(manifests("bad").replace("replicas: 1", "replicas: many"))
     (jobs / "map.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
     (tmp_path / "cluster.yaml").write_text(
@@ -332,13 +409,26 @@ WAYS = [
     ("import", "jobs", "--format", "json", "--output-format", "json", "--exact", "--set", "A=b"),
     ("import", "jobs", "--cluster", "cluster.yaml"),
     ("convert", "jobs", "--target", "trainjob"),
-    ("convert", "jobs", "--target", "job", "--lossy", "--output-format", "json", "--cluster", "cluster.yaml"),
+    (
+        "convert",
+        "jobs",
+        "--target",
+        "job",
+        "--lossy",
+        "--output-format",
+        "json",
+        "--cluster",
+        "cluster.yaml",
+    ),
 ]
 
 
 @pytest.mark.parametrize("words", WAYS)
 def test_the_same_bytes_in_several_processes(
-    folder: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    words: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(folder.parent)
     alone = here(capsys, *words, "--jobs", "1")
@@ -349,7 +439,10 @@ def test_the_same_bytes_in_several_processes(
 
 @pytest.mark.parametrize("words", WAYS)
 def test_a_spawned_process_migrates_the_same(
-    folder: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    words: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(processes, "_can_fork", lambda: False)
     monkeypatch.chdir(folder.parent)
@@ -359,31 +452,51 @@ def test_a_spawned_process_migrates_the_same(
 
 @pytest.mark.parametrize(
     "words",
-    [("import", "jobs", "--profile", "profile.yaml"), ("convert", "jobs", "--target", "trainjob", "--report", "R.md")],
+    [
+        ("import", "jobs", "--profile", "profile.yaml"),
+        ("convert", "jobs", "--target", "trainjob", "--report", "R.md"),
+    ],
 )
 def test_the_same_files_are_written(folder: Path, words: tuple[str, ...]) -> None:
     written: list[dict[str, bytes]] = []
     for jobs in "13":
         out = folder.parent / jobs
-        process(*words[:-1], f"{out}/{words[-1]}", "-o", f"{out}/", "--jobs", jobs, cwd=folder.parent)
-        written.append({str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()})
+        process(
+            *words[:-1], f"{out}/{words[-1]}", "-o", f"{out}/", "--jobs", jobs, cwd=folder.parent
+        )
+        written.append(
+            {
+                str(path.relative_to(out)): path.read_bytes()
+                for path in out.rglob("*")
+                if path.is_file()
+            }
+        )
     assert written[0] == written[1]
     assert len(written[0]) > 6
 
 
-@pytest.mark.parametrize(("command", "files", "used"), [("import", 59, 1), ("import", 60, 2), ("convert", 60, 2)])
+@pytest.mark.parametrize(
+    ("command", "files", "used"), [("import", 59, 1), ("import", 60, 2), ("convert", 60, 2)]
+)
 def test_one_process_for_each_core_and_thirty_files(
     command: str, files: int, used: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: list[int] = []
 
-    def map_here(work: Callable[[str], object], items: Sequence[str], jobs: int) -> Iterator[object]:
+    def map_here(
+        work: Callable[[str], object], items: Sequence[str], jobs: int
+    ) -> Iterator[object]:
         counts.append(jobs)
         yield from map(work, items)
 
     monkeypatch.setattr(processes, "core_count", lambda: 8)
     monkeypatch.setattr(processes, "map_in_processes", map_here)
     for number in range(files):
-        (tmp_path / f"{number}.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
-    main([command, str(tmp_path), *(["--target", "job"] if command == "convert" else [])], own_process=True)
+        (tmp_path / f"{number}.yaml").write_text(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+        )
+    main(
+        [command, str(tmp_path), *(["--target", "job"] if command == "convert" else [])],
+        own_process=True,
+    )
     assert counts == [used]

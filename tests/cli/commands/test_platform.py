@@ -15,7 +15,9 @@ Capture = pytest.CaptureFixture[str]
 
 def profile(folder: Path, body: str = "priorities: {low: -5}") -> Path:
     path = folder / "cluster.yaml"
-    path.write_text(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  {body}\n", encoding="utf-8")
+    path.write_text(
+        f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  {body}\n", encoding="utf-8"
+    )
     return path
 
 
@@ -42,7 +44,9 @@ def test_values_and_list_exclude_each_other(tmp_path: Path, capsys: Capture) -> 
 
 
 def test_without_an_operator_there_are_no_values(tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "platform", profile(tmp_path), spec(tmp_path, body="target: pod"), "--values")
+    ran = here(
+        capsys, "platform", profile(tmp_path), spec(tmp_path, body="target: pod"), "--values"
+    )
     assert (ran.status, ran.out) == (0, "")
     assert "no Helm values" in ran.err
 
@@ -66,7 +70,13 @@ def test_requirements_of_several_jobs_are_listed_once(tmp_path: Path, capsys: Ca
         spec(tmp_path / "jobs", f"{name}.yaml", "nodes: 2\ntarget: jobset", name)
     (tmp_path / "jobs" / "other.yaml").write_text("kind: ConfigMap\n", encoding="utf-8")
     ran = here(capsys, "requires", tmp_path / "jobs")
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["kubernetes", "operator", "crd", "pods", "pods"]
+    assert [line.split()[0] for line in ran.out.splitlines()] == [
+        "kubernetes",
+        "operator",
+        "crd",
+        "pods",
+        "pods",
+    ]
     assert "skipped" in ran.err
 
 
@@ -100,7 +110,9 @@ def test_a_bad_profile_is_a_finding_at_its_line(tmp_path: Path, capsys: Capture)
         (("platform", "PROFILE", "PROFILE"), 1, "--cluster"),
     ],
 )
-def test_wrong_usage(words: tuple[str, ...], status: int, told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(
+    words: tuple[str, ...], status: int, told: str, tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "empty").mkdir()
     places = {"SPEC": spec(tmp_path), "PROFILE": profile(tmp_path), "EMPTY": tmp_path / "empty"}
     ran = here(capsys, *(places.get(word, word) for word in words))
@@ -121,7 +133,9 @@ def test_help_explains_the_output(command: str, capsys: Capture) -> None:
     assert "operators" in ran.out or "operator," in ran.out
 
 
-def test_a_kubernetes_too_old_for_the_operator_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
+def test_a_kubernetes_too_old_for_the_operator_is_a_warning(
+    tmp_path: Path, capsys: Capture
+) -> None:
     """The operator is that of the jobs, or the PyTorch operator if there is no job."""
     job = spec(tmp_path, body="target: trainjob\nnodes: 2")
     where = profile(tmp_path, "versions: {kubernetes: '1.28'}")
@@ -132,7 +146,10 @@ def test_a_kubernetes_too_old_for_the_operator_is_a_warning(tmp_path: Path, caps
         assert f"{where}:4:" in ran.err
         assert warning in ran.err
     assert "requires" not in here(capsys, "platform", where).err
-    assert "training-operator" in here(capsys, "platform", profile(tmp_path, "versions: {kubernetes: '1.16'}")).err
+    assert (
+        "training-operator"
+        in here(capsys, "platform", profile(tmp_path, "versions: {kubernetes: '1.16'}")).err
+    )
     assert "requires Kubernetes" not in here(capsys, "requires", job).err
 
 
@@ -172,7 +189,9 @@ def test_a_dump_becomes_a_profile_that_compile_accepts(tmp_path: Path, capsys: C
     assert "kueue.x-k8s.io/queue-name: gold" in compiled.out
 
 
-@pytest.mark.parametrize("words", [(), ("cluster.yaml", "--from-dump", "dump.yaml"), ("--from-dump", "gone.yaml")])
+@pytest.mark.parametrize(
+    "words", [(), ("cluster.yaml", "--from-dump", "dump.yaml"), ("--from-dump", "gone.yaml")]
+)
 def test_what_platform_cannot_read_is_a_mistake_of_usage(
     words: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,9 @@ def able(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("able")
-def test_a_job_that_trains_is_0(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_that_trains_is_0(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["rehearse", spec, "--python", fake_python(tmp_path), "--limit", "60s"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("Job/train, target job, PyTorch 2.13.0+fake\n  faults       none\n")
@@ -69,7 +71,21 @@ def test_a_custom_script_is_judged_by_its_exit_status(
 ) -> None:
     script = tmp_path / "mine.py"
     script.write_text("print('never run by the fake')")
-    assert main(["rehearse", spec, "--python", fake_python(tmp_path), "--script", str(script), "--limit", "60s"]) == 0
+    assert (
+        main(
+            [
+                "rehearse",
+                spec,
+                "--python",
+                fake_python(tmp_path),
+                "--script",
+                str(script),
+                "--limit",
+                "60s",
+            ]
+        )
+        == 0
+    )
     assert "a script that checks" not in capsys.readouterr().out
 
 
@@ -80,10 +96,20 @@ def test_the_manifest_s_command_gets_the_simulated_environment(
     body = "image: i\nnodes: 2\nenv: {SAID: hello}\ncommand: [sh, -c, 'echo ValueError: $SAID $MASTER_ADDR $RANK']"
     path = tmp_path / "own.yaml"
     path.write_text(text(body), encoding="utf-8")
-    words = ["--own-command", "--python", fake_python(tmp_path), "--target", "job", "--format", "json"]
+    words = [
+        "--own-command",
+        "--python",
+        fake_python(tmp_path),
+        "--target",
+        "job",
+        "--format",
+        "json",
+    ]
     assert main(["rehearse", str(path), *words, "--limit", "60s"]) == 0
     pods = json.loads(capsys.readouterr().out)["pods"]
-    assert [pod["error"] for pod in pods] == [f"ValueError: hello train-0.train {rank}" for rank in (0, 1)]
+    assert [pod["error"] for pod in pods] == [
+        f"ValueError: hello train-0.train {rank}" for rank in (0, 1)
+    ]
 
 
 @pytest.mark.usefixtures("able")
@@ -91,8 +117,18 @@ def test_faults_of_a_command_that_never_trains_count_from_the_end_of_the_wait(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text(text("image: i\nnodes: 2\ncommand: [sh, -c, 'exec sleep $((RANK * 60))']"), encoding="utf-8")
-    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.3s", "--target", "job"]
+    path.write_text(
+        text("image: i\nnodes: 2\ncommand: [sh, -c, 'exec sleep $((RANK * 60))']"), encoding="utf-8"
+    )
+    words = [
+        "--own-command",
+        "--python",
+        fake_python(tmp_path),
+        "--kill",
+        "1@0.3s",
+        "--target",
+        "job",
+    ]
     main(["rehearse", str(path), *words, "--limit", "6s"])
     out = capsys.readouterr().out
     assert "lost" in out
@@ -107,8 +143,18 @@ def test_faults_count_from_when_the_processes_of_a_command_are_connected(
     script = tmp_path / "group.py"
     script.write_text(_GROUP, encoding="utf-8")
     path = tmp_path / "own.yaml"
-    path.write_text(text(f"image: i\nnodes: 2\ncommand: [{sys.executable}, {script}]"), encoding="utf-8")
-    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.5s", "--target", "job"]
+    path.write_text(
+        text(f"image: i\nnodes: 2\ncommand: [{sys.executable}, {script}]"), encoding="utf-8"
+    )
+    words = [
+        "--own-command",
+        "--python",
+        fake_python(tmp_path),
+        "--kill",
+        "1@0.5s",
+        "--target",
+        "job",
+    ]
     main(["rehearse", str(path), *words, "--limit", "60s", "--format", "json"])
     found = json.loads(capsys.readouterr().out)
     jsonschema.validate(found, SCHEMA)
@@ -142,13 +188,24 @@ def test_a_script_may_say_itself_that_it_trains_and_its_logs_and_files_are_kept(
     script = tmp_path / "train.py"
     python = fake_python(tmp_path)
     Path(python).write_text(
-        Path(python).read_text().replace("deadline =", "open(os.environ['PTCOMPILE_TRAINING_FILE'], 'w')\ndeadline =")
+        Path(python)
+        .read_text()
+        .replace("deadline =", "open(os.environ['PTCOMPILE_TRAINING_FILE'], 'w')\ndeadline =")
     )
     script.write_text("# PTCOMPILE_TRAINING_FILE", encoding="utf-8")
     (tmp_path / "helper.py").touch()
     path = tmp_path / "spec.yaml"
     path.write_text(smallest(RANGE), encoding="utf-8")
-    words = ["--script", str(script), "--python", python, "--kill", "1@0.2s,back=0.2s", "--limit", "60s"]
+    words = [
+        "--script",
+        str(script),
+        "--python",
+        python,
+        "--kill",
+        "1@0.2s,back=0.2s",
+        "--limit",
+        "60s",
+    ]
     main(["rehearse", str(path), *words, "--keep-logs", str(tmp_path / "logs")])
     out = capsys.readouterr().out
     assert "the script of each pod had created its PTCOMPILE_TRAINING_FILE" in out
@@ -188,7 +245,9 @@ def test_wrong_usage_is_2(
     assert message in ran.err
 
 
-def test_a_spec_that_does_not_compile_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_spec_that_does_not_compile_is_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text(smallest("nodes: many"), encoding="utf-8")
     assert main(["rehearse", str(path), "--python", fake_python(tmp_path)]) == 1
@@ -212,28 +271,42 @@ def _until(there: Callable[[], bool]) -> None:
 
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing_behind(number: signal.Signals, spec: str, tmp_path: Path) -> None:
+def test_an_interrupted_run_leaves_nothing_behind(
+    number: signal.Signals, spec: str, tmp_path: Path
+) -> None:
     python = fake_python(tmp_path)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     Path(python).write_text(
-        Path(python).read_text().replace('not os.path.exists(os.path.join(here, "finish"))', "True"), encoding="utf-8"
+        Path(python)
+        .read_text()
+        .replace('not os.path.exists(os.path.join(here, "finish"))', "True"),
+        encoding="utf-8",
     )
     words = [sys.executable, "-m", "ptcompile", "rehearse", spec, "--python", python]
     env = {**os.environ, "TMPDIR": str(scratch)}
-    with subprocess.Popen(words, env=env, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True) as process:
+    with subprocess.Popen(
+        words, env=env, cwd=ROOT, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
         _until(lambda: any(scratch.glob("*/pod2/address")))
         process.send_signal(number)
         assert process.wait(20) == 128 + number
         assert process.stderr is not None
-        assert b"interrupted: all pods are ended and their folders are removed" in process.stderr.read()
+        assert (
+            b"interrupted: all pods are ended and their folders are removed"
+            in process.stderr.read()
+        )
     assert list(scratch.iterdir()) == []
     assert tempfile.gettempdir() != str(scratch)
-    left = subprocess.run(["pgrep", "-f", python], capture_output=True, text=True, check=False).stdout
+    left = subprocess.run(
+        ["pgrep", "-f", python], capture_output=True, text=True, check=False
+    ).stdout
     assert left == ""
 
 
-def test_what_is_missing_is_told_in_lines(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_told_in_lines(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The script's modules and torch are looked for before any pod starts."""
     script = tmp_path / "train.py"
     script.write_text("import nowhere\n", encoding="utf-8")

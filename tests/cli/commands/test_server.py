@@ -15,7 +15,9 @@ from tests.cli.running import ROOT
 pytest.importorskip("pygls")
 
 
-@pytest.mark.parametrize("length", ["abc", "-5", "1e3", "99999999999999", "9" * 5000, "67108865", ""])
+@pytest.mark.parametrize(
+    "length", ["abc", "-5", "1e3", "99999999999999", "9" * 5000, "67108865", ""]
+)
 @pytest.mark.parametrize("name", ["Content-Length", "content-length "])
 def test_a_length_that_no_message_has_is_refused(name: str, length: str) -> None:
     """pygls waits for more or allocates the whole length."""
@@ -49,7 +51,9 @@ def test_a_length_that_a_message_may_have_is_read(length: str) -> None:
 
 
 def test_a_message_has_one_length() -> None:
-    stream = _ClientInput(io.BytesIO(b"Content-Length: 2\r\n\r\n" * 2 + b"Content-Length: 2\r\nContent-Length: 9\r\n"))
+    stream = _ClientInput(
+        io.BytesIO(b"Content-Length: 2\r\n\r\n" * 2 + b"Content-Length: 2\r\nContent-Length: 9\r\n")
+    )
     for _ in range(5):
         stream.readline()
     with pytest.raises(UsageError, match="Content-Length twice"):

@@ -45,7 +45,10 @@ def test_overview(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
 def test_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert simulate(job, "--format", "json") == 0
     data = json.loads(capfdbinary.readouterr().out)
-    assert (data["podsTotal"], [p["name"] for p in data["pods"]][:2]) == (4, ["llama-master-0", "llama-worker-0"])
+    assert (data["podsTotal"], [p["name"] for p in data["pods"]][:2]) == (
+        4,
+        ["llama-master-0", "llama-worker-0"],
+    )
 
 
 def test_one_pod(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -63,13 +66,19 @@ def test_env_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert b"\nRANK=3\n" in capfdbinary.readouterr().out
 
 
-@pytest.mark.parametrize(("form", "start"), [("mermaid", b"flowchart LR\n"), ("svg", b"<svg xmlns=")])
-def test_graph(form: str, start: bytes, job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+@pytest.mark.parametrize(
+    ("form", "start"), [("mermaid", b"flowchart LR\n"), ("svg", b"<svg xmlns=")]
+)
+def test_graph(
+    form: str, start: bytes, job: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(job, "--graph", form) == 0
     assert capfdbinary.readouterr().out.startswith(start)
 
 
-def test_a_spec_for_every_target_or_one(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_spec_for_every_target_or_one(
+    spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(spec, "--target", "all") == 0
     assert capfdbinary.readouterr().out.count(b", target ") == len(TARGETS) - 1  # a Pod is one node
     for words in ((), ("--target", "volcano")):
@@ -77,14 +86,18 @@ def test_a_spec_for_every_target_or_one(spec: str, capfdbinary: pytest.CaptureFi
         assert capfdbinary.readouterr().out.count(b", target ") == 1
 
 
-def test_the_default_is_the_target_that_compile_chooses(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_default_is_the_target_that_compile_chooses(
+    spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(spec) == 0
     simulated = capfdbinary.readouterr().out.decode()
     kind = ptcompile.compile(Path(spec)).manifests[-1]["kind"]
     assert simulated.startswith(f"{kind}/")
 
 
-def test_what_if_there_were_more_nodes(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_what_if_there_were_more_nodes(
+    spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(spec, "--target", "job", "--set", "spec.nodes=7", "--name", "other") == 0
     out = capfdbinary.readouterr().out.decode()
     assert out.startswith("Job/other  ")
@@ -108,7 +121,9 @@ def test_a_mistake_in_an_option_is_shown_in_the_option(
     assert "--> --set:1:" in err
 
 
-def test_a_name_is_of_one_job(tmp_path: Path, spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_name_is_of_one_job(
+    tmp_path: Path, spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     two = tmp_path / "two.yaml"
     two.write_text(f"{SPEC}---\n{SPEC.replace('name: train', 'name: other')}", encoding="utf-8")
     assert simulate(str(two), "--name", "x") == 1
@@ -179,7 +194,10 @@ def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixt
     [
         ([], "no file given"),
         (["{job}", "--target", "nothing"], "no target 'nothing'"),
-        (["{job}", "--pod", "llama-worker-9"], "no pod 'llama-worker-9'; did you mean llama-worker-"),
+        (
+            ["{job}", "--pod", "llama-worker-9"],
+            "no pod 'llama-worker-9'; did you mean llama-worker-",
+        ),
         (["{job}", "--env-file", "x"], "no pod 'x'; the pods are llama-master-0, llama-worker-0"),
         (["{job}", "--graph", "svg", "--format", "json"], "--format json does not apply to"),
         (["{job}", "--with", "gone.yaml"], "gone.yaml: no such file"),

@@ -48,7 +48,9 @@ def live() -> Iterator[Live]:
 
 def get(live: Live, path: str, method: str = "GET", **headers: str) -> tuple[HTTPResponse, str]:
     connection = HTTPConnection(live.host, timeout=30)
-    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    connection.request(
+        method, path, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
@@ -78,7 +80,9 @@ def test_without_the_token_every_address_is_not_found(live: Live, path: str) -> 
     assert (answer.status, text) == (404, "no such page\n")
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]", ""]
+)
 def test_no_other_host_is_answered(live: Live, host: str) -> None:
     answer, text = get(live, f"/{live.token}/page", Host=host)
     assert (answer.status, text) == (403, "not this host\n")
@@ -127,7 +131,9 @@ def test_it_ends_while_a_request_waits() -> None:
     with Live() as found:
         found.show("x")
         answers: list[str] = []
-        waiting = threading.Thread(target=lambda: answers.append(get(found, f"/{found.token}/version?1")[1]))
+        waiting = threading.Thread(
+            target=lambda: answers.append(get(found, f"/{found.token}/version?1")[1])
+        )
         waiting.start()
         time.sleep(0.3)
     waiting.join(15)
@@ -162,7 +168,14 @@ def watching(
     """Yield a spec, the address of its page, and the process."""
     spec = folder / "spec.yaml"
     spec.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "ptcompile", "watch", str(spec), *(["--target", target] if target else [])]
+    command = [
+        sys.executable,
+        "-m",
+        "ptcompile",
+        "watch",
+        str(spec),
+        *(["--target", target] if target else []),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     assert process.stderr is not None
     address = process.stderr.readline().decode().split()[1]
@@ -241,19 +254,27 @@ def test_a_broken_spec_keeps_its_last_manifests(
     assert f"spec.yaml:{line}" in notices(page)[0]
     assert notices(page)[0].endswith(KEPT)
     assert code in page.id(f"spec-{line}").text
-    assert page.id(f"spec-{line}").find("code").text.strip() == broken.splitlines()[line - 1].strip()
+    assert (
+        page.id(f"spec-{line}").find("code").text.strip() == broken.splitlines()[line - 1].strip()
+    )
     page = live.write(SPEC.replace("nodes: 2", "nodes: 3"))
     assert notices(page) == []
     assert "completions: 3" in text_of(page, "job")
 
 
-def test_lines_of_a_broken_spec_are_masked(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
-    page = Watched(*watched[:2]).write(f"{SPEC}  env:\n    API_TOKEN: hunter2\n    DB_PASSWORD: 'hunter3\n")
+def test_lines_of_a_broken_spec_are_masked(
+    watched: tuple[Path, str, subprocess.Popen[bytes]],
+) -> None:
+    page = Watched(*watched[:2]).write(
+        f"{SPEC}  env:\n    API_TOKEN: hunter2\n    DB_PASSWORD: 'hunter3\n"
+    )
     assert text_of(page, "spec") == ["API_TOKEN: ***", "DB_PASSWORD: ***"]
     assert "hunter" not in page.text
 
 
-def test_a_missing_file_is_reported_and_followed_again(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+def test_a_missing_file_is_reported_and_followed_again(
+    watched: tuple[Path, str, subprocess.Popen[bytes]],
+) -> None:
     live = Watched(*watched[:2])
     good = read_html(fetch(f"{live.address}page"))
     page = live.after(live.spec.unlink)
@@ -287,9 +308,15 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
     top = f"{SHOWN}?.getElementById('jobset-lines')?.scrollTop"
     with watching(tmp_path, text, target=None) as (spec, address, _), browser() as tab:
         tab.call("Page.navigate", url=address)
-        until(lambda: tab.run(f"{SHOWN}?.readyState") == "complete" and tab.run(chosen) == "tab-job")
+        until(
+            lambda: tab.run(f"{SHOWN}?.readyState") == "complete" and tab.run(chosen) == "tab-job"
+        )
         until(lambda: tab.run(_with_element("tab-jobset", "element.click()")))
-        until(lambda: tab.run(_with_element("jobset-lines", "element.scrollTo({top: 300, behavior: 'instant'})")))
+        until(
+            lambda: tab.run(
+                _with_element("jobset-lines", "element.scrollTo({top: 300, behavior: 'instant'})")
+            )
+        )
         for nodes in ("noodes: 2", "nodes: 3"):
             spec.write_text(text.replace("nodes: 2", nodes), encoding="utf-8")
             until(partial(_contains, tab, nodes))
@@ -338,5 +365,7 @@ def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> N
 
 def test_sources_that_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for words in (["-"], [str(tmp_path / "none.yaml")], [str(tmp_path)]):
-        with pytest.raises(Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"):
+        with pytest.raises(
+            Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"
+        ):
             main(["watch", *words])

@@ -10,7 +10,11 @@ from tests import making
 
 H100 = {"machine": "p5.48xlarge", "count": 4}
 TAINTED = {**H100, "taints": [{"key": "dedicated", "value": "ml"}]}
-OWN = {"allocatable": {"cpu": "94", "memory": "1800Gi", "nvidia.com/gpu": 8}, "labels": {"pool": "gold"}, "count": 2}
+OWN = {
+    "allocatable": {"cpu": "94", "memory": "1800Gi", "nvidia.com/gpu": 8},
+    "labels": {"pool": "gold"},
+    "count": 2,
+}
 CPU = {"allocatable": {"cpu": "15", "memory": "60Gi"}, "count": 10}
 ASK = "resources: {cpu: 64, memory: 512Gi, gpu: 8}\n"
 
@@ -28,9 +32,15 @@ def told(body: str, pools: dict[str, Any], **profile: Any) -> list[tuple[str, st
         (ASK + "nodes: 4", {"h100": H100}),
         (ASK + "nodes: 2\nnodeSelector: {pool: gold}", {"own": OWN, "cpu": CPU}),
         (ASK + "tolerations: [{key: dedicated, operator: Exists}]", {"h100": TAINTED}),
-        (ASK + "nodes: 400", {"h100": {"machine": "p5.48xlarge"}}),  # an autoscaled pool has no limit
+        (
+            ASK + "nodes: 400",
+            {"h100": {"machine": "p5.48xlarge"}},
+        ),  # an autoscaled pool has no limit
         ("resources: {cpu: 4, memory: 8Gi}\nnodes: 30", {"cpu": CPU}),  # three pods per node
-        (ASK + "roles: {loader: {command: [serve], resources: {cpu: 12}}}", {"h100": H100, "cpu": CPU}),
+        (
+            ASK + "roles: {loader: {command: [serve], resources: {cpu: 12}}}",
+            {"h100": H100, "cpu": CPU},
+        ),
         ("accelerator: nvidia-h100\n" + ASK, {"h100": H100}),
         ("resources: {gpu: 8}", {"unknown": {"machine": "x1.metal"}}),
     ],
@@ -60,7 +70,9 @@ def test_jobs_that_fit_a_pool_have_no_finding(body: str, pools: dict[str, Any]) 
          "spec.roles.loader.resources.cpu: 0/1 node pools fit: 1 has 15 cpu, 99 are requested"),
     ],
 )  # fmt: skip
-def test_jobs_that_fit_no_pool_are_reported(body: str, pools: dict[str, Any], name: str, message: str) -> None:
+def test_jobs_that_fit_no_pool_are_reported(
+    body: str, pools: dict[str, Any], name: str, message: str
+) -> None:
     (found,) = told(body, pools)
     assert found[:2] == (name, "error")
     assert found[2].startswith(message)
@@ -93,12 +105,21 @@ def test_claimed_gpus_count() -> None:
 
 def test_a_cluster_with_other_pools_may_take_the_job() -> None:
     """A dump does not show pools that have no node now."""
-    assert [found[1] for found in told("resources: {gpu: 16}", {"h100": H100}, otherPools=True)] == ["warning"]
-    assert [found[1] for found in told(ASK + "nodes: 5", {"h100": H100}, otherPools=True)] == ["warning"]
+    assert [
+        found[1] for found in told("resources: {gpu: 16}", {"h100": H100}, otherPools=True)
+    ] == ["warning"]
+    assert [found[1] for found in told(ASK + "nodes: 5", {"h100": H100}, otherPools=True)] == [
+        "warning"
+    ]
 
 
 def test_nodes_among_the_profile_s_objects_count() -> None:
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8"}}}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n"},
+        "status": {"allocatable": {"cpu": "8"}},
+    }
     assert [found[:2] for found in told("resources: {cpu: 8}\nnodes: 2", {}, objects=[node])] == [
         ("larger-than-pools", "warning")
     ]

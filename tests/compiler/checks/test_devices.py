@@ -50,7 +50,10 @@ def test_processes_and_devices(body: str, name: str, path: tuple[Any, ...], mess
         ("accelerator: aws-trainium1\nresources: {gpu: 16}", 32),
         ("accelerator: aws-trainium2\nresources: {gpu: 16}\nelastic: {nprocPerNode: auto}", 64),
         ("accelerator: aws-trainium1\nresources: {devices: {aws.amazon.com/neuroncore: 2}}", 2),
-        ("resources: {devices: {nvidia.com/mig-1g.5gb: 1}}\nelastic: {nprocPerNode: gpu}", None),  # CUDA sees a slice
+        (
+            "resources: {devices: {nvidia.com/mig-1g.5gb: 1}}\nelastic: {nprocPerNode: gpu}",
+            None,
+        ),  # CUDA sees a slice
         ("resources: {devices: {nvidia.com/mig-1g.5gb: 2}}\nelastic: {nprocPerNode: 1}", None),
     ],
 )
@@ -145,7 +148,11 @@ def test_a_partial_fabric_is_a_warning_at_its_spec_field(body: str, path: str, t
 )
 def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], message: str) -> None:
     (problem,) = making.compiled(making.smallest(body), "job", making.profile(profile)).problems
-    assert (problem.name, problem.path, problem.help) == ("spec-invalid-value", ("spec", "fabric"), message)
+    assert (problem.name, problem.path, problem.help) == (
+        "spec-invalid-value",
+        ("spec", "fabric"),
+        message,
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,7 +162,11 @@ def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], messa
         ("resources: {cpu: 1, gpu: 1}\naccelerator: nvidia-h100", "cloud: eks", True),
         ("resources: {cpu: 1, gpu: 8}\naccelerator: nvidia-h100", "cloud: eks", False),
         ("resources: {cpu: 1, gpu: 8, devices: {vpc.amazonaws.com/efa: 1}}", "cloud: eks", False),
-        ("resources: {cpu: 1, gpu: 8}", "fabrics: {efa: {resources: {vpc.amazonaws.com/efa: 1}}}", False),
+        (
+            "resources: {cpu: 1, gpu: 8}",
+            "fabrics: {efa: {resources: {vpc.amazonaws.com/efa: 1}}}",
+            False,
+        ),
     ],
 )
 def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said: bool) -> None:
@@ -168,12 +179,18 @@ def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ("resources: {gpu: 8}\naccelerator: nvidia-h200", "16 vpc.amazonaws.com/efa per node, but p5e.48xlarge has 32"),
+        (
+            "resources: {gpu: 8}\naccelerator: nvidia-h200",
+            "16 vpc.amazonaws.com/efa per node, but p5e.48xlarge has 32",
+        ),
         (
             "resources: {gpu: 16}\naccelerator: aws-trainium1",
             "trn1n.32xlarge has 16",
         ),
-        ("resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: 32}}\naccelerator: nvidia-h200", None),
+        (
+            "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: 32}}\naccelerator: nvidia-h200",
+            None,
+        ),
         ("resources: {gpu: 8}\naccelerator: nvidia-b200", None),
     ],
 )
@@ -188,7 +205,9 @@ def test_machines_with_different_device_counts_are_a_warning(body: str, told: st
 @pytest.mark.parametrize(("cloud", "said"), [("aks", True), (None, False)])
 def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, said: bool) -> None:
     body = "fabric: infiniband\naccelerator: nvidia-h100\nresources: {gpu: 4}"
-    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    problems = making.compiled(
+        making.smallest(body), "job", making.profile({"cloud": cloud})
+    ).problems
     told = [one.name for one in problems if one.severity != "note"]
     assert told == (["partial-fabric"] if said else [])
 
@@ -206,11 +225,16 @@ GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, m
             GB200.replace("nvidia-gb200", "nvidia-h100") % (8, 2),
             "spec.fabric: NVLink of nvidia-h100 does not reach beyond the node",
         ),
-        ("fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}", "spec.fabric: an NVLink domain needs an accelerator"),
+        (
+            "fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}",
+            "spec.fabric: an NVLink domain needs an accelerator",
+        ),
     ],
 )
 def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str | None) -> None:
-    found = making.compiled(making.smallest(body), "jobset", making.profile({"cloud": "gke"})).problems
+    found = making.compiled(
+        making.smallest(body), "jobset", making.profile({"cloud": "gke"})
+    ).problems
     told = [one for one in found if one.name == "partial-fabric"]
     assert [one.severity for one in told] == ["warning"] * bool(message)
     assert message is None or told[0].message.startswith(message)

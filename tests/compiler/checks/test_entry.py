@@ -27,7 +27,9 @@ def fixed(body: str, *, unsafe: bool = False) -> Fields:
     result = ptcompile.fix(text(f"image: i\n{body}\n"), select=["PTC460"], unsafe=unsafe)
     assert result.text is not None
     assert ptcompile.compile(result.text).ok
-    return {key: value for key, value in yaml.safe_load(result.text)["spec"].items() if key != "image"}
+    return {
+        key: value for key, value in yaml.safe_load(result.text)["spec"].items() if key != "image"
+    }
 
 
 LINES: list[tuple[str, Fields]] = [
@@ -54,12 +56,20 @@ LINES: list[tuple[str, Fields]] = [
         "script: torchrun --nnodes=2:4 --max-restarts=3 --rdzv-backend=c10d --monitor-interval=0.5 train.py",
         {
             "script": "train.py",
-            "elastic": {"nnodes": "2:4", "maxRestarts": 3, "rdzvBackend": "c10d", "monitorInterval": 0.5},
+            "elastic": {
+                "nnodes": "2:4",
+                "maxRestarts": 3,
+                "rdzvBackend": "c10d",
+                "monitorInterval": 0.5,
+            },
         },
     ),
     ("script: torchrun --nnodes=2 train.py\nnodes: 2", {"script": "train.py", "nodes": 2}),
     ("script: accelerate launch train.py --lr 1", {"script": "train.py", "args": ["--lr", "1"]}),
-    ("script: train.py --a 1\nargs: [--b, x]", {"script": "train.py", "args": ["--a", "1", "--b", "x"]}),
+    (
+        "script: train.py --a 1\nargs: [--b, x]",
+        {"script": "train.py", "args": ["--a", "1", "--b", "x"]},
+    ),
     (
         "script: train.py --a 1\nmaster: {args: [m]}\nworker: {replicas: 1}",
         {
@@ -90,8 +100,13 @@ def test_a_command_line_is_an_error_with_a_safe_fix(body: str, fields: Fields) -
 
 def test_the_message_shows_the_line_and_the_help_shows_the_fields() -> None:
     diagnostic = finding("script: torchrun --nproc_per_node=8 train.py --lr 1e-4")
-    assert diagnostic.message.startswith('spec.script: torchrun would start one file named "torchrun --nproc_per_node')
-    assert diagnostic.help == 'write script: train.py, args: [--lr, "1e-4"] and elastic: {nprocPerNode: 8}'
+    assert diagnostic.message.startswith(
+        'spec.script: torchrun would start one file named "torchrun --nproc_per_node'
+    )
+    assert (
+        diagnostic.help
+        == 'write script: train.py, args: [--lr, "1e-4"] and elastic: {nprocPerNode: 8}'
+    )
 
 
 def test_the_message_shows_other_alphabets() -> None:
@@ -127,7 +142,10 @@ WITHOUT_FIX = [
     ("script: python -m torch.distributed.launch train.py", "LOCAL_RANK"),
     ("script: deepspeed --num_gpus=8 train.py", "instead of deepspeed, whose options do not apply"),
     ("script: torchrun --tee=3 train.py", "set PET_TEE in env"),
-    ("script: torchrun --rdzv-endpoint=h:1 train.py", "remove --rdzv-endpoint, which ptcompile writes"),
+    (
+        "script: torchrun --rdzv-endpoint=h:1 train.py",
+        "remove --rdzv-endpoint, which ptcompile writes",
+    ),
     ("script: torchrun --rdzv-conf=timeout=9 train.py", "elastic.rdzvConfigs"),
     ("script: torchrun --master-port=9 train.py", "masterPort: 9"),
     ("script: torchrun --epochs=3 train.py", "remove --epochs, which torchrun does not have"),
@@ -148,7 +166,9 @@ def test_a_command_line_beyond_the_fields_has_a_help_and_no_fix(body: str, help:
 
 
 def test_two_entry_points_are_not_fixed() -> None:
-    diagnostics = ptcompile.compile(text("image: i\nscript: train.py x\ncommand: [a]\n")).diagnostics
+    diagnostics = ptcompile.compile(
+        text("image: i\nscript: train.py x\ncommand: [a]\n")
+    ).diagnostics
     assert {(one.code, one.fix) for one in diagnostics if one.severity == "error"} == {
         ("PTC460", None),
         ("PTC025", None),
@@ -187,10 +207,14 @@ def test_a_file_that_is_not_a_module_may_have_no_fix(body: str) -> None:
 @pytest.mark.parametrize("value", ["''", "' '", '"\\n"'])
 def test_an_empty_entry_point_is_an_error(field: str, value: str) -> None:
     diagnostics = ptcompile.compile(text(f"image: i\n{field}: {value}\n")).diagnostics
-    assert [(one.code, one.path) for one in diagnostics if one.severity == "error"] == [("PTC024", ("spec", field))]
+    assert [(one.code, one.path) for one in diagnostics if one.severity == "error"] == [
+        ("PTC024", ("spec", field))
+    ]
 
 
-@pytest.mark.parametrize("body", ["script: train.py", "script: ./src/train", "module: pkg.train", "module: my-pkg"])
+@pytest.mark.parametrize(
+    "body", ["script: train.py", "script: ./src/train", "module: pkg.train", "module: my-pkg"]
+)
 def test_a_file_or_a_module_is_valid(body: str) -> None:
     assert ptcompile.compile(text(f"image: i\n{body}\n")).ok
 

@@ -14,39 +14,81 @@ from tests.compiler.checks import findings
 CLOUD, MACHINE = "fabric-of-another-cloud", "fabric-without-machine"
 
 
-def told(cloud: str | None, accelerator: str, fabric: str, more: str = "", **profile: Any) -> list[Problem]:
+def told(
+    cloud: str | None, accelerator: str, fabric: str, more: str = "", **profile: Any
+) -> list[Problem]:
     named = f"accelerator: {accelerator}\n" if accelerator else ""
     body = f"{named}fabric: {fabric}\nresources: {{cpu: 8, memory: 16Gi, gpu: 1}}\n{more}"
-    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud, **profile})).problems
+    problems = making.compiled(
+        making.smallest(body), "job", making.profile({"cloud": cloud, **profile})
+    ).problems
     return [one for one in problems if one.name in {CLOUD, MACHINE}]
 
 
 @pytest.mark.parametrize("accelerator", ["", "nvidia-h100"])
 @pytest.mark.parametrize(
     ("cloud", "fabric"),
-    [("eks", "tcpx"), ("eks", "tcpxo"), ("eks", "gib"), ("gke", "efa"), ("aks", "efa"), ("aks", "gib"), ("oke", "efa")],
+    [
+        ("eks", "tcpx"),
+        ("eks", "tcpxo"),
+        ("eks", "gib"),
+        ("gke", "efa"),
+        ("aks", "efa"),
+        ("aks", "gib"),
+        ("oke", "efa"),
+    ],
 )
 def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelerator: str) -> None:
     (one,) = told(cloud, accelerator, fabric)
-    assert (one.name, one.severity, one.path, one.stage) == (CLOUD, "error", ("spec", "fabric"), "run")
+    assert (one.name, one.severity, one.path, one.stage) == (
+        CLOUD,
+        "error",
+        ("spec", "fabric"),
+        "run",
+    )
     home = FABRICS[fabric].only_on
-    assert one.message == f"spec.fabric: only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
+    assert (
+        one.message
+        == f"spec.fabric: only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
+    )
 
 
 @pytest.mark.parametrize(
     ("cloud", "accelerator", "fabric", "message"),
     [
-        ("gke", "nvidia-h100", "tcpxo", "nvidia-h100 on gke has tcpx, not tcpxo; tcpxo comes with nvidia-h100-mega"),
-        ("gke", "nvidia-h100-mega", "tcpx", "nvidia-h100-mega on gke has tcpxo, not tcpx; tcpx comes with nvidia-h100"),
-        ("gke", "nvidia-h200", "tcpxo", "nvidia-h200 on gke has gib, not tcpxo; tcpxo comes with nvidia-h100-mega"),
+        (
+            "gke",
+            "nvidia-h100",
+            "tcpxo",
+            "nvidia-h100 on gke has tcpx, not tcpxo; tcpxo comes with nvidia-h100-mega",
+        ),
+        (
+            "gke",
+            "nvidia-h100-mega",
+            "tcpx",
+            "nvidia-h100-mega on gke has tcpxo, not tcpx; tcpx comes with nvidia-h100",
+        ),
+        (
+            "gke",
+            "nvidia-h200",
+            "tcpxo",
+            "nvidia-h200 on gke has gib, not tcpxo; tcpxo comes with nvidia-h100-mega",
+        ),
         ("gke", "nvidia-l4", "tcpx", "nvidia-l4 on gke has no fabric; tcpx comes with nvidia-h100"),
         ("gke", "nvidia-t4", "tcpx", "nvidia-t4 on gke has no fabric; tcpx comes with nvidia-h100"),
-        ("gke", "google-tpu-v5e/2x2", "tcpx", "google-tpu-v5e/2x2 on gke has no fabric; tcpx comes with nvidia-h100"),
+        (
+            "gke",
+            "google-tpu-v5e/2x2",
+            "tcpx",
+            "google-tpu-v5e/2x2 on gke has no fabric; tcpx comes with nvidia-h100",
+        ),
         ("eks", "nvidia-h100", "infiniband", "nvidia-h100 on eks has efa, not infiniband"),
         ("aks", "nvidia-h100", "roce", "nvidia-h100 on aks has infiniband, not roce"),
     ],
 )
-def test_a_fabric_without_a_machine_is_a_warning(cloud: str, accelerator: str, fabric: str, message: str) -> None:
+def test_a_fabric_without_a_machine_is_a_warning(
+    cloud: str, accelerator: str, fabric: str, message: str
+) -> None:
     (one,) = told(cloud, accelerator, fabric)
     assert (one.name, one.severity, one.path) == (MACHINE, "warning", ("spec", "fabric"))
     assert one.message == f"spec.fabric: {message}"
@@ -65,14 +107,18 @@ def test_a_fabric_without_a_machine_is_a_warning(cloud: str, accelerator: str, f
         (None, "nvidia-h100", "infiniband"),
     ],
 )
-def test_fabrics_of_the_machines_have_no_finding(cloud: str | None, accelerator: str, fabric: str) -> None:
+def test_fabrics_of_the_machines_have_no_finding(
+    cloud: str | None, accelerator: str, fabric: str
+) -> None:
     assert not [one for one in told(cloud, accelerator, fabric) if one.name in {CLOUD, MACHINE}]
 
 
 def test_only_the_selected_machine_is_checked() -> None:
     pin = "nodeSelector: {node.kubernetes.io/instance-type: %s}"
     (one,) = told("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
-    assert one.message.startswith("spec.fabric: g6.4xlarge has no fabric; efa comes with nvidia-t4, ")
+    assert one.message.startswith(
+        "spec.fabric: g6.4xlarge has no fabric; efa comes with nvidia-t4, "
+    )
     assert MACHINE not in [one.name for one in told("eks", "nvidia-l4", "efa", pin % "g6.8xlarge")]
 
 
@@ -82,7 +128,12 @@ OWN = {"h100": {"nodeLabels": {"pool": "gold"}, "fabricDevices": {"efa": 8}}}
 def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
     assert not told("gke", "", "efa", fabrics={"efa": {"resources": {"example.com/efa": "1"}}})
     assert [one.name for one in told("gke", "h100", "efa", accelerators=OWN)] != [CLOUD]
-    assert not told("gke", "nvidia-h100", "tcpxo", accelerators={"nvidia-h100": {"nodeLabels": {"pool": "gold"}}})
+    assert not told(
+        "gke",
+        "nvidia-h100",
+        "tcpxo",
+        accelerators={"nvidia-h100": {"nodeLabels": {"pool": "gold"}}},
+    )
     pools = {"a": {"machine": "a3-megagpu-8g"}, "b": {"machine": "a3-highgpu-8g"}}
     (one,) = told("gke", "nvidia-h100", "tcpxo", nodePools=pools)
     assert one.message.startswith("spec.fabric: nvidia-h100 in the node pools has tcpx, not tcpxo")

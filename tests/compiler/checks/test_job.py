@@ -16,7 +16,10 @@ from tests.making import compiled, smallest, text
 Found = list[tuple[str, tuple[Any, ...]]]
 NPROC = ("spec", "elastic", "nprocPerNode")
 RICH = making.profile(
-    {"accelerators": {"nvidia-a100": {"nodeLabels": {"gpu": "a100"}}}, "defaults": {"limits": {"memory": "4Gi"}}}
+    {
+        "accelerators": {"nvidia-a100": {"nodeLabels": {"gpu": "a100"}}},
+        "defaults": {"limits": {"memory": "4Gi"}},
+    }
 )
 
 
@@ -38,7 +41,10 @@ CONFLICTS = [
     ("elastic: {nnodes: '2:4', rdzvBackend: static}", ("spec", "elastic", "rdzvBackend")),
     ("nodes: 2\nelastic: {rdzvBackend: etcd}", ("spec", "elastic", "rdzvBackend")),
     ("nodes: 2\nelastic: {rdzvEndpoint: 'e:1'}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: c10d, rdzvEndpoint: 'e:1'}", ("spec", "elastic", "rdzvEndpoint")),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: c10d, rdzvEndpoint: 'e:1'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
     ("resources: {gpu: 8, devices: {nvidia.com/gpu: 4}}", ("spec", "resources")),
 ]
 
@@ -57,12 +63,30 @@ def test_elastic_needs_a_script_module_or_command() -> None:
 
 
 INVALID = [
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: etcd}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:'}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: '2379'}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: ':2379'}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:²'}", ("spec", "elastic", "rdzvEndpoint")),
-    ("nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:99999'}", ("spec", "elastic", "rdzvEndpoint")),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: etcd}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: '2379'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: ':2379'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:²'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
+    (
+        "nodes: 2\nelastic: {rdzvBackend: etcd, rdzvEndpoint: 'etcd:99999'}",
+        ("spec", "elastic", "rdzvEndpoint"),
+    ),
     # docs/facts/torchrun.md#options-and-variables: torchrun splits --rdzv-conf at commas and '='
     ("elastic: {rdzvConfigs: {a: '1,b=2'}}", ("spec", "elastic", "rdzvConfigs", "a")),
     ("elastic: {rdzvConfigs: {'a=b': 1}}", ("spec", "elastic", "rdzvConfigs", "a=b")),
@@ -70,12 +94,18 @@ INVALID = [
     ("master: {replicas: 0}", ("spec", "master", "replicas")),
     ("accelerator: a100", ("spec", "accelerator")),
     ("env: {A: {}}", ("spec", "env", "A")),
-    ("env: {A: {secretKeyRef: {name: s, key: k}, fieldRef: {fieldPath: metadata.name}}}", ("spec", "env", "A")),
+    (
+        "env: {A: {secretKeyRef: {name: s, key: k}, fieldRef: {fieldPath: metadata.name}}}",
+        ("spec", "env", "A"),
+    ),
     ("resources: {gpu: 0.5}", ("spec", "resources", "gpu")),
     ("resources: {gpu: 500m}", ("spec", "resources", "gpu")),
     ("resources: {limits: {gpu: 1500m}}", ("spec", "resources", "limits", "gpu")),
     ("resources: {devices: {a.b/c: 0.5}}", ("spec", "resources", "devices", "a.b/c")),
-    ("resources: {requests: {gpu: 0.5}, limits: {gpu: 1}}", ("spec", "resources", "requests", "gpu")),
+    (
+        "resources: {requests: {gpu: 0.5}, limits: {gpu: 1}}",
+        ("spec", "resources", "requests", "gpu"),
+    ),
 ]
 
 
@@ -84,14 +114,18 @@ def test_an_invalid_value_is_an_error(body: str, path: tuple[str, ...]) -> None:
     assert found(smallest(body)) == [("spec-invalid-value", path)]
 
 
-@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
+@pytest.mark.parametrize(
+    "name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"]
+)
 def test_a_name_is_a_dns_label(name: str) -> None:
     """An invalid name is an error: names are never altered silently."""
     source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
     assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
 
 
-@pytest.mark.parametrize(("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)])
+@pytest.mark.parametrize(
+    ("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)]
+)
 def test_the_help_for_a_long_name_has_the_target_s_limit(target: str, longest: int) -> None:
     source = smallest(name="a" * 64)
     (problem,) = compiled(source, target).problems
@@ -101,7 +135,9 @@ def test_the_help_for_a_long_name_has_the_target_s_limit(target: str, longest: i
 
 
 def test_a_long_name_is_reported_with_other_errors() -> None:
-    assert found(smallest("nods: 2", name="a" * 64), "pod") == [("spec-unknown-field", ("spec", "nods"))]
+    assert found(smallest("nods: 2", name="a" * 64), "pod") == [
+        ("spec-unknown-field", ("spec", "nods"))
+    ]
     source = smallest("resources: {cpu: 2, requests: {cpu: 4}}", name="a" * 64)
     assert found(source)[0] == ("spec-invalid-value", ("metadata", "name"))
 
@@ -153,7 +189,10 @@ def test_consistent_amounts_have_no_finding(amounts: str) -> None:
 
 PROCESSES = [
     ("elastic: {nprocPerNode: 8}\nresources: {gpu: 4}", [("more-processes-than-gpus", NPROC)]),
-    ("elastic: {nprocPerNode: 2}\nresources: {limits: {gpu: 1}}", [("more-processes-than-gpus", NPROC)]),
+    (
+        "elastic: {nprocPerNode: 2}\nresources: {limits: {gpu: 1}}",
+        [("more-processes-than-gpus", NPROC)],
+    ),
     (
         "elastic: {nprocPerNode: 2}\nresources: {devices: {nvidia.com/mig-1g.5gb: 1}}",
         [("more-processes-than-gpus", NPROC)],
@@ -164,7 +203,10 @@ PROCESSES = [
     ("elastic: {nprocPerNode: 8}", []),  # CPU only: any number
     ("elastic: {nprocPerNode: auto}\nresources: {gpu: 8}", []),
     ("resources: {gpu: 8}", []),  # one process per GPU by default
-    ("elastic: {nprocPerNode: 8}\nresources: {devices: {nvidia.com/gpumem: 4000}}", []),  # MiB, not GPUs
+    (
+        "elastic: {nprocPerNode: 8}\nresources: {devices: {nvidia.com/gpumem: 4000}}",
+        [],
+    ),  # MiB, not GPUs
 ]
 
 
@@ -203,7 +245,9 @@ def test_shared_memory_above_the_limit_is_reported(body: str, count: int) -> Non
 
 
 def test_shared_memory_is_checked_against_the_profile_s_limit() -> None:
-    assert found(smallest("sharedMemory: 8Gi"), None, RICH) == [("shm-above-memory-limit", ("spec", "sharedMemory"))]
+    assert found(smallest("sharedMemory: 8Gi"), None, RICH) == [
+        ("shm-above-memory-limit", ("spec", "sharedMemory"))
+    ]
 
 
 def test_an_accelerator_missing_from_the_catalog_is_an_error() -> None:
@@ -213,7 +257,11 @@ def test_an_accelerator_missing_from_the_catalog_is_an_error() -> None:
 
 def test_spot_without_a_node_label_is_an_error() -> None:
     (problem,) = compiled(smallest("spot: true")).problems
-    assert (problem.name, problem.severity, problem.path) == ("spec-conflict", "error", ("spec", "spot"))
+    assert (problem.name, problem.severity, problem.path) == (
+        "spec-conflict",
+        "error",
+        ("spec", "spot"),
+    )
 
 
 @pytest.mark.parametrize("cloud", ["gke", "eks", "aks", "oke"])
@@ -223,8 +271,14 @@ def test_a_cloud_has_spot_nodes(cloud: str) -> None:
 
 @pytest.mark.parametrize("cloud", [None, "gke"])
 def test_spot_nodes_not_described_in_the_profile_are_a_warning(cloud: str | None) -> None:
-    (problem,) = compiled(smallest("spot: true"), None, making.profile({"cloud": cloud, "spot": {}})).problems
-    assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "spot"))
+    (problem,) = compiled(
+        smallest("spot: true"), None, making.profile({"cloud": cloud, "spot": {}})
+    ).problems
+    assert (problem.name, problem.severity, problem.path) == (
+        "spec-invalid-value",
+        "warning",
+        ("spec", "spot"),
+    )
 
 
 RESERVED = {
@@ -236,7 +290,9 @@ RESERVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
+@pytest.mark.parametrize(
+    ("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names]
+)
 def test_a_variable_that_the_operator_overwrites_is_rejected(target: str, name: str) -> None:
     """Source: docs/facts/flyte.md#defects 22."""
     (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
@@ -248,26 +304,40 @@ def test_a_variable_that_the_operator_overwrites_is_rejected(target: str, name: 
 def test_an_overwritten_variable_is_rejected_in_roles_and_patches(target: str) -> None:
     name = RESERVED[target][-1]
     role = f"master: {{env: {{{name}: '0'}}}}\nworker: {{env: {{{name}: '0'}}}}"
-    paths = [path for what, path in found(smallest(role), target) if what == "unsupported-by-target"]
+    paths = [
+        path for what, path in found(smallest(role), target) if what == "unsupported-by-target"
+    ]
     assert paths == [("spec", "master", "env", name), ("spec", "worker", "env", name)]
     patch = f"podTemplate: {{spec: {{containers: [{{name: pytorch, env: [{{name: {name}, value: '0'}}]}}]}}}}"
-    assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["unsupported-by-target"]
+    assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == [
+        "unsupported-by-target"
+    ]
 
 
 RANK_IN = {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "RANK", "value": "0"}]}]}}
 OF_PROFILE: list[tuple[str, dict[str, Any], str]] = [
     ("defaults.env", {"defaults": {"env": {"RANK": "0"}}}, ""),
     ("defaults.podTemplate", {"defaults": {"podTemplate": RANK_IN}}, ""),
-    ("accelerators.a100", {"accelerators": {"a100": {"nodeLabels": {}, "env": {"RANK": "0"}}}}, "accelerator: a100"),
+    (
+        "accelerators.a100",
+        {"accelerators": {"a100": {"nodeLabels": {}, "env": {"RANK": "0"}}}},
+        "accelerator: a100",
+    ),
     ("fabrics.own", {"fabrics": {"own": {"env": {"RANK": "0"}}}}, "fabric: own"),
     ("fabrics.own", {"fabrics": {"own": {"podTemplate": RANK_IN}}}, "fabric: own"),
 ]
 
 
 @pytest.mark.parametrize(("where", "profile", "body"), OF_PROFILE)
-def test_an_overwritten_variable_of_the_profile_is_rejected(where: str, profile: dict[str, Any], body: str) -> None:
+def test_an_overwritten_variable_of_the_profile_is_rejected(
+    where: str, profile: dict[str, Any], body: str
+) -> None:
     source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
-    problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
+    problems = [
+        p
+        for p in compiled(source, "pytorchjob", making.profile(profile)).problems
+        if p.severity == "error"
+    ]
     assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", ("spec",))]
     assert f"the profile's {where} sets RANK" in problems[0].message
 
@@ -281,13 +351,20 @@ def test_a_profile_s_variable_without_a_name_does_not_crash(entry: dict[str, Any
 
 
 def test_sidecars_of_the_profile_may_set_an_overwritten_variable() -> None:
-    other = {"spec": {"containers": [{"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}]}}
+    other = {
+        "spec": {
+            "containers": [
+                {"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}
+            ]
+        }
+    }
     cluster = making.profile({"defaults": {"podTemplate": other}})
     assert found(smallest("nodes: 2"), "volcano", cluster) == []
 
 
 @pytest.mark.parametrize(
-    ("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")]
+    ("target", "env"),
+    [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")],
 )
 def test_variables_that_keep_their_value_are_allowed(target: str, env: str) -> None:
     body = f"nodes: {1 if target == 'pod' else 2}\nenv: {{{env}}}"
@@ -300,7 +377,11 @@ def test_a_variable_name_that_yaml_reads_as_a_boolean_is_a_warning() -> None:
     Source: docs/facts/api-server.md#yaml and kubectl.
     """
     (problem,) = ptcompile.compile(smallest("env: {ON: x, B: c}")).diagnostics
-    assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "env", "true"))
+    assert (problem.name, problem.severity, problem.path) == (
+        "spec-invalid-value",
+        "warning",
+        ("spec", "env", "true"),
+    )
 
 
 CONFLICT, LEFT = ("error", "spec-conflict"), ("warning", "no-retries-left")
@@ -313,7 +394,10 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
         # docs/facts/volcano.md#policies: restarting a container does not fail its pod
         ("restartPolicy: OnFailure\nrunPolicy: {onPodFailure: RestartJob}", [(*CONFLICT, ON_POD)]),
         ("restartPolicy: Always\nrunPolicy: {onPodFailure: FailJob}", [(*CONFLICT, ON_POD)]),
-        ("worker: {restartPolicy: OnFailure}\nrunPolicy: {onPodFailure: RestartPod}", [(*CONFLICT, ON_POD)]),
+        (
+            "worker: {restartPolicy: OnFailure}\nrunPolicy: {onPodFailure: RestartPod}",
+            [(*CONFLICT, ON_POD)],
+        ),
         ("restartPolicy: Never\nrunPolicy: {onPodFailure: RestartPod}", []),
         ("runPolicy: {onPodFailure: FailJob, backoffLimit: 2}", [(*CONFLICT, ON_POD)]),
         ("runPolicy: {onPodFailure: FailJob, backoffLimit: 0}", []),
@@ -322,17 +406,24 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", [(*LEFT, LIMIT)]),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 1}", []),
         ("runPolicy: {backoffLimit: 0}", []),
-        ("restartPolicy: Always\nrunPolicy: {backoffLimit: 0}", []),  # Always also restarts successful containers
+        (
+            "restartPolicy: Always\nrunPolicy: {backoffLimit: 0}",
+            [],
+        ),  # Always also restarts successful containers
     ],
 )
 def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:
     problems = compiled(smallest(body), "pytorchjob").problems
-    assert [(one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems] == wanted
+    assert [
+        (one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems
+    ] == wanted
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob"])
 def test_a_backoff_limit_of_0_is_emitted(target: str) -> None:
-    (made,) = compiled(smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}"), target).manifests
+    (made,) = compiled(
+        smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}"), target
+    ).manifests
     spec = made["spec"]
     holder = {
         "job": lambda: spec,
@@ -344,7 +435,10 @@ def test_a_backoff_limit_of_0_is_emitted(target: str) -> None:
 
 def test_the_number_of_nodes_outside_its_range() -> None:
     (problem,) = compiled(smallest("nodes: 1\nelastic: {nnodes: '2:4'}")).problems
-    assert problem.message == "spec.nodes: the job starts with 1 node, but elastic.nnodes allows 2 to 4"
+    assert (
+        problem.message
+        == "spec.nodes: the job starts with 1 node, but elastic.nnodes allows 2 to 4"
+    )
 
 
 def test_the_spot_error_says_where_the_profile_goes() -> None:
@@ -368,7 +462,9 @@ def _with_label(body: str, label: str, value: str) -> str:
         ("queue: team-a", "kai.scheduler/queue", "kai"),
     ],
 )
-def test_a_label_that_names_another_queue_is_a_contradiction(body: str, label: str, system: str) -> None:
+def test_a_label_that_names_another_queue_is_a_contradiction(
+    body: str, label: str, system: str
+) -> None:
     cluster = making.profile({"queueSystem": system})
     assert found(_with_label(body, label, "other"), "job", cluster) == [
         ("spec-conflict", ("metadata", "labels", label))
@@ -377,13 +473,18 @@ def test_a_label_that_names_another_queue_is_a_contradiction(body: str, label: s
 
 def test_a_label_with_the_same_queue_or_of_another_system_is_no_contradiction() -> None:
     cluster = making.profile({"queueSystem": "kueue"})
-    assert found(_with_label("queue: team-a", "kueue.x-k8s.io/queue-name", "team-a"), "job", cluster) == []
+    assert (
+        found(_with_label("queue: team-a", "kueue.x-k8s.io/queue-name", "team-a"), "job", cluster)
+        == []
+    )
     assert found(_with_label("queue: team-a", "kai.scheduler/queue", "other"), "job", cluster) == []
 
 
 def test_the_profile_s_default_queue_does_not_override_the_label_of_a_job() -> None:
     cluster = making.profile({"queueSystem": "kueue", "defaults": {"queue": "research"}})
-    (*_, job) = compiled(_with_label("", "kueue.x-k8s.io/queue-name", "other"), "job", cluster).manifests
+    (*_, job) = compiled(
+        _with_label("", "kueue.x-k8s.io/queue-name", "other"), "job", cluster
+    ).manifests
     assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "other"}
 
 

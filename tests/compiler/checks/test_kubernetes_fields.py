@@ -49,7 +49,9 @@ def _errors(body: str, **options: Any) -> list[tuple[str, tuple[Any, ...], str, 
          "must be of type string, not integer (5)", 'put the value in quotes'),
     ],
 )  # fmt: skip
-def test_mistakes_in_a_pod_template(template: str, name: str, path: tuple[Any, ...], message: str, help: str) -> None:
+def test_mistakes_in_a_pod_template(
+    template: str, name: str, path: tuple[Any, ...], message: str, help: str
+) -> None:
     assert _errors(f"podTemplate: {template}") == [(name, (*PATCH, *path), message, help)]
 
 
@@ -63,8 +65,13 @@ def test_valid_pod_templates(template: str) -> None:
 
 
 def test_a_role_s_template_and_fields_are_reported_at_the_role() -> None:
-    (patch,) = _errors("master: {podTemplate: {spec: {restartPolicy: Never}}}\nworker: {replicas: 1}")
-    assert patch[:2] == ("spec-conflict", ("spec", "master", "podTemplate", "spec", "restartPolicy"))
+    (patch,) = _errors(
+        "master: {podTemplate: {spec: {restartPolicy: Never}}}\nworker: {replicas: 1}"
+    )
+    assert patch[:2] == (
+        "spec-conflict",
+        ("spec", "master", "podTemplate", "spec", "restartPolicy"),
+    )
     (field,) = _errors("master: {}\nworker: {replicas: 1, volumes: [{name: v, emptyDir: {a: b}}]}")
     assert field[:2] == ("unknown-field", ("spec", "worker", "volumes", 0, "emptyDir", "a"))
 
@@ -92,9 +99,17 @@ def test_templates_of_a_profile() -> None:
     wrong = {"spec": {"tolerations": [{"key": 5}]}}
     for spec, path in (
         ({"defaults": {"podTemplate": wrong}}, ("spec", "defaults", "podTemplate")),
-        ({"fabrics": {"rails": {"podTemplate": wrong}}}, ("spec", "fabrics", "rails", "podTemplate")),
+        (
+            {"fabrics": {"rails": {"podTemplate": wrong}}},
+            ("spec", "fabrics", "rails", "podTemplate"),
+        ),
     ):
         document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": spec}
         (found,) = ptcompile.compile(smallest(), cluster=document).diagnostics
-        assert (found.name, tuple(found.path)) == ("wrong-type", (*path, "spec", "tolerations", 0, "key"))
-        assert ptcompile.compile(smallest(), cluster=profile(spec)).diagnostics[0].path == found.path
+        assert (found.name, tuple(found.path)) == (
+            "wrong-type",
+            (*path, "spec", "tolerations", 0, "key"),
+        )
+        assert (
+            ptcompile.compile(smallest(), cluster=profile(spec)).diagnostics[0].path == found.path
+        )

@@ -11,12 +11,19 @@ from ptcompile.hardware.nodes import ANYWHERE
 from tests import making
 from tests.compiler.checks import findings
 
-SHAPES = [(name, cloud, one) for name, clouds in MACHINES.items() for cloud, all in clouds.items() for one in all]
+SHAPES = [
+    (name, cloud, one)
+    for name, clouds in MACHINES.items()
+    for cloud, all in clouds.items()
+    for one in all
+]
 FITS, TAKES = "fits-no-machine", "takes-the-whole-machine"
 
 
 def told(body: str, cloud: str | None) -> list[Problem]:
-    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    problems = making.compiled(
+        making.smallest(body), "job", making.profile({"cloud": cloud})
+    ).problems
     return [one for one in problems if one.name in {FITS, TAKES}]
 
 
@@ -26,8 +33,12 @@ def asking(name: str, machine: Machine, **more: object) -> str:
     return f"accelerator: {name}\n{pin}\nresources: {{{', '.join(f'{k}: {v}' for k, v in amounts.items())}}}"
 
 
-@pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
-def test_resources_are_checked_against_every_machine(name: str, cloud: str, machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one))
+)
+def test_resources_are_checked_against_every_machine(
+    name: str, cloud: str, machine: Machine
+) -> None:
     where = cloud or None
     if not machine.cpu:  # no source gives its CPUs and memory
         assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
@@ -42,14 +53,22 @@ def test_resources_are_checked_against_every_machine(name: str, cloud: str, mach
         ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
     ):
         found = told(asking(name, machine, **{word: all_of_it}), where)
-        assert [(one.name, one.severity) for one in found] == ([] if word == "gpu" else [(TAKES, "warning")])
+        assert [(one.name, one.severity) for one in found] == (
+            [] if word == "gpu" else [(TAKES, "warning")]
+        )
         (found_one,) = told(asking(name, machine, **{word: one_more}), where)
-        assert (found_one.name, found_one.severity, found_one.path) == (FITS, "error", ("spec", "resources", word))
+        assert (found_one.name, found_one.severity, found_one.path) == (
+            FITS,
+            "error",
+            ("spec", "resources", word),
+        )
         assert f"({machine.name})" in found_one.message
 
 
 H100 = "accelerator: nvidia-h100\nresources: "
-TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more than 8 (p5.48xlarge)"
+TOO_MANY = (
+    "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more than 8 (p5.48xlarge)"
+)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +98,9 @@ TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more 
          ["spec.worker.resources.gpu: 9: "]),
     ],
 )  # fmt: skip
-def test_messages_for_nodes_that_fit_no_machine(body: str, cloud: str | None, messages: list[str]) -> None:
+def test_messages_for_nodes_that_fit_no_machine(
+    body: str, cloud: str | None, messages: list[str]
+) -> None:
     found = [one.message for one in told(body, cloud)]
     assert len(found) == len(messages)
     assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
@@ -88,16 +109,23 @@ def test_messages_for_nodes_that_fit_no_machine(body: str, cloud: str | None, me
 def test_a_profile_s_default_is_reported_at_the_accelerator() -> None:
     profile = making.profile({"cloud": "eks", "defaults": {"requests": {"cpu": "200"}}})
     problems = making.compiled(making.smallest(H100 + "{gpu: 8}"), "job", profile).problems
-    assert [(one.name, one.path) for one in problems if one.name == FITS] == [(FITS, ("spec", "accelerator"))]
+    assert [(one.name, one.path) for one in problems if one.name == FITS] == [
+        (FITS, ("spec", "accelerator"))
+    ]
 
 
 def test_the_profile_s_accelerators_are_not_checked() -> None:
-    own = making.profile({"cloud": "eks", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
+    own = making.profile(
+        {"cloud": "eks", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}}
+    )
     assert not making.compiled(making.smallest(H100 + "{gpu: 16}"), "job", own).problems
 
 
 def test_vendors_with_one_dialect_are_checked_without_a_cloud() -> None:
-    assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {"google-tpu-v6e", "aws-trainium2"}
+    assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {
+        "google-tpu-v6e",
+        "aws-trainium2",
+    }
     (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
     assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
 
@@ -105,7 +133,9 @@ def test_vendors_with_one_dialect_are_checked_without_a_cloud() -> None:
 def test_a_rejected_number_of_gpus_is_reported_once() -> None:
     """Compile checks the spec again without its rejected fields; the missing GPUs are not reported then."""
     cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
-    found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
+    found = compile(
+        making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster
+    ).diagnostics
     assert [one.name for one in found] == [FITS] * 3
 
 
@@ -113,7 +143,9 @@ PARTS, DISK = "part-of-a-machine", "ephemeral-storage-above-disk"
 
 
 def notes(body: str, cloud: str | None, name: str) -> list[str]:
-    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    problems = making.compiled(
+        making.smallest(body), "job", making.profile({"cloud": cloud})
+    ).problems
     return [f"{one.severity} {one.message}" for one in problems if one.name == name]
 
 
@@ -148,7 +180,9 @@ def test_using_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | No
          "warning spec.resources.ephemeralStorage: 6001Gi: a3-highgpu-8g has local disks of 6000Gi"),
     ],
 )  # fmt: skip
-def test_ephemeral_storage_is_checked_against_the_disks(body: str, cloud: str, said: str | None) -> None:
+def test_ephemeral_storage_is_checked_against_the_disks(
+    body: str, cloud: str, said: str | None
+) -> None:
     assert notes(body, cloud, DISK) == ([said] if said else [])
 
 
@@ -171,13 +205,18 @@ def test_network_devices_are_checked_against_the_machine() -> None:
         ("nvidia-l4 g6.4xlarge", 58981, "56Gi", False),
     ],
 )
-def test_memory_bounds_match_measured_nodes_of_eks(machine: str, measured: int, asked: str, warned: bool) -> None:
+def test_memory_bounds_match_measured_nodes_of_eks(
+    machine: str, measured: int, asked: str, warned: bool
+) -> None:
     accelerator, name = machine.split()
     one = next(one for one in MACHINES[accelerator]["eks"] if one.name == name)
     assert least_memory(one, "eks") <= measured <= left_for_pods(one, "eks")[1]
     found = told(asking(accelerator, one, memory=asked), "eks")
     assert [one.severity for one in found] == (["warning"] if warned else [])
-    assert all("depending on the hypervisor's share and the kubelet's maximum number" in one.message for one in found)
+    assert all(
+        "depending on the hypervisor's share and the kubelet's maximum number" in one.message
+        for one in found
+    )
 
 
 @pytest.mark.parametrize("case", findings.cases("machines"))

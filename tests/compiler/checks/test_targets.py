@@ -38,7 +38,9 @@ def test_every_target_lists_derived_names_with_sources(target: str) -> None:
 
 
 def _named(spec: dict[str, Any], name: str, target: str) -> Compiled:
-    return compile_document({**spec, "metadata": {**spec["metadata"], "name": name}}, DEFAULT_CLUSTER, target)
+    return compile_document(
+        {**spec, "metadata": {**spec["metadata"], "name": name}}, DEFAULT_CLUSTER, target
+    )
 
 
 @given(specs(), st.sampled_from(list(TARGETS)))
@@ -51,8 +53,12 @@ def test_generated_specs_at_the_name_limit_and_above_it(spec: dict[str, Any], ta
     longest = room(lower(read, DEFAULT_CLUSTER), target_named(target)).longest
     fits = _named(spec, "a" * longest, target)
     assert fits.manifests
-    assert {one.name for one in fits.problems} == {one.name for one in _named(spec, "a", target).problems}
-    above = [one for one in _named(spec, "a" * (longest + 1), target).problems if one.severity == "error"]
+    assert {one.name for one in fits.problems} == {
+        one.name for one in _named(spec, "a", target).problems
+    }
+    above = [
+        one for one in _named(spec, "a" * (longest + 1), target).problems if one.severity == "error"
+    ]
     assert [one.path for one in above] == [("metadata", "name")]
     assert above[0].name == "name-too-long"
     _check_world(fits.manifests)
@@ -91,20 +97,47 @@ ROWS = [
         53,
         "the last pod and its Service <name>-worker-19",
     ),
-    ("volcano", "nodes: 2", 54, "the last pod's host name <name>-master-0"),  # docs/facts/volcano.md#names
-    ("volcano", "nodes: 2\nvolcano: {masterTask: m, workerTask: w}", 59, "the last pod's host name <name>-m-0"),
-    ("trainjob", "nodes: 8", 48, "the last pod <name>-node-0-7-xxxxx"),  # docs/facts/trainer.md#what-is-built
-    ("jobset", "nodes: 100", 47, "the last pod <name>-node-0-99-xxxxx"),  # docs/facts/jobset.md#admission
+    (
+        "volcano",
+        "nodes: 2",
+        54,
+        "the last pod's host name <name>-master-0",
+    ),  # docs/facts/volcano.md#names
+    (
+        "volcano",
+        "nodes: 2\nvolcano: {masterTask: m, workerTask: w}",
+        59,
+        "the last pod's host name <name>-m-0",
+    ),
+    (
+        "trainjob",
+        "nodes: 8",
+        48,
+        "the last pod <name>-node-0-7-xxxxx",
+    ),  # docs/facts/trainer.md#what-is-built
+    (
+        "jobset",
+        "nodes: 100",
+        47,
+        "the last pod <name>-node-0-99-xxxxx",
+    ),  # docs/facts/jobset.md#admission
     ("volcano", BESIDE, 49, "the last pod's host name <name>-data-loader-9"),
     ("trainjob", BESIDE, 41, "the last pod <name>-data-loader-0-9-xxxxx"),
     ("jobset", BESIDE, 41, "the last pod <name>-data-loader-0-9-xxxxx"),
-    ("jobset", "nodes: 101\n" + BESIDE.replace("data-", ""), 46, "the last pod <name>-node-0-100-xxxxx"),
+    (
+        "jobset",
+        "nodes: 101\n" + BESIDE.replace("data-", ""),
+        46,
+        "the last pod <name>-node-0-100-xxxxx",
+    ),
     ("jobset", "master: {}\nworker: {replicas: 101}", 44, "the last pod <name>-worker-100-0-xxxxx"),
 ]
 
 
 @pytest.mark.parametrize(("target", "body", "longest", "what"), ROWS)
-def test_the_message_names_the_tightest_name_and_a_valid_one(target: str, body: str, longest: int, what: str) -> None:
+def test_the_message_names_the_tightest_name_and_a_valid_one(
+    target: str, body: str, longest: int, what: str
+) -> None:
     assert compiled(smallest(body, "a" * longest), target).manifests
     if longest == 63:
         return
@@ -121,8 +154,12 @@ def test_the_pod_group_s_label_is_within_the_limit(target: str) -> None:
     _check_world(done.manifests)
 
 
-LEVELS = {"topology": {"name": "net", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 2}}}}
-KUEUE, VOLCANO, KAI = (making.profile({"queueSystem": one, **LEVELS}) for one in ("kueue", "volcano", "kai"))
+LEVELS = {
+    "topology": {"name": "net", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 2}}}
+}
+KUEUE, VOLCANO, KAI = (
+    making.profile({"queueSystem": one, **LEVELS}) for one in ("kueue", "volcano", "kai")
+)
 DISPATCH = {"queueSystem": "kueue", "multiKueue": True}
 NODES = "nodes: 3\nresources: {cpu: 2, gpu: 4}\n"
 RANGE = "elastic: {nnodes: '2:3'}\nrunPolicy: {backoffLimit: 9}\nresources: {cpu: 2, gpu: 4}\n"
@@ -144,7 +181,11 @@ def body_for(target: str, body: str) -> str:
 def templates(target: str, body: str, profile: Any) -> list[dict[str, Any]]:
     """Return the pod templates of the emitted manifests, or the Pod itself."""
     made = compiled(smallest(body), target, profile).manifests
-    return [one for manifest in made for one in _templates(manifest)] if target != "pod" else [dict(made[0])]
+    return (
+        [one for manifest in made for one in _templates(manifest)]
+        if target != "pod"
+        else [dict(made[0])]
+    )
 
 
 def _templates(node: Any) -> list[dict[str, Any]]:
@@ -164,7 +205,10 @@ def test_kueue_reads_queue_and_priority_from_labels_of_the_object(target: str) -
     assert made["metadata"]["labels"] == labels
     assert "suspend" not in made["spec"]
     if target != "pod":
-        assert all("kueue" not in str(one.get("metadata", {})) for one in templates(target, NODES + QUEUED, KUEUE))
+        assert all(
+            "kueue" not in str(one.get("metadata", {}))
+            for one in templates(target, NODES + QUEUED, KUEUE)
+        )
 
 
 @pytest.mark.parametrize("target", [name for name in ALL if name != "volcano"])
@@ -174,7 +218,10 @@ def test_kueue_reads_the_topology_from_the_pods(target: str, word: str) -> None:
     pods = templates(target, body, KUEUE)
     assert pods
     for pod in pods:
-        assert pod["metadata"]["annotations"][f"kueue.x-k8s.io/podset-{word}-topology"] == "example.com/rack"
+        assert (
+            pod["metadata"]["annotations"][f"kueue.x-k8s.io/podset-{word}-topology"]
+            == "example.com/rack"
+        )
 
 
 @pytest.mark.parametrize(
@@ -210,7 +257,9 @@ def test_the_user_s_annotation_is_unchanged() -> None:
 def test_a_priority_needs_a_queue() -> None:
     wanted = [("unsupported-by-target", "error", ("spec", "priority"))]
     assert found("job", "nodes: 2\npriority: high", KUEUE) == wanted
-    assert found("job", "nodes: 2\npriority: high", making.profile({"defaults": {"queue": "q"}})) == []
+    assert (
+        found("job", "nodes: 2\npriority: high", making.profile({"defaults": {"queue": "q"}})) == []
+    )
 
 
 @pytest.mark.parametrize("target", [name for name in ALL if name not in {"pod", "volcano"}])
@@ -233,23 +282,33 @@ def test_a_multikueue_manager_does_not_run_the_object(target: str, where: str) -
 
 @pytest.mark.parametrize(
     ("target", "versions"),
-    [("job", {"kubernetes": "1.31"}), ("pytorchjob", {"trainingOperator": "1.8"}), ("trainjob", {"trainer": "2.2"})],
+    [
+        ("job", {"kubernetes": "1.31"}),
+        ("pytorchjob", {"trainingOperator": "1.8"}),
+        ("trainjob", {"trainer": "2.2"}),
+    ],
 )
-def test_an_operator_without_managed_by_would_run_the_job_twice(target: str, versions: dict[str, str]) -> None:
+def test_an_operator_without_managed_by_would_run_the_job_twice(
+    target: str, versions: dict[str, str]
+) -> None:
     """An operator that ignores managedBy runs the job on the manager cluster as well.
 
     Sources: docs/facts/training-operator.md#fields; docs/facts/trainer.md#fields-of-a-trainjob;
     docs/facts/kueue.md#jobs-and-queues; Kueue's pages on MultiKueue.
     """
     profile = making.profile({**DISPATCH, "versions": versions})
-    assert found(target, "nodes: 2\nqueue: q", profile) == [("unsupported-by-target", "error", ("spec", "queue"))]
+    assert found(target, "nodes: 2\nqueue: q", profile) == [
+        ("unsupported-by-target", "error", ("spec", "queue"))
+    ]
     assert found(target, "nodes: 2", profile) == []
 
 
 # ---- fields that a target cannot express, or expresses differently
 
 RACK = NODES + "topology: {required: rack}"
-ONLY_LABEL, ONLY_TIER = ({"topology": {"levels": {"rack": one}}} for one in ({"nodeLabel": "x"}, {"tier": 1}))
+ONLY_LABEL, ONLY_TIER = (
+    {"topology": {"levels": {"rack": one}}} for one in ({"nodeLabel": "x"}, {"tier": 1})
+)
 PLUGINS = {"gangScheduler": "scheduler-plugins"}
 OLD_TRAINER: dict[str, Any] = {"versions": {"trainer": "2.0"}}
 LOADERS = "roles: {loader: {replicas: 2, command: [serve]}}"
@@ -272,7 +331,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("trainjob", {"gangScheduler": "volcano"} | OLD_TRAINER, NODES, "spec"),
     ("trainjob", OF_VOLCANO, NODES + QUEUED + "priorityClassName: low", "spec.priorityClassName"),
     ("pod", OF_VOLCANO, QUEUED + "priorityClassName: low", "spec.priorityClassName"),
-    ("trainjob", OF_VOLCANO, NODES + QUEUED + "priorityClassName: low\n" + LOADERS, "spec.priorityClassName"),
+    (
+        "trainjob",
+        OF_VOLCANO,
+        NODES + QUEUED + "priorityClassName: low\n" + LOADERS,
+        "spec.priorityClassName",
+    ),
     (
         "trainjob",
         OF_VOLCANO,
@@ -281,7 +345,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ),
     ("volcano", {"versions": {"volcano": "1.6"}}, NODES, "spec"),
     ("pytorchjob", {"versions": {"trainingOperator": "1.6"}}, NODES, "spec"),
-    ("pytorchjob", {"versions": {"trainingOperator": "1.7"}}, AUTO_RANGE, "spec.elastic.nprocPerNode"),
+    (
+        "pytorchjob",
+        {"versions": {"trainingOperator": "1.7"}},
+        AUTO_RANGE,
+        "spec.elastic.nprocPerNode",
+    ),
 ]
 WARNED: list[tuple[str, Any, str, str]] = [
     ("volcano", {"queueSystem": "kueue"}, NODES + "queue: q", "spec.queue"),
@@ -290,7 +359,12 @@ WARNED: list[tuple[str, Any, str, str]] = [
     ("trainjob", OF_VOLCANO, RANGE, "spec.elastic.nnodes"),
     ("trainjob", PLUGINS, RANGE, "spec.elastic.nnodes"),
     ("jobset", LEVELS, NODES + NEAR + LOADERS, "spec.topology"),
-    ("jobset", LEVELS, NEAR + "master: {}\nworker: {}\n" + LOADERS.replace("2", "1"), "spec.topology"),
+    (
+        "jobset",
+        LEVELS,
+        NEAR + "master: {}\nworker: {}\n" + LOADERS.replace("2", "1"),
+        "spec.topology",
+    ),
     ("trainjob", LEVELS, NODES + NEAR + LOADERS, "spec.topology"),
     ("job", {"queueSystem": "kai", "versions": {"kai": "0.14"}}, NODES, "spec"),
     ("trainjob", {"queueSystem": "kai", "versions": {"kai": "0.12"}}, NODES, "spec"),
@@ -298,7 +372,9 @@ WARNED: list[tuple[str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "profile", "body", "path"), REFUSED)
-def test_fields_that_a_target_does_not_support(target: str, profile: Any, body: str, path: str) -> None:
+def test_fields_that_a_target_does_not_support(
+    target: str, profile: Any, body: str, path: str
+) -> None:
     (problem,) = compiled(smallest(body), target, making.profile(profile)).problems
     assert (problem.name, problem.severity) == ("unsupported-by-target", "error")
     assert problem.message.startswith(f"{path}: ")
@@ -313,7 +389,11 @@ def test_fields_that_an_operator_treats_differently_are_a_warning(
     done = compiled(smallest(body), target, making.profile(profile))
     assert done.manifests
     (problem,) = done.problems
-    assert (problem.name, problem.severity, problem.stage) == ("queued-differently", "warning", "run")
+    assert (problem.name, problem.severity, problem.stage) == (
+        "queued-differently",
+        "warning",
+        "run",
+    )
     assert problem.message.startswith(f"{path}: ")
 
 
@@ -327,7 +407,9 @@ def test_priority_and_priority_class_name_may_both_be_set(target: str) -> None:
 
 
 def test_scheduling_fields_of_a_volcano_job() -> None:
-    spec = manifest(smallest(RANGE + QUEUED + "topology: {required: rack}"), "volcano", VOLCANO)["spec"]
+    spec = manifest(smallest(RANGE + QUEUED + "topology: {required: rack}"), "volcano", VOLCANO)[
+        "spec"
+    ]
     assert (spec["minAvailable"], spec["queue"], spec["priorityClassName"]) == (2, "team-a", "high")
     assert spec["networkTopology"] == {"mode": "hard", "highestTierAllowed": 2}
     assert "schedulerName" not in spec["tasks"][0]["template"]["spec"]
@@ -346,7 +428,10 @@ def test_a_single_pod_for_volcano_has_its_queue_and_priority() -> None:
 @pytest.mark.parametrize(
     ("profile", "policy"),
     [
-        ({"queueSystem": "volcano"}, {"minAvailable": 2, "queue": "team-a", "priorityClass": "high"}),
+        (
+            {"queueSystem": "volcano"},
+            {"minAvailable": 2, "queue": "team-a", "priorityClass": "high"},
+        ),
         ({"gangScheduler": "volcano"}, {"minAvailable": 2}),  # the queue belongs to Kueue
         (
             {"gangScheduler": "scheduler-plugins", "scheduleTimeoutSeconds": 9},
@@ -364,14 +449,19 @@ def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
     spec = manifest(smallest(RANGE + QUEUED), "pytorchjob", making.profile(profile))["spec"]
     assert nested_map(spec, "runPolicy").get("schedulingPolicy") == policy
     pods = spec["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
-    assert pods.get("schedulerName") == ("kai-scheduler" if profile.get("queueSystem") == "kai" else None)
+    assert pods.get("schedulerName") == (
+        "kai-scheduler" if profile.get("queueSystem") == "kai" else None
+    )
 
 
 @pytest.mark.parametrize(
     ("profile", "policy"),
     [
         (OF_VOLCANO, {"volcano": {"networkTopology": {"mode": "hard", "highestTierAllowed": 2}}}),
-        (PLUGINS | LEVELS | {"scheduleTimeoutSeconds": 9}, {"coscheduling": {"scheduleTimeoutSeconds": 9}}),
+        (
+            PLUGINS | LEVELS | {"scheduleTimeoutSeconds": 9},
+            {"coscheduling": {"scheduleTimeoutSeconds": 9}},
+        ),
         (PLUGINS | LEVELS, {"coscheduling": {}}),
         (OF_KAI, None),
     ],
@@ -405,7 +495,9 @@ def test_kai_gets_the_minimum_number_of_nodes() -> None:
     key = "kai.scheduler/batch-min-member"
     job = compiled(smallest(RANGE), "job", KAI).manifests[-1]
     assert job["metadata"]["annotations"] == {key: "2"}
-    assert compiled(smallest(NODES), "job", KAI).manifests[-1]["metadata"]["annotations"] == {key: "3"}
+    assert compiled(smallest(NODES), "job", KAI).manifests[-1]["metadata"]["annotations"] == {
+        key: "3"
+    }
     jobset = compiled(smallest(RANGE), "jobset", KAI).manifests[-1]
     assert jobset["spec"]["replicatedJobs"][0]["template"]["metadata"]["annotations"] == {key: "2"}
     beside = compiled(smallest(RANGE + LOADERS), "jobset", KAI).manifests[-1]
@@ -424,11 +516,21 @@ LONG = "q" * 64
 
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize("profile", [KUEUE, VOLCANO, KAI], ids=["kueue", "volcano", "kai"])
-def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(target: str, profile: Any) -> None:
+def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(
+    target: str, profile: Any
+) -> None:
     """Kueue 0.19 and KAI 0.15 read labels. Volcano 1.16 labels the pods of its Jobs and annotates other pods."""
-    errors = [one for one in found(target, body_for(target, f"queue: {LONG}"), profile) if one[1] == "error"]
+    errors = [
+        one
+        for one in found(target, body_for(target, f"queue: {LONG}"), profile)
+        if one[1] == "error"
+    ]
     labelled = profile is not VOLCANO or target == "volcano"
-    refused = [("unsupported-by-target", "error", ("spec", "queue"))] if (profile, target) == (KAI, "volcano") else []
+    refused = (
+        [("unsupported-by-target", "error", ("spec", "queue"))]
+        if (profile, target) == (KAI, "volcano")
+        else []
+    )
     assert errors == [("spec-invalid-value", "error", ("spec", "queue"))] * labelled + refused
 
 
@@ -438,7 +540,9 @@ def test_a_priority_must_be_a_valid_label() -> None:
 
 
 def test_an_invalid_queue_of_the_profile_is_named_in_the_message() -> None:
-    (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"queue": "Team A"}})).problems
+    (problem,) = compiled(
+        smallest(), "pod", making.profile({"defaults": {"queue": "Team A"}})
+    ).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec",))
     assert "the profile's defaults.queue 'Team A'" in problem.message
 
@@ -451,7 +555,9 @@ def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
     Source: docs/facts/kueue.md#jobs-and-queues.
     """
     profile = making.profile({"queueSystem": system, "multiKueue": True})
-    errors = [one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"]
+    errors = [
+        one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"
+    ]
     assert ("unsupported-by-target", "error", ("spec", "queue")) in errors
 
 
@@ -471,12 +577,16 @@ def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
 def test_a_job_outside_of_kueue_s_queues_is_noted(
     target: str, body: str, profile: dict[str, Any], is_noted: bool
 ) -> None:
-    notes = [item for item in found(target, body, making.profile(profile)) if item[0] == "unqueued-job"]
+    notes = [
+        item for item in found(target, body, making.profile(profile)) if item[0] == "unqueued-job"
+    ]
     assert notes == [("unqueued-job", "note", ("spec", "queue"))] * is_noted
 
 
 def test_a_queue_in_a_label_is_a_queue() -> None:
-    text = smallest(NODES).replace("metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: q}, ")
+    text = smallest(NODES).replace(
+        "metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: q}, "
+    )
     result = compiled(text, "job", making.profile({"queueSystem": "kueue"}))
     assert "unqueued-job" not in [problem.name for problem in result.problems]
 

@@ -21,7 +21,9 @@ def spec(lines: str) -> str:
 
 
 def help_of(lines: str) -> str:
-    errors = [finding for finding in compile(spec(lines)).diagnostics if finding.severity == "error"]
+    errors = [
+        finding for finding in compile(spec(lines)).diagnostics if finding.severity == "error"
+    ]
     assert errors
     return errors[0].help or ""
 
@@ -30,7 +32,10 @@ def help_of(lines: str) -> str:
 def test_an_alias_leads_to_a_field(name: str) -> None:
     block, path = SPEC_FIELDS, ALIASES[name].field
     if path[0] == "podTemplate":
-        assert path == ("podTemplate",) or path[2] in load("kubernetes/core.json")["$defs"]["PodSpec"]["properties"]
+        assert (
+            path == ("podTemplate",)
+            or path[2] in load("kubernetes/core.json")["$defs"]["PodSpec"]["properties"]
+        )
         return
     for part in path:
         assert block is not None
@@ -56,7 +61,10 @@ def test_aliases_are_unique() -> None:
 @pytest.mark.parametrize(
     ("lines", "help"),
     [
-        ("workers: 4", "write spec.nodes: the number of training pods, or worker.replicas next to a master"),
+        (
+            "workers: 4",
+            "write spec.nodes: the number of training pods, or worker.replicas next to a master",
+        ),
         ("preemptible: true", "did you mean spot?"),
         ("user: 1000", "write spec.podSecurityContext: {runAsUser: ...}"),
         ("gid: 1000", "write spec.podSecurityContext: {runAsGroup: ...}"),
@@ -67,7 +75,10 @@ def test_aliases_are_unique() -> None:
         ("pullPolicy: Always", "did you mean imagePullPolicy?"),
         ("node: 3", "did you mean nodes?"),
         ("resources: {nvidia.com/gpu: 8}", "use spec.resources.gpu"),
-        ("volumes: [{name: d, mountPath: /d}]", "move it into volumeMounts: [{name: ..., mountPath: ...}]"),
+        (
+            "volumes: [{name: d, mountPath: /d}]",
+            "move it into volumeMounts: [{name: ..., mountPath: ...}]",
+        ),
         ("fabric: gpudirect-tcpxo", "did you mean tcpxo?"),
         ("resources: {gpu: 8}\naccelerator: NVIDIA-H100-80GB-HBM3", "did you mean nvidia-h100?"),
     ],

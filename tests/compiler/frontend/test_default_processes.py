@@ -15,7 +15,13 @@ from tests import making
 from tests.conftest import ROOT
 from tests.making import smallest, text
 
-ELASTIC = ["{}", "{maxRestarts: 3}", '{nnodes: "2:4"}', "{nnodes: 2}", "{rdzvConfigs: {timeout: 60}}"]
+ELASTIC = [
+    "{}",
+    "{maxRestarts: 3}",
+    '{nnodes: "2:4"}',
+    "{nnodes: 2}",
+    "{rdzvConfigs: {timeout: 60}}",
+]
 TRAINIUM = making.profile({"cloud": "eks"})
 
 
@@ -24,7 +30,8 @@ def processes(source: str, target: str | None = None) -> set[str]:
     result = ptcompile.compile(source, target=target)
     assert result.ok, result.diagnostics
     written = re.findall(
-        r"(?:--nproc-per-node=|n(?:um)?ProcPerNode: |nprocPerNode: |NPROC_PER_NODE\n *value: )\"?(\w+)", result.yaml()
+        r"(?:--nproc-per-node=|n(?:um)?ProcPerNode: |nprocPerNode: |NPROC_PER_NODE\n *value: )\"?(\w+)",
+        result.yaml(),
     )
     return set(written)
 
@@ -39,7 +46,8 @@ def errors(source: str) -> list[Diagnostic]:
         (elastic, target)
         for elastic in ELASTIC
         for target in TARGETS
-        if target != "pod" and not (target == "trainjob" and ":4" in elastic)  # a TrainJob has a fixed number of nodes
+        if target != "pod"
+        and not (target == "trainjob" and ":4" in elastic)  # a TrainJob has a fixed number of nodes
     ],
 )
 def test_one_process_per_gpu(elastic: str, target: str) -> None:
@@ -51,7 +59,9 @@ def test_one_process_without_accelerators(elastic: str) -> None:
     assert processes(smallest(f"elastic: {elastic}\nresources: {{cpu: 8}}")) == {"1"}
 
 
-@pytest.mark.parametrize(("nproc", "count"), [("1", "1"), ("4", "4"), ("gpu", "gpu"), ("null", "8")])
+@pytest.mark.parametrize(
+    ("nproc", "count"), [("1", "1"), ("4", "4"), ("gpu", "gpu"), ("null", "8")]
+)
 def test_an_explicit_number_is_kept(nproc: str, count: str) -> None:
     source = smallest(f"elastic: {{nprocPerNode: {nproc}, maxRestarts: 3}}\nresources: {{gpu: 8}}")
     assert processes(source, "job") == {count}
@@ -71,11 +81,15 @@ def test_one_process_per_core_of_a_device() -> None:
 def test_roles_with_different_numbers_need_an_explicit_value(start: str) -> None:
     body = f"image: i\n{start}\nelastic: {{maxRestarts: 3}}\nmaster: {{resources: {{gpu: 4}}}}\n"
     body += "worker: {replicas: 1, resources: {gpu: 8}}"
-    assert [(one.code, one.path) for one in errors(text(body))] == [("PTC103", ("spec", "master", "resources"))]
+    assert [(one.code, one.path) for one in errors(text(body))] == [
+        ("PTC103", ("spec", "master", "resources"))
+    ]
     assert errors(text(body.replace("maxRestarts: 3", "nprocPerNode: 4"))) == []
 
 
-@pytest.mark.parametrize("start", ["elastic: {maxRestarts: 3}", "script: train.py", "module: a\nelastic: {}"])
+@pytest.mark.parametrize(
+    "start", ["elastic: {maxRestarts: 3}", "script: train.py", "module: a\nelastic: {}"]
+)
 def test_a_runtime_s_default_is_not_overridden(start: str) -> None:
     body = f"nodes: 2\nruntimeRef: {{name: torch-distributed}}\n{start}"
     assert processes(text(body), "trainjob") == set()
@@ -89,10 +103,14 @@ def test_the_published_schema_names_no_number() -> None:
     assert "one per accelerator" in field["description"]
 
 
-@pytest.mark.parametrize("target", [target for target in TARGETS if target not in {"pod", "trainjob"}])
+@pytest.mark.parametrize(
+    "target", [target for target in TARGETS if target not in {"pod", "trainjob"}]
+)
 @pytest.mark.parametrize("nproc", ["", "nprocPerNode: 1, ", "nprocPerNode: 8, "])
 def test_import_only_omits_the_default(nproc: str, target: str) -> None:
-    source = smallest(f'elastic: {{{nproc}nnodes: "2:4", maxRestarts: 3}}\nresources: {{gpu: 8, cpu: 8, memory: 8Gi}}')
+    source = smallest(
+        f'elastic: {{{nproc}nnodes: "2:4", maxRestarts: 3}}\nresources: {{gpu: 8, cpu: 8, memory: 8Gi}}'
+    )
     manifests = list(ptcompile.compile(source, target=target).unwrap())
     done = ptcompile.import_manifests(manifests)
     (spec,) = done.specs

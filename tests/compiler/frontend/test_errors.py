@@ -51,9 +51,18 @@ PLACES = [
         "write spec.command: [torchrun, --virtual-local-rank, train.py] instead of "
         'script, or spec.env: {PET_VIRTUAL_LOCAL_RANK: "1"}',
     ),
-    ("elastic: {numaBinding: node}", "write spec.command: [torchrun, --numa-binding=..., train.py] instead of script"),
-    ("elastic: {logs_specs: x}", "write spec.command: [torchrun, --logs-specs=..., train.py] instead of script"),
-    ("elastic: {standalone: true}", "write spec.nodes: 1, which needs no rendezvous between nodes (nnodes is 1 then)"),
+    (
+        "elastic: {numaBinding: node}",
+        "write spec.command: [torchrun, --numa-binding=..., train.py] instead of script",
+    ),
+    (
+        "elastic: {logs_specs: x}",
+        "write spec.command: [torchrun, --logs-specs=..., train.py] instead of script",
+    ),
+    (
+        "elastic: {standalone: true}",
+        "write spec.nodes: 1, which needs no rendezvous between nodes (nnodes is 1 then)",
+    ),
     ("role: trainer", "did you mean serviceAccountName?"),
     ("worker: {gpu: 8}", "use spec.worker.resources.gpu"),
     ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
@@ -78,23 +87,46 @@ def first(source: str) -> Problem:
 def test_at_the_root() -> None:
     assert first(smallest().replace("kind:", "image: a:1\nkind:")).help == "use spec.image"
     misspelt = smallest().replace("apiVersion:", "yamlapiVersion:")
-    assert (first(misspelt).path, first(misspelt).help) == (("yamlapiVersion",), "did you mean apiVersion?")
+    assert (first(misspelt).path, first(misspelt).help) == (
+        ("yamlapiVersion",),
+        "did you mean apiVersion?",
+    )
 
 
 @pytest.mark.parametrize(("key", "written"), [("apiVersion", "yamlapiVersion"), ("kind", "Kind")])
 def test_lint_suggests_the_intended_key(key: str, written: str) -> None:
     """The first row is the output shown in reference document 003."""
-    manifest: dict[str, object] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    manifest: dict[str, object] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a"},
+    }
     manifest[written] = manifest.pop(key)
     (found,) = ptcompile.lint(manifest).diagnostics
-    assert (found.name, found.path, found.help) == ("required-value", (written,), f"did you mean {key}?")
+    assert (found.name, found.path, found.help) == (
+        "required-value",
+        (written,),
+        f"did you mean {key}?",
+    )
 
 
 SHAPES: list[tuple[str, Path, str]] = [
-    ("env: [{name: A, value: b}]", ("spec", "env"), "write a mapping, not a list of name and value: A: ..."),
-    ("master: {env: [A]}", ("spec", "master", "env"), "write a mapping, not a list of name and value: NAME: ..."),
+    (
+        "env: [{name: A, value: b}]",
+        ("spec", "env"),
+        "write a mapping, not a list of name and value: A: ...",
+    ),
+    (
+        "master: {env: [A]}",
+        ("spec", "master", "env"),
+        "write a mapping, not a list of name and value: NAME: ...",
+    ),
     ("args: --lr 0.1", ("spec", "args"), 'write a list, one word per item: ["--lr", "0.1"]'),
-    ("""args: --name 'a b'""", ("spec", "args"), 'write a list, one word per item: ["--name", "a b"]'),
+    (
+        """args: --name 'a b'""",
+        ("spec", "args"),
+        'write a list, one word per item: ["--name", "a b"]',
+    ),
     ("""args: --name "a""", ("spec", "args"), "write a list, one word per item"),
     (f"args: {'x' * 61}", ("spec", "args"), "write a list, one word per item"),
 ]
@@ -107,7 +139,9 @@ def test_a_value_in_the_shape_of_another_system(body: str, path: Path, help: str
 
 
 def test_a_list_of_variables_is_rewritten_with_its_sources() -> None:
-    fix = first(smallest("env: [{name: A, value: b}, {name: B, valueFrom: {fieldRef: {fieldPath: c}}}]")).fix
+    fix = first(
+        smallest("env: [{name: A, value: b}, {name: B, valueFrom: {fieldRef: {fieldPath: c}}}]")
+    ).fix
     assert fix is not None
     assert fix.safe
     assert fix.edits[0].value == {"A": "b", "B": {"fieldRef": {"fieldPath": "c"}}}
@@ -115,7 +149,13 @@ def test_a_list_of_variables_is_rewritten_with_its_sources() -> None:
 
 @pytest.mark.parametrize(
     "env",
-    ["[{name: A, value: 1}]", "[{name: A, value: b}, {name: A, value: c}]", "[{name: A, extra: b}]", "[A]", "[]"],
+    [
+        "[{name: A, value: 1}]",
+        "[{name: A, value: b}, {name: A, value: c}]",
+        "[{name: A, extra: b}]",
+        "[A]",
+        "[]",
+    ],
 )
 def test_a_variable_whose_value_would_change_has_no_fix(env: str) -> None:
     assert first(smallest(f"env: {env}")).fix is None
@@ -267,7 +307,10 @@ def test_invalid_nnodes_have_a_reason(value: str, reason: str) -> None:
 
     Source: docs/facts/torchrun.md#options-and-variables.
     """
-    check((f"elastic: {{nnodes: {value}}}", ("spec", "elastic", "nnodes"), reason, None), "spec-invalid-value")
+    check(
+        (f"elastic: {{nnodes: {value}}}", ("spec", "elastic", "nnodes"), reason, None),
+        "spec-invalid-value",
+    )
 
 
 QUANTITIES = [
@@ -284,11 +327,16 @@ def test_a_bad_quantity(value: str, meant: str | None) -> None:
     """
     (problem,) = compiled(smallest(f"resources: {{memory: {value}}}")).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "resources", "memory"))
-    assert meant is None or meant in f"{problem.message} {problem.help}".split() or f"{meant}?" in f"{problem.help}"
+    assert (
+        meant is None
+        or meant in f"{problem.message} {problem.help}".split()
+        or f"{meant}?" in f"{problem.help}"
+    )
 
 
 @pytest.mark.parametrize(
-    "field", ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"]
+    "field",
+    ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"],
 )
 def test_quantities_are_checked_in_other_fields(field: str) -> None:
     (problem,) = compiled(smallest(field)).problems
@@ -315,7 +363,10 @@ def test_paths_exist_in_the_file(body: str) -> None:
 
 MISSING = [
     ("apiVersion: ptcompile/v1\nkind: TrainingJob\nspec: {image: i, script: t}", ("metadata",)),
-    ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {}\nspec: {image: i}", ("metadata", "name")),
+    (
+        "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {}\nspec: {image: i}",
+        ("metadata", "name"),
+    ),
     ("apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}", ("spec",)),
 ]
 
@@ -346,14 +397,22 @@ def test_a_misspelled_kind() -> None:
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, True])
 def test_a_body_that_is_not_a_mapping(value: Any) -> None:
-    data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "j"}, "spec": value}
+    data = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "j"},
+        "spec": value,
+    }
     spec, problems = decode_spec(data)
     assert spec is None
     assert [problem.path for problem in problems] == [("spec",)]
 
 
 def test_mistakes_in_a_profile_are_reported_likewise() -> None:
-    data = {"kind": "ClusterProfile", "spec": {"accelerators": {"a": {"nodeLabel": {}}}, "gpu": {"resourceName": 5}}}
+    data = {
+        "kind": "ClusterProfile",
+        "spec": {"accelerators": {"a": {"nodeLabel": {}}}, "gpu": {"resourceName": 5}},
+    }
     profile, problems = decode_profile(data)
     assert profile is None
     paths = {problem.path: problem for problem in problems}
@@ -374,16 +433,32 @@ def test_a_resource_outside_of_devices_has_its_place() -> None:
 @pytest.mark.parametrize(
     ("body", "message", "help"),
     [
-        ("podSecurity: strict", "spec.podSecurity: 'strict' is not a Pod Security level", "such as baseline:v1.34"),
-        ("versions: {kubernetes: v1.34}", "spec.versions.kubernetes: 'v1.34' is not a minor release", "such as 1.34"),
+        (
+            "podSecurity: strict",
+            "spec.podSecurity: 'strict' is not a Pod Security level",
+            "such as baseline:v1.34",
+        ),
+        (
+            "versions: {kubernetes: v1.34}",
+            "spec.versions.kubernetes: 'v1.34' is not a minor release",
+            "such as 1.34",
+        ),
         *(
-            (f"versions: {{{name}: latest}}", f"spec.versions.{name}: 'latest' is not a release", "such as 2.5")
-            for name in sorted(Block(CLUSTER.file, "OperatorVersions").fields.keys() - {"kubernetes"})
+            (
+                f"versions: {{{name}: latest}}",
+                f"spec.versions.{name}: 'latest' is not a release",
+                "such as 2.5",
+            )
+            for name in sorted(
+                Block(CLUSTER.file, "OperatorVersions").fields.keys() - {"kubernetes"}
+            )
         ),
     ],
 )
 def test_a_pattern_is_described(body: str, message: str, help: str) -> None:
-    (found,) = decode_profile(yaml.safe_load(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{{body}}}"))[1]
+    (found,) = decode_profile(
+        yaml.safe_load(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{{body}}}")
+    )[1]
     assert found.message.startswith(message)
     assert help in (found.help or "")
 

@@ -14,13 +14,19 @@ HELPS = [
     ("timeout: 12h", "write spec.runPolicy.activeDeadlineSeconds: 43200, in seconds"),
     ("runPolicy: {activeDeadlineSeconds: 24h}", "write 86400, in seconds"),
     ("runPolicy: {ttlSecondsAfterFinished: 10m}", "write 600, in seconds"),
-    ("volumeMounts: [/scratch]", "write {name: ..., mountPath: /scratch}, and a volume of this name in volumes"),
+    (
+        "volumeMounts: [/scratch]",
+        "write {name: ..., mountPath: /scratch}, and a volume of this name in volumes",
+    ),
     ("imagePullSecrets: [gar]", "write {name: gar}"),
     ("tolerations: [nvidia.com/gpu]", "write {key: nvidia.com/gpu, operator: Exists}"),
     ("env: {HF_TOKEN: {secret: hf}}", "write HF_TOKEN: {secretKeyRef: {name: ..., key: ...}}"),
     ("volumes: [{name: a, pvc: a}]", "write persistentVolumeClaim: {claimName: ...}"),
     ("env: {A: {configMap: hf}}", "write A: {configMapKeyRef: {name: ..., key: ...}}"),
-    ("runPolicy: null", "leave it out: null stands only for values that something else would fill in"),
+    (
+        "runPolicy: null",
+        "leave it out: null stands only for values that something else would fill in",
+    ),
 ]
 
 
@@ -29,7 +35,9 @@ def test_the_help_for_a_first_word(body: str, help: str) -> None:
     assert [finding.help for finding in ptcompile.compile(smallest(body)).diagnostics] == [help]
 
 
-@pytest.mark.parametrize(("name", "own"), [("gcp", "gke"), ("AWS", "eks"), ("azure", "aks"), ("oci", "oke")])
+@pytest.mark.parametrize(
+    ("name", "own"), [("gcp", "gke"), ("AWS", "eks"), ("azure", "aks"), ("oci", "oke")]
+)
 def test_clouds_by_their_vendors(name: str, own: str) -> None:
     profile = {
         "apiVersion": "ptcompile/v1",

@@ -14,7 +14,10 @@ from tests import making
 from tests.making import compiled, smallest
 
 CLUSTER = making.profile(
-    {"spot": {"nodeLabels": {"spot": "yes"}}, "defaults": {"labels": {"a": "b"}, "nodeSelector": {"c": "d"}}}
+    {
+        "spot": {"nodeLabels": {"spot": "yes"}},
+        "defaults": {"labels": {"a": "b"}, "nodeSelector": {"c": "d"}},
+    }
 )
 
 
@@ -51,13 +54,21 @@ def test_a_wrong_shape_is_a_finding(body: str, target: str) -> None:
     source = smallest(f"{body}\nspot: true\nmasterPort: 29500")
     problems = [p for p in compiled(source, target, CLUSTER).problems if p.severity == "error"]
     assert problems
-    block = ("worker",) if body.startswith("worker") else ("master",) if body.startswith("master") else ()
+    block = (
+        ("worker",)
+        if body.startswith("worker")
+        else ("master",)
+        if body.startswith("master")
+        else ()
+    )
     word = body.removeprefix("worker: {").removeprefix("master: {").partition(":")[0]
     wanted = ("spec", *block, word)
     assert any(p.path[: len(wanted)] == wanted for p in problems), problems
 
 
-@pytest.mark.parametrize("body", ["podTemplate: {spec: null}", "podTemplate: {metadata: null}", "podTemplate: {}"])
+@pytest.mark.parametrize(
+    "body", ["podTemplate: {spec: null}", "podTemplate: {metadata: null}", "podTemplate: {}"]
+)
 def test_null_removes_and_is_valid(body: str) -> None:
     compiled(smallest(body))
 
@@ -69,13 +80,18 @@ UNKNOWN = [
     ("podTemplate: {metadata: {label: {}}}", ("spec", "podTemplate", "metadata", "label")),
     (main("imag: x"), ("spec", "podTemplate", "spec", "containers", 0, "imag")),
     ("volumes: [{name: v, emptyDirr: {}}]", ("spec", "volumes", 0, "emptyDirr")),
-    ("worker: {podTemplate: {spec: {nodeSelectr: {a: b}}}}", ("spec", "worker", "podTemplate", "spec", "nodeSelectr")),
+    (
+        "worker: {podTemplate: {spec: {nodeSelectr: {a: b}}}}",
+        ("spec", "worker", "podTemplate", "spec", "nodeSelectr"),
+    ),
 ]
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), UNKNOWN)
-def test_unknown_keys_of_a_patch_are_reported_at_their_line(body: str, path: tuple[str, ...], target: str) -> None:
+def test_unknown_keys_of_a_patch_are_reported_at_their_line(
+    body: str, path: tuple[str, ...], target: str
+) -> None:
     """TorchX drops them silently: docs/facts/torchx.md#defects-of-torchx 7."""
     problems = [p for p in compiled(smallest(body), target).problems if p.severity == "error"]
     assert [problem.path for problem in problems] == [path]
@@ -93,16 +109,24 @@ TYPED = {"terminationGracePeriodSeconds: 9223372036854775808"}
 @pytest.mark.parametrize("block", ["", "worker", "roles"])
 @pytest.mark.parametrize("body", sorted(FREE | TYPED))
 def test_every_kubernetes_typed_field_is_checked(body: str, block: str) -> None:
-    inside = {"": body, "worker": f"worker: {{{body}}}", "roles": f"roles: {{ps: {{command: [x], {body}}}}}"}[block]
+    inside = {
+        "": body,
+        "worker": f"worker: {{{body}}}",
+        "roles": f"roles: {{ps: {{command: [x], {body}}}}}",
+    }[block]
     data = yaml.safe_load(smallest(inside))
     spec, _ = decode_spec(data)
     assert spec is not None
     at = {"": ("spec",), "worker": ("spec", "worker"), "roles": ("spec", "roles", "ps")}[block]
-    assert [p.path[: len(at) + 1] for p in kubernetes_field_problems(spec.spec)] == [(*at, body.partition(":")[0])]
+    assert [p.path[: len(at) + 1] for p in kubernetes_field_problems(spec.spec)] == [
+        (*at, body.partition(":")[0])
+    ]
 
 
 def test_every_kubernetes_typed_field_has_a_row() -> None:
     """Every field that holds arbitrary mappings needs a row in `FREE`."""
     words = {body.partition(":")[0] for body in FREE}
     fields = PodFields.model_fields.items()
-    assert {to_camel(name) for name, field in fields if "Any" in str(field.annotation)} | {"env"} == words
+    assert {to_camel(name) for name, field in fields if "Any" in str(field.annotation)} | {
+        "env"
+    } == words

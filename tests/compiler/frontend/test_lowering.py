@@ -19,7 +19,9 @@ from tests import making
 from tests.compiler.checks import findings
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 
-SIDECAR = making.profile({"defaults": {"podTemplate": {"spec": {"containers": [{"name": "proxy", "image": "p:1"}]}}}})
+SIDECAR = making.profile(
+    {"defaults": {"podTemplate": {"spec": {"containers": [{"name": "proxy", "image": "p:1"}]}}}}
+)
 CATALOGUE = making.profile({"accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}}}})
 
 
@@ -95,7 +97,11 @@ def test_an_auxiliary_role_does_not_inherit_start_or_resources() -> None:
 
 
 def test_an_auxiliary_role_does_not_inherit_the_command() -> None:
-    job = job_of(text("image: i\ncommand: [train]\nargs: [x]\nroles: {loader: {args: [y]}, ps: {command: [serve]}}"))
+    job = job_of(
+        text(
+            "image: i\ncommand: [train]\nargs: [x]\nroles: {loader: {args: [y]}, ps: {command: [serve]}}"
+        )
+    )
     assert [(r.template.main.command, r.template.main.args) for r in job.roles] == [
         (("train",), ("x",)),
         (None, ("y",)),
@@ -104,7 +110,9 @@ def test_an_auxiliary_role_does_not_inherit_the_command() -> None:
 
 
 def test_the_main_container_is_named_like_the_role() -> None:
-    one = loader("roles: {loader: {podTemplate: {spec: {containers: [{name: loader, tty: true}]}}}}").template
+    one = loader(
+        "roles: {loader: {podTemplate: {spec: {containers: [{name: loader, tty: true}]}}}}"
+    ).template
     assert (one.main.name, one.main.extra, one.sidecars) == ("loader", {"tty": True}, ())
 
 
@@ -121,17 +129,29 @@ def test_the_main_container_is_named_like_the_role() -> None:
         ("volcano: {workerTask: crew}\nroles: {crew: {}}", "crew", "another name"),
         ("roles: {Loader: {}}", "Loader", "such as 'loader'"),
         ("roles: {data_loader: {}}", "data_loader", "such as 'data-loader'"),
-        ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is valid, but 9_HOSTS is not a variable's name
+        (
+            "roles: {'9': {}}",
+            "9",
+            "such as 'loader'",
+        ),  # <job>-9-0 is valid, but 9_HOSTS is not a variable's name
         ("roles: {a.b: {}}", "a.b", "such as 'a-b'"),
         ("roles: {'': {}}", "", "such as 'loader'"),
         # docs/facts/jobset.md#admission: a pod's name has at most 63 characters
         (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),
-        ("roles: {vc-x: {}}", "vc-x", "another name"),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
+        (
+            "roles: {vc-x: {}}",
+            "vc-x",
+            "another name",
+        ),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
 )
 def test_an_invalid_role_name(body: str, name: str, said: str) -> None:
     (problem,) = compiled(smallest(body), "jobset").problems
-    assert (problem.name, problem.path, problem.on_key) == ("spec-invalid-value", ("spec", "roles", name), True)
+    assert (problem.name, problem.path, problem.on_key) == (
+        "spec-invalid-value",
+        ("spec", "roles", name),
+        True,
+    )
     assert said in (problem.help or "")
 
 
@@ -143,7 +163,9 @@ def test_a_role_named_like_a_container_of_the_profile() -> None:
 
 @pytest.mark.parametrize("replicas", ["0", "-1", str(MAX_AUXILIARY_PODS + 1), "null", "'2'"])
 def test_an_invalid_number_of_pods(replicas: str) -> None:
-    (problem,) = compiled(smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset").problems
+    (problem,) = compiled(
+        smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset"
+    ).problems
     assert problem.path == ("spec", "roles", "loader", "replicas")
 
 
@@ -151,11 +173,15 @@ def test_the_maximum_number_of_pods_fits_in_one_variable() -> None:
     """On Linux, MAX_ARG_STRLEN is 32 pages of 4 KiB, including the variable's name and the NUL."""
     name, role = "j" * 20, "r" * 20
     for target in ("volcano", "trainjob", "jobset"):
-        done = compiled(smallest(f"roles: {{{role}: {{replicas: {MAX_AUXILIARY_PODS}}}}}", name), target)
+        done = compiled(
+            smallest(f"roles: {{{role}: {{replicas: {MAX_AUXILIARY_PODS}}}}}", name), target
+        )
         assert done.manifests, done.problems
         assert done.built is not None
         job = done.built.job
-        (entry,) = (e for e in job.roles[0].template.main.env if e["name"] == f"{role.upper()}_HOSTS")
+        (entry,) = (
+            e for e in job.roles[0].template.main.env if e["name"] == f"{role.upper()}_HOSTS"
+        )
         assert len(entry["value"].split(",")) == MAX_AUXILIARY_PODS
     assert MAX_AUXILIARY_PODS * (63 + 1 + 63 + 1) <= 32 * 4096
 
@@ -163,10 +189,14 @@ def test_the_maximum_number_of_pods_fits_in_one_variable() -> None:
 # ---- findings at the role's own lines
 
 
-def lines(body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[tuple[str, int]]:
+def lines(
+    body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> list[tuple[str, int]]:
     """Return the findings of `smallest(body)`: their names and their lines within the body."""
     result = ptcompile.compile(smallest(body), target=target, cluster=cluster, lint=False)
-    return [(one.name, one.span.line - FIRST_LINE - 1 if one.span else 0) for one in result.diagnostics]
+    return [
+        (one.name, one.span.line - FIRST_LINE - 1 if one.span else 0) for one in result.diagnostics
+    ]
 
 
 @pytest.mark.parametrize(
@@ -177,26 +207,43 @@ def lines(body: str, target: str = "jobset", cluster: ClusterProfile = DEFAULT_C
         ("roles:\n  loader:\n    script: x.py", [("spec-unknown-field", 3)]),
         ("roles:\n  loader: [x]", [("spec-wrong-type", 2)]),
         ("roles: loader", [("spec-wrong-type", 1)]),
-        ("roles:\n  loader:\n    resources: {requests: {cpu: 2}, limits: {cpu: 1}}", [("request-above-limit", 3)]),
+        (
+            "roles:\n  loader:\n    resources: {requests: {cpu: 2}, limits: {cpu: 1}}",
+            [("request-above-limit", 3)],
+        ),
         ("roles:\n  loader:\n    resources: {gpu: '1.5'}", [("spec-invalid-value", 3)]),
         ("roles:\n  loader:\n    env:\n      A: {}", [("spec-invalid-value", 4)]),
         ("roles:\n  loader:\n    volumes: [x]", [("spec-wrong-type", 3)]),
         ("roles:\n  loader:\n    podTemplate: {metadata: {name: x}}", [("spec-unknown-field", 3)]),
         ("roles:\n  loader:\n    restartPolicy: Always", [("unsupported-by-target", 3)]),
-        ("roles:\n  loader:\n    podTemplate: {spec: {hostname: x}}", [("unsupported-by-target", 3)]),
-        ("roles:\n  loader:\n    env:\n      JOB_COMPLETION_INDEX: x", [("unsupported-by-target", 4)]),
+        (
+            "roles:\n  loader:\n    podTemplate: {spec: {hostname: x}}",
+            [("unsupported-by-target", 3)],
+        ),
+        (
+            "roles:\n  loader:\n    env:\n      JOB_COMPLETION_INDEX: x",
+            [("unsupported-by-target", 4)],
+        ),
     ],
 )
-def test_a_mistake_in_a_role_is_reported_at_its_line(body: str, found: list[tuple[str, int]]) -> None:
+def test_a_mistake_in_a_role_is_reported_at_its_line(
+    body: str, found: list[tuple[str, int]]
+) -> None:
     assert lines(body) == found
 
 
 def test_a_missing_image_is_reported_at_the_role_that_needs_it() -> None:
     def missing(body: str) -> list[tuple[Any, ...]]:
-        return [one.path for one in compiled(text(body), "jobset").problems if one.name == "spec-missing-field"]
+        return [
+            one.path
+            for one in compiled(text(body), "jobset").problems
+            if one.name == "spec-missing-field"
+        ]
 
     assert missing("script: t.py\nroles: {loader: {}}") == [("spec", "image")]
-    assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {}}") == [("spec", "roles", "loader", "image")]
+    assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {}}") == [
+        ("spec", "roles", "loader", "image")
+    ]
     assert missing("script: t.py\nworker: {image: a}\nroles: {loader: {image: b}}") == []
 
 
@@ -210,7 +257,9 @@ def test_gpus_of_an_auxiliary_role_count_for_the_accelerator_only() -> None:
 
 
 def test_the_size_of_shared_memory_does_not_apply_to_auxiliary_roles() -> None:
-    body = "resources: {memory: 8Gi}\nsharedMemory: 4Gi\nroles: {loader: {resources: {memory: 1Gi}}}"
+    body = (
+        "resources: {memory: 8Gi}\nsharedMemory: 4Gi\nroles: {loader: {resources: {memory: 1Gi}}}"
+    )
     assert lines(body) == []
 
 
@@ -219,13 +268,21 @@ def test_the_size_of_shared_memory_does_not_apply_to_auxiliary_roles() -> None:
     [
         ("volcano", "WORLD_SIZE", True),  # docs/facts/volcano.md#cases C7: set on every task
         ("volcano", "RANK", False),  # the rank is not
-        ("trainjob", "PET_NNODES", False),  # docs/facts/trainer.md#environment: only in the container node
+        (
+            "trainjob",
+            "PET_NNODES",
+            False,
+        ),  # docs/facts/trainer.md#environment: only in the container node
         ("jobset", "JOB_COMPLETION_INDEX", True),
     ],
 )
-def test_variables_that_an_operator_sets_on_auxiliary_roles(target: str, name: str, refused: bool) -> None:
+def test_variables_that_an_operator_sets_on_auxiliary_roles(
+    target: str, name: str, refused: bool
+) -> None:
     problems = compiled(smallest(f"roles: {{loader: {{env: {{{name}: '1'}}}}}}"), target).problems
-    expected = [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
+    expected = (
+        [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
+    )
     assert [(one.name, one.path) for one in problems] == expected
 
 
@@ -234,7 +291,13 @@ def test_recorded_jobs(case: str) -> None:
     assert findings.again(case, "lowering") == case.strip()
 
 
-NESTED = {"worker": {"image": "own"}, "roles": {"loader": {"env": {}}}, "image": "i", "env": {}, "args": ["a"]}
+NESTED = {
+    "worker": {"image": "own"},
+    "roles": {"loader": {"env": {}}},
+    "image": "i",
+    "env": {},
+    "args": ["a"],
+}
 
 
 @pytest.mark.parametrize(
@@ -288,4 +351,7 @@ def test_a_fix_moves_with_its_problem_if_it_edits_only_its_field(
     assert (moved.path, moved.message) == (path, f"{field_path(path)}: wrong")
     assert (moved.fix and [edit.path for edit in moved.fix.edits]) == ([path] if moves else None)
     assert with_path(problem._replace(field="wrong"), path).message == f"{field_path(path)}: wrong"
-    assert with_path(problem._replace(text="it is wrong: at all", field=""), path).message == "it is wrong: at all"
+    assert (
+        with_path(problem._replace(text="it is wrong: at all", field=""), path).message
+        == "it is wrong: at all"
+    )

@@ -82,7 +82,9 @@ PLACES: list[tuple[str, Path]] = [
 
 @pytest.mark.parametrize(("image", "why"), IMAGES)
 @pytest.mark.parametrize(("body", "path"), PLACES)
-def test_compile_rejects_an_image_that_the_kubelet_cannot_parse(body: str, path: Path, image: str, why: str) -> None:
+def test_compile_rejects_an_image_that_the_kubelet_cannot_parse(
+    body: str, path: Path, image: str, why: str
+) -> None:
     for lint in (True, False):
         result = ptcompile.compile(text(body.format(f"'{image}'")), lint=lint)
         (found,) = result.diagnostics
@@ -145,11 +147,15 @@ NCCL = [
 def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
     """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
-    told = [(one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"]
+    told = [
+        (one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"
+    ]
     assert told == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     others = ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics
-    assert {one.name for one in others} <= {"misread-launch-word"}, "torchrun does not read options after the script"
+    assert {one.name for one in others} <= {"misread-launch-word"}, (
+        "torchrun does not read options after the script"
+    )
 
 
 BESIDE: list[tuple[str, Path | None]] = [
@@ -157,8 +163,14 @@ BESIDE: list[tuple[str, Path | None]] = [
     ("podTemplate: {spec: {containers: [{name: pytorch, tty: true}]}}", None),
     ("podTemplate: {spec: {containers: [{name: logs, image: 'fluent/fluent-bit:3'}]}}", None),
     ("podTemplate: {spec: {initContainers: [{name: get, image: img:1}]}}", None),
-    ("worker: {podTemplate: {spec: {containers: [{name: main, image: img:1}]}}}", ("spec", "worker")),
-    ("roles: {ps: {podTemplate: {spec: {containers: [{name: pytorch, image: img:1}]}}}}", ("spec", "roles", "ps")),
+    (
+        "worker: {podTemplate: {spec: {containers: [{name: main, image: img:1}]}}}",
+        ("spec", "worker"),
+    ),
+    (
+        "roles: {ps: {podTemplate: {spec: {containers: [{name: pytorch, image: img:1}]}}}}",
+        ("spec", "roles", "ps"),
+    ),
     ("roles: {ps: {podTemplate: {spec: {containers: [{name: ps, tty: true}]}}}}", None),
 ]
 
@@ -166,14 +178,18 @@ BESIDE: list[tuple[str, Path | None]] = [
 @pytest.mark.parametrize(("body", "block"), BESIDE, ids=[body for body, _ in BESIDE])
 def test_another_container_with_the_same_image_is_a_warning(body: str, block: Path | None) -> None:
     result = ptcompile.compile(smallest(body), target="jobset")
-    told = [(one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"]
+    told = [
+        (one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"
+    ]
     path = (*(block or ()), "podTemplate", "spec", "containers", 0)
     assert told == ([] if block is None else [(path, "warning")])
     assert result.ok
 
 
 def test_the_help_for_a_container_without_an_image_names_the_main_one() -> None:
-    result = ptcompile.compile(smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}"))
+    result = ptcompile.compile(
+        smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}")
+    )
     helps = {one.name: one.help for one in result.diagnostics}
     assert not result.ok
     assert helps["same-image-beside"] == "to change the main container, name it pytorch"

@@ -24,7 +24,10 @@ PROFILE = making.profile(
 
 
 def after(
-    beside: PodTemplate, cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "jobset", **fields: Any
+    beside: PodTemplate,
+    cluster: ClusterProfile = DEFAULT_CLUSTER,
+    target: str = "jobset",
+    **fields: Any,
 ) -> tuple[PodTemplate, PodTemplate]:
     """Return the templates of the node and of an auxiliary role after all passes."""
     job = making.job(replicas=2, **{"resources": GPUS, **fields})
@@ -53,7 +56,9 @@ def test_tolerations_and_placement_depend_on_the_role_s_resources() -> None:
     assert node.affinity
     assert not loader.tolerations
     assert not loader.affinity
-    _, loader = after(making.template(limits={"gpu": "1", "rdma/hca": "1"}), PROFILE, accelerator="a100")
+    _, loader = after(
+        making.template(limits={"gpu": "1", "rdma/hca": "1"}), PROFILE, accelerator="a100"
+    )
     assert [one["key"] for one in loader.tolerations] == ["nvidia.com/gpu", "rdma"]
     assert loader.affinity == node.affinity
 
@@ -76,9 +81,12 @@ def test_auxiliary_roles_get_the_profile_s_variables_but_not_torchrun_s() -> Non
 
 
 @pytest.mark.parametrize(
-    ("size", "volume"), [(True, {"medium": "Memory"}), ("64Gi", {"medium": "Memory"}), (False, None)]
+    ("size", "volume"),
+    [(True, {"medium": "Memory"}), ("64Gi", {"medium": "Memory"}), (False, None)],
 )
-def test_shared_memory_without_the_size_of_a_node(size: bool | str, volume: dict[str, str] | None) -> None:
+def test_shared_memory_without_the_size_of_a_node(
+    size: bool | str, volume: dict[str, str] | None
+) -> None:
     _, loader = after(making.template(), shared_memory=size)
     assert [one["emptyDir"] for one in loader.volumes] == ([volume] if volume else [])
     assert [one["mountPath"] for one in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
@@ -87,4 +95,9 @@ def test_shared_memory_without_the_size_of_a_node(size: bool | str, volume: dict
 def test_auxiliary_roles_do_not_count_as_nodes() -> None:
     job: Job = making.job(replicas=3)
     more = job._replace(roles=(*job.roles, Role("ps", 5, making.template(), trains=False)))
-    assert (more.nodes, more.elastic, len(more.training_roles), len(more.auxiliary_roles)) == (3, False, 1, 1)
+    assert (more.nodes, more.elastic, len(more.training_roles), len(more.auxiliary_roles)) == (
+        3,
+        False,
+        1,
+        1,
+    )

@@ -19,7 +19,9 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def after(limits: dict[str, str], cluster: ClusterProfile, replicas: int = 2, **fields: Any) -> Job:
-    job = making.job(making.template(limits, limits, **fields.pop("template", {})), replicas=replicas, **fields)
+    job = making.job(
+        making.template(limits, limits, **fields.pop("template", {})), replicas=replicas, **fields
+    )
     where = making.context(cluster)
     done = claims(job, where)
     assert claims(done, where) == done
@@ -37,7 +39,9 @@ def test_without_claims_nothing_changes() -> None:
 
 
 def test_each_node_claims_a_channel_in_one_rack() -> None:
-    done = after({"nvidia.com/gpu": "4"}, EKS, 18, fabric="nvlink-domain", accelerator="nvidia-gb200")
+    done = after(
+        {"nvidia.com/gpu": "4"}, EKS, 18, fabric="nvlink-domain", accelerator="nvidia-gb200"
+    )
     assert done.compute_domain
     assert not done.claims, "the driver makes the template of the channels"
     spec = pod(done)
@@ -62,7 +66,9 @@ def test_each_node_claims_a_channel_in_one_rack() -> None:
     ],
 )
 def test_no_rack_affinity_if_the_user_or_the_rack_size_prevents_it(fields: dict[str, Any]) -> None:
-    done = after({"nvidia.com/gpu": "4"}, EKS, fabric="nvlink-domain", accelerator="nvidia-gb200", **fields)
+    done = after(
+        {"nvidia.com/gpu": "4"}, EKS, fabric="nvlink-domain", accelerator="nvidia-gb200", **fields
+    )
     said = fields.get("template", {}).get("affinity", {})
     assert done.roles[0].template.affinity == said
 
@@ -77,7 +83,9 @@ def test_a_rack_of_gke_is_a_sub_block() -> None:
 def test_the_ports_of_a4x_max_are_claimed() -> None:
     gke = making.profile({"cloud": "gke"})
     done = after({"nvidia.com/gpu": "4"}, gke, fabric="nvlink-domain", accelerator="nvidia-gb300")
-    assert [(one.name, one.device_class, one.count) for one in done.claims] == [("rdma", "mrdma.google.com", 8)]
+    assert [(one.name, one.device_class, one.count) for one in done.claims] == [
+        ("rdma", "mrdma.google.com", 8)
+    ]
     names = [one["name"] for one in pod(done)["resourceClaims"]]
     assert names == ["rdma", "compute-domain-channel"]
 
@@ -85,7 +93,11 @@ def test_the_ports_of_a4x_max_are_claimed() -> None:
 def test_gpus_are_claimed_and_no_longer_counted() -> None:
     done = after({"cpu": "8", "nvidia.com/gpu": "8"}, CLAIMED)
     (claim,) = done.claims
-    assert (claim.template, claim.device_class, claim.count) == (f"{done.name}-gpu-8", "gpu.nvidia.com", 8)
+    assert (claim.template, claim.device_class, claim.count) == (
+        f"{done.name}-gpu-8",
+        "gpu.nvidia.com",
+        8,
+    )
     assert claim.selectors == ("device.driver == 'gpu.nvidia.com'",)
     spec = pod(done)
     assert spec["containers"][0]["resources"] == {

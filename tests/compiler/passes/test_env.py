@@ -15,7 +15,9 @@ ONE = making.LAUNCH._replace(nproc_per_node=1)
 NVIDIA = "nvidia.com/gpu"
 
 
-def run(own: list[dict[str, Any]], launch: Launch | None, defaults: dict[str, str], **limits: str) -> list[Any]:
+def run(
+    own: list[dict[str, Any]], launch: Launch | None, defaults: dict[str, str], **limits: str
+) -> list[Any]:
     named = {NVIDIA if name == "gpu" else name: amount for name, amount in limits.items()}
     before = making.job(making.template(limits=named, main={"env": tuple(own)}), launch=launch)
     where = making.context(making.profile({"defaults": {"env": defaults}}))
@@ -37,7 +39,10 @@ def test_the_profile_s_variables_come_first_for_references() -> None:
 
 @pytest.mark.parametrize(
     "mine",
-    [{"name": "REGION", "value": "us"}, {"name": "REGION", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
+    [
+        {"name": "REGION", "value": "us"},
+        {"name": "REGION", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
+    ],
 )
 def test_the_user_overrides_the_profile(mine: dict[str, Any]) -> None:
     """In Flyte, the platform overrides the user: docs/facts/flyte.md#defects 11."""
@@ -61,9 +66,13 @@ def test_the_user_overrides_the_profile(mine: dict[str, Any]) -> None:
         ("cpu", None, True),
     ],
 )
-def test_one_thread_if_processes_share_a_node(nproc: int | str, gpus: str | None, added: bool) -> None:
+def test_one_thread_if_processes_share_a_node(
+    nproc: int | str, gpus: str | None, added: bool
+) -> None:
     limits = {"gpu": gpus} if gpus else {}
-    assert run([], making.LAUNCH._replace(nproc_per_node=nproc), {}, **limits) == ([OMP] if added else [])
+    assert run([], making.LAUNCH._replace(nproc_per_node=nproc), {}, **limits) == (
+        [OMP] if added else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,15 @@ EKS = making.profile({"cloud": "eks"})
 
 
 def run(
-    name: str | None, limits: dict[str, str], cluster: ClusterProfile = DEFAULT_CLUSTER, **fields: Any
+    name: str | None,
+    limits: dict[str, str],
+    cluster: ClusterProfile = DEFAULT_CLUSTER,
+    **fields: Any,
 ) -> PodTemplate:
     accelerator = fields.pop("accelerator", None)
-    job = making.job(making.template(limits, limits, **fields), fabric=name, accelerator=accelerator)
+    job = making.job(
+        making.template(limits, limits, **fields), fabric=name, accelerator=accelerator
+    )
     where = making.context(cluster)
     after = fabric(job, where)
     assert fabric(after, where) == after
@@ -51,7 +56,9 @@ def test_a_built_in_fabric_is_complete(name: str) -> None:
     daemons = template.extra.get("initContainers", [])
     mounted |= {mount["name"] for one in daemons for mount in one["volumeMounts"]}
     assert mounted == {volume["name"] for volume in template.volumes}
-    assert all(one["restartPolicy"] == "Always" for one in daemons), "a native sidecar, or the job never ends"
+    assert all(one["restartPolicy"] == "Always" for one in daemons), (
+        "a native sidecar, or the job never ends"
+    )
 
 
 def test_efa() -> None:
@@ -68,7 +75,12 @@ def test_efa() -> None:
 @pytest.mark.parametrize(
     ("accelerator", "gpus", "cluster", "count"),
     [
-        ("nvidia-h100", "8", {"cloud": "eks"}, "32"),  # docs/facts/torchx.md#named-resources: p5 32, p4d 4, trn1 8
+        (
+            "nvidia-h100",
+            "8",
+            {"cloud": "eks"},
+            "32",
+        ),  # docs/facts/torchx.md#named-resources: p5 32, p4d 4, trn1 8
         ("nvidia-a100-40gb", "8", {"cloud": "eks"}, "4"),
         ("aws-trainium1", "16", {"cloud": "eks"}, "8"),
         ("nvidia-h100", "1", {"cloud": "eks"}, "1"),  # a fraction of a node
@@ -94,7 +106,9 @@ def test_as_many_devices_as_the_machine_has(
         ("nvidia-h100", "8", None, "1"),  # CoreWeave: 1 gives all of the node's HCAs
     ],
 )
-def test_hcas_are_counted_on_aks(accelerator: str, gpus: str, cloud: str | None, count: str) -> None:
+def test_hcas_are_counted_on_aks(
+    accelerator: str, gpus: str, cloud: str | None, count: str
+) -> None:
     limits = {**SIZED, "nvidia.com/gpu": gpus}
     template = run("infiniband", limits, making.profile({"cloud": cloud}), accelerator=accelerator)
     assert template.main.resources.limits["rdma/ib"] == count
@@ -106,18 +120,24 @@ def test_no_two_interfaces_of_tcpx_share_a_cpu() -> None:
     for interface in range(4):
         cpus: list[int] = []
         for way in ("TX", "RX"):
-            ranges = env[f"NCCL_GPUDIRECTTCPX_{way}_BINDINGS"].split(";")[interface].partition(":")[2]
+            ranges = (
+                env[f"NCCL_GPUDIRECTTCPX_{way}_BINDINGS"].split(";")[interface].partition(":")[2]
+            )
             for first, _, last in (one.partition("-") for one in ranges.split(",")):
                 cpus += range(int(first), int(last) + 1)
         assert len(cpus) == len(set(cpus))
 
 
 def test_the_job_s_device_count_is_unchanged() -> None:
-    template = run("efa", {**SIZED, "nvidia.com/gpu": "8", EFA: "2"}, EKS, accelerator="nvidia-h100")
+    template = run(
+        "efa", {**SIZED, "nvidia.com/gpu": "8", EFA: "2"}, EKS, accelerator="nvidia-h100"
+    )
     assert template.main.resources.limits[EFA] == "2"
 
 
-@pytest.mark.parametrize(("limits", "pages"), [({}, False), ({"cpu": "1"}, True), ({"memory": "1Gi"}, True)])
+@pytest.mark.parametrize(
+    ("limits", "pages"), [({}, False), ({"cpu": "1"}, True), ({"memory": "1Gi"}, True)]
+)
 def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> None:
     """Kubernetes 1.36 answers "HugePages require cpu or memory".
 
@@ -139,7 +159,9 @@ def test_huge_pages_need_cpu_or_memory(limits: dict[str, str], pages: bool) -> N
         ({"privileged": True}, None),
     ],
 )  # fmt: skip
-def test_missing_capabilities_are_added(context: dict[str, Any], after: dict[str, Any] | None) -> None:
+def test_missing_capabilities_are_added(
+    context: dict[str, Any], after: dict[str, Any] | None
+) -> None:
     extra = {"securityContext": context} if context else {}
     template = run("roce", SIZED, main={"extra": extra})
     assert template.main.extra["securityContext"] == (context if after is None else after)
@@ -157,7 +179,9 @@ def test_interface_names_are_not_set_on_the_host_network() -> None:
 
 
 def test_a_fabric_of_the_profile_only_changes_its_fields() -> None:
-    changed = making.profile({"fabrics": {"roce": {"resources": {"rdma/hca_a": 2}, "annotations": {"net": "x"}}}})
+    changed = making.profile(
+        {"fabrics": {"roce": {"resources": {"rdma/hca_a": 2}, "annotations": {"net": "x"}}}}
+    )
     template = run("roce", SIZED, changed, annotations={"mine": "1"})
     assert template.main.resources.limits == {**SIZED, "rdma/hca_a": "2"}
     assert template.annotations == {"net": "x", "mine": "1"}

@@ -14,7 +14,9 @@ LATER = {"name": "URL", "value": "http://$(LOADER_HOSTS)"}
 
 def with_loader(*env: dict[str, str], replicas: int = 2) -> Job:
     job = making.job(making.template(main={"env": env}))
-    return job._replace(roles=(*job.roles, Role("loader", replicas, making.template(), "OnFailure", trains=False)))
+    return job._replace(
+        roles=(*job.roles, Role("loader", replicas, making.template(), "OnFailure", trains=False))
+    )
 
 
 def env_of(job: Job, target: str) -> list[list[tuple[str, str]]]:
@@ -26,9 +28,15 @@ def env_of(job: Job, target: str) -> list[list[tuple[str, str]]]:
 @pytest.mark.parametrize(
     ("target", "value"),
     [
-        ("volcano", "train-loader-0.train,train-loader-1.train"),  # docs/facts/volcano.md#names, #the-svc-plugin
+        (
+            "volcano",
+            "train-loader-0.train,train-loader-1.train",
+        ),  # docs/facts/volcano.md#names, #the-svc-plugin
         ("jobset", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/jobset.md#pods
-        ("trainjob", "train-loader-0-0.train,train-loader-0-1.train"),  # docs/facts/trainer.md#what-is-built
+        (
+            "trainjob",
+            "train-loader-0-0.train,train-loader-0-1.train",
+        ),  # docs/facts/trainer.md#what-is-built
     ],
 )
 def test_every_pod_gets_the_hosts_in_pod_order(target: str, value: str) -> None:
@@ -51,6 +59,8 @@ def test_a_job_without_auxiliary_roles_is_unchanged() -> None:
     assert hosts(job, making.context(target="jobset")) == job
 
 
-@pytest.mark.parametrize(("role", "name"), [("ps", "PS_HOSTS"), ("data-loader", "DATA_LOADER_HOSTS")])
+@pytest.mark.parametrize(
+    ("role", "name"), [("ps", "PS_HOSTS"), ("data-loader", "DATA_LOADER_HOSTS")]
+)
 def test_the_variable_is_named_after_the_role(role: str, name: str) -> None:
     assert hosts_variable(role) == name

@@ -5,12 +5,17 @@ from __future__ import annotations
 from ptcompile.compiler.passes.metadata import metadata
 from tests import making
 
-CLUSTER = making.profile({"defaults": {"labels": {"team": "ml", "tier": "gold"}, "annotations": {"note": "platform"}}})
+CLUSTER = making.profile(
+    {"defaults": {"labels": {"team": "ml", "tier": "gold"}, "annotations": {"note": "platform"}}}
+)
 
 
 def test_objects_and_pods_get_the_profile_s_metadata_and_keep_theirs() -> None:
     one = making.template(labels={"team": "mine", "app": "x"}, annotations={"a": "b"})
-    after = metadata(making.job(one, labels={"tier": "own"}, annotations={"note": "own"}), making.context(CLUSTER))
+    after = metadata(
+        making.job(one, labels={"tier": "own"}, annotations={"note": "own"}),
+        making.context(CLUSTER),
+    )
     assert after.labels == {"team": "ml", "tier": "own"}
     assert after.annotations == {"note": "own"}
     assert after.roles[0].template.labels == {"team": "mine", "tier": "gold", "app": "x"}

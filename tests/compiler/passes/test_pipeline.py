@@ -87,7 +87,10 @@ def test_one_pass_per_file_in_the_documented_order() -> None:
     """CONTRIBUTING.md#house-rules: one pass per file, named like the function it exports, in an ordered tuple."""
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
-    assert all(one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
+    assert all(
+        one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__
+        for one in passes.PASSES
+    )
 
 
 def test_passes_keep_what_the_user_wrote() -> None:
@@ -97,22 +100,43 @@ def test_passes_keep_what_the_user_wrote() -> None:
     assert job.labels == {"team": "mine", "tier": "gold"}
     assert job.queue == "own"
     assert (master.labels["tier"], worker.labels["tier"]) == ("own", "own")
-    assert {entry["name"]: entry["value"] for entry in worker.main.env}.items() >= {"REGION": "us", "Z": "1"}.items()
+    assert {entry["name"]: entry["value"] for entry in worker.main.env}.items() >= {
+        "REGION": "us",
+        "Z": "1",
+    }.items()
     assert worker.node_selector == {"zone": "b", "pool": "ml"}
     assert worker.tolerations[0] == {"key": "mine", "operator": "Exists"}
-    assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == ("4", "2")
+    assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == (
+        "4",
+        "2",
+    )
 
 
 def test_a_pass_without_work_returns_the_same_job() -> None:
     """Tested with a plain job and the built-in profile: returning the same object avoids rebuilding it."""
     job, where = making.job(replicas=2), making.context()
     idle = {one.__name__ for one in passes.PASSES if one(job, where) is job}
-    assert idle >= {"processes", "fabric", "placement", "scheduling", "tolerations", "hosts", "metadata"}
+    assert idle >= {
+        "processes",
+        "fabric",
+        "placement",
+        "scheduling",
+        "tolerations",
+        "hosts",
+        "metadata",
+    }
     after = passes.run(job, where)
-    assert {one.__name__ for one in passes.PASSES if one(after, where) is after} >= {*idle, "shm", "rendezvous", "env"}
+    assert {one.__name__ for one in passes.PASSES if one(after, where) is after} >= {
+        *idle,
+        "shm",
+        "rendezvous",
+        "env",
+    }
 
 
 def test_few_passes_run_on_a_job_that_takes_the_rest_from_its_runtime() -> None:
     runtime = {"name": "torch-distributed"}
-    steps = passes.pass_runs(lowered(CLUSTER)._replace(runtime=runtime), making.context(CLUSTER, "trainjob"))
+    steps = passes.pass_runs(
+        lowered(CLUSTER)._replace(runtime=runtime), making.context(CLUSTER, "trainjob")
+    )
     assert [step.name for step in steps] == ["resources", "processes", "rendezvous"]

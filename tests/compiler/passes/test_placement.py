@@ -48,12 +48,16 @@ def test_without_accelerator_or_spot_nothing_is_added() -> None:
 def test_a_named_accelerator_is_required() -> None:
     """Source: docs/facts/flyte.md#cases 8."""
     after = run(making.job(making.template(limits=GPU), accelerator="a100"))
-    assert terms(after) == [{"matchExpressions": [expression("gpu", "a100"), expression("nvlink", "yes")]}]
+    assert terms(after) == [
+        {"matchExpressions": [expression("gpu", "a100"), expression("nvlink", "yes")]}
+    ]
 
 
 def test_spot_is_required_with_and_without_a_gpu() -> None:
     after = run(making.job(making.template(), making.template(limits=GPU), spot=True))
-    assert terms(after, 0) == terms(after, 1) == [{"matchExpressions": [expression("spot", "true")]}]
+    assert (
+        terms(after, 0) == terms(after, 1) == [{"matchExpressions": [expression("spot", "true")]}]
+    )
 
 
 def test_accelerator_and_spot_share_one_term() -> None:
@@ -64,15 +68,23 @@ def test_accelerator_and_spot_share_one_term() -> None:
 @pytest.mark.parametrize("limits", [{}, {"cpu": "1"}, {"nvidia.com/gpu": "0"}])
 def test_a_role_without_a_gpu_is_not_sent_to_gpu_nodes(limits: dict[str, str]) -> None:
     """The taints of GPU nodes would keep it pending forever. Source: docs/facts/flyte.md#cases 25."""
-    after = run(making.job(making.template(limits=limits), making.template(limits=GPU), accelerator="a100"))
+    after = run(
+        making.job(making.template(limits=limits), making.template(limits=GPU), accelerator="a100")
+    )
     assert after.roles[0].template.affinity == {}
     assert terms(after, 1)
 
 
 def test_every_term_of_the_user_gets_the_requirements() -> None:
     """Source: docs/facts/flyte.md#interruptible-tasks, #cases 24."""
-    zone, field = {"matchExpressions": [expression("zone", "a")]}, {"matchFields": [expression("metadata.name", "n")]}
-    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone, field]}, **PREFERRED}, "podAffinity": {}}
+    zone, field = (
+        {"matchExpressions": [expression("zone", "a")]},
+        {"matchFields": [expression("metadata.name", "n")]},
+    )
+    affinity = {
+        "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone, field]}, **PREFERRED},
+        "podAffinity": {},
+    }
     after = run(making.job(making.template(affinity=affinity), spot=True))
     spot = expression("spot", "true")
     assert terms(after) == [
@@ -81,11 +93,17 @@ def test_every_term_of_the_user_gets_the_requirements() -> None:
     ]
     assert after.roles[0].template.affinity["podAffinity"] == {}
     assert PREFERRED.items() <= after.roles[0].template.affinity["nodeAffinity"].items()
-    assert zone == {"matchExpressions": [expression("zone", "a")]}, "the user's own data is not changed"
+    assert zone == {"matchExpressions": [expression("zone", "a")]}, (
+        "the user's own data is not changed"
+    )
 
 
 def test_an_existing_expression_is_not_repeated() -> None:
-    there = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression("spot", "true")]}]}}}
+    there = {
+        "nodeAffinity": {
+            REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [expression("spot", "true")]}]}
+        }
+    }
     after = run(making.job(making.template(affinity=there), spot=True))
     assert after.roles[0].template.affinity == there
 
@@ -100,16 +118,26 @@ def test_the_profile_fills_gaps() -> None:
 
 
 def test_the_user_overrides_the_profile() -> None:
-    own = {"serviceAccountName": "me", "schedulerName": "default-scheduler", "imagePullSecrets": [{"name": "mine"}]}
+    own = {
+        "serviceAccountName": "me",
+        "schedulerName": "default-scheduler",
+        "imagePullSecrets": [{"name": "mine"}],
+    }
     job = making.job(making.template(node_selector={"zone": "b"}, extra=own), queue="urgent")
     after = run(job, {"defaults": DEFAULTS})
     one = after.roles[0].template
-    assert (after.queue, one.node_selector, one.extra) == ("urgent", {"zone": "b", "pool": "ml"}, own)
+    assert (after.queue, one.node_selector, one.extra) == (
+        "urgent",
+        {"zone": "b", "pool": "ml"},
+        own,
+    )
 
 
 DOES_NOT_EXIST = {"key": "slice", "operator": "DoesNotExist"}
 BEYOND = {
-    "accelerators": {"whole": {"nodeLabels": {"gpu": "a100"}, "matchExpressions": [DOES_NOT_EXIST]}},
+    "accelerators": {
+        "whole": {"nodeLabels": {"gpu": "a100"}, "matchExpressions": [DOES_NOT_EXIST]}
+    },
     "spot": {"matchExpressions": [{"key": "spot", "operator": "Exists"}]},
     "onDemand": [{"key": "spot", "operator": "DoesNotExist"}],
 }
@@ -118,7 +146,10 @@ BEYOND = {
 @pytest.mark.parametrize(("spot", "operator"), [(True, "Exists"), (False, "DoesNotExist")])
 def test_requirements_beyond_labels(spot: bool, operator: str) -> None:
     """Source: docs/facts/flyte.md#interruptible-tasks, #accelerators, #cases 24, 26."""
-    after = run(making.job(making.template(), making.template(limits=GPU), accelerator="whole", spot=spot), BEYOND)
+    after = run(
+        making.job(making.template(), making.template(limits=GPU), accelerator="whole", spot=spot),
+        BEYOND,
+    )
     assert terms(after, 0) == [{"matchExpressions": [{"key": "spot", "operator": operator}]}]
     wanted = [expression("gpu", "a100"), DOES_NOT_EXIST, {"key": "spot", "operator": operator}]
     assert terms(after, 1) == [{"matchExpressions": wanted}]
@@ -131,7 +162,10 @@ BASE = {
         "securityContext": {"runAsUser": 1, "fsGroup": 2},
         "affinity": {"podAffinity": {"x": []}},
         "dnsConfig": {"options": [{"name": "ndots"}]},
-        "volumes": [{"name": "cache", "hostPath": {"path": "/c"}}, {"name": "data", "nfs": {"path": "/d"}}],
+        "volumes": [
+            {"name": "cache", "hostPath": {"path": "/c"}},
+            {"name": "data", "nfs": {"path": "/d"}},
+        ],
         "containers": [
             {"name": "log", "image": "log:1"},
             {
@@ -151,7 +185,11 @@ def test_the_profile_s_pod_template_is_the_base() -> None:
     assert one.affinity == {"podAffinity": {"x": []}}
     assert one.sidecars == ({"name": "log", "image": "log:1"},)
     assert (one.extra["hostNetwork"], one.main.extra["imagePullPolicy"]) == (True, "Always")
-    assert (one.main.name, one.main.image, [e["name"] for e in one.main.env]) == ("pytorch", "img:1", ["A", "B"])
+    assert (one.main.name, one.main.image, [e["name"] for e in one.main.env]) == (
+        "pytorch",
+        "img:1",
+        ["A", "B"],
+    )
     assert [v["name"] for v in one.volumes] == ["cache", "data"]
 
 
@@ -159,14 +197,26 @@ def test_the_user_overrides_the_profile_s_pod_template() -> None:
     mount = {"name": "mine", "mountPath": "/data"}
     data = {"name": "data", "emptyDir": {}}
     template = making.template(
-        main={"env": ({"name": "B", "value": "mine"},), "mounts": (mount,), "extra": {"imagePullPolicy": "Never"}},
+        main={
+            "env": ({"name": "B", "value": "mine"},),
+            "mounts": (mount,),
+            "extra": {"imagePullPolicy": "Never"},
+        },
         labels={"a": "mine"},
         volumes=(data,),
         affinity={"podAntiAffinity": {"y": []}},
         sidecars=({"name": "log", "image": "log:2"},),
-        extra={"hostNetwork": False, "securityContext": {"fsGroup": 3}, "dnsConfig": {"searches": ["x"]}},
+        extra={
+            "hostNetwork": False,
+            "securityContext": {"fsGroup": 3},
+            "dnsConfig": {"searches": ["x"]},
+        },
     )
-    one = run(making.job(template), {"defaults": {"podTemplate": BASE, "schedulerName": "s"}}).roles[0].template
+    one = (
+        run(making.job(template), {"defaults": {"podTemplate": BASE, "schedulerName": "s"}})
+        .roles[0]
+        .template
+    )
     assert one.labels == {"team": "ml", "a": "mine"}
     assert one.affinity == {"podAntiAffinity": {"y": []}}, (
         "an affinity is one thing (docs/facts/flyte.md#other-pod-fields)"
@@ -178,7 +228,9 @@ def test_the_user_overrides_the_profile_s_pod_template() -> None:
     assert one.main.env == ({"name": "A", "value": "base"}, {"name": "B", "value": "mine"})
     assert one.main.mounts == (mount,)
     assert one.main.extra == {"imagePullPolicy": "Never"}
-    assert one.volumes == ({"name": "cache", "hostPath": {"path": "/c"}}, data), "half a volume of each is neither's"
+    assert one.volumes == ({"name": "cache", "hostPath": {"path": "/c"}}, data), (
+        "half a volume of each is neither's"
+    )
     assert one.sidecars == ({"name": "log", "image": "log:2"},)
 
 
@@ -186,7 +238,10 @@ def test_requirements_join_the_terms_of_the_profile_s_affinity() -> None:
     """The default affinity and the spot requirement share one term: docs/facts/flyte.md#cases 24."""
     zone = {"matchExpressions": [expression("zone", "a")]}
     base = {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone]}}}}}
-    after = run(making.job(spot=True), {"spot": {"nodeLabels": {"s": "y"}}, "defaults": {"podTemplate": base}})
+    after = run(
+        making.job(spot=True),
+        {"spot": {"nodeLabels": {"s": "y"}}, "defaults": {"podTemplate": base}},
+    )
     assert terms(after) == [{"matchExpressions": [expression("zone", "a"), expression("s", "y")]}]
 
 
@@ -201,7 +256,10 @@ def _terms(body: str, **spec: Any) -> list[list[tuple[str, list[str]]]]:
     ("cloud", "labels"),
     [
         ("gke", [("cloud.google.com/gke-spot", "true")]),
-        ("eks", [("karpenter.sh/capacity-type", "spot"), ("eks.amazonaws.com/capacityType", "SPOT")]),
+        (
+            "eks",
+            [("karpenter.sh/capacity-type", "spot"), ("eks.amazonaws.com/capacityType", "SPOT")],
+        ),
         ("aks", [("kubernetes.azure.com/scalesetpriority", "spot")]),
         ("oke", [("oci.oraclecloud.com/oke-is-preemptible", "true")]),
     ],
@@ -211,7 +269,10 @@ def test_spot_nodes_of_a_cloud(cloud: str, labels: list[tuple[str, str]]) -> Non
 
 
 def test_each_term_of_the_user_gets_each_label() -> None:
-    zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in ("a", "b")]
+    zones = [
+        {"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]}
+        for zone in ("a", "b")
+    ]
     body = f"spot: true\naffinity: {{nodeAffinity: {{{REQUIRED}: {{nodeSelectorTerms: {zones}}}}}}}"
     assert [[one[1] for one in term] for term in _terms(body, cloud="eks")] == [
         [["a"], ["spot"]], [["a"], ["SPOT"]], [["b"], ["spot"]], [["b"], ["SPOT"]],
@@ -222,7 +283,9 @@ def test_the_profile_s_spot_nodes_override_the_cloud_s() -> None:
     assert _terms("spot: true", cloud="eks", spot={"nodeLabels": {"x": "y"}}) == [[("x", ["y"])]]
 
 
-@pytest.mark.parametrize(("gpus", "machines"), [(8, ["p5.48xlarge"]), (1, ["p5.48xlarge", "p5.4xlarge"])])
+@pytest.mark.parametrize(
+    ("gpus", "machines"), [(8, ["p5.48xlarge"]), (1, ["p5.48xlarge", "p5.4xlarge"])]
+)
 def test_a_machine_with_too_few_accelerators_is_excluded(gpus: int, machines: list[str]) -> None:
     body = f"accelerator: nvidia-h100\nresources: {{gpu: {gpus}}}"
     assert _terms(body, cloud="eks")[0][0] == ("node.kubernetes.io/instance-type", machines)

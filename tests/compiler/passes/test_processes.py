@@ -13,7 +13,9 @@ from tests import making
 from tests.making import DEFAULT_CLUSTER
 
 AUTO = making.LAUNCH._replace(nproc_per_node="auto")
-TWICE = making.profile({"accelerators": {"mps": {"nodeLabels": {"mps": "yes"}, "processesPerDevice": 2}}})
+TWICE = making.profile(
+    {"accelerators": {"mps": {"nodeLabels": {"mps": "yes"}, "processesPerDevice": 2}}}
+)
 
 
 def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
@@ -47,12 +49,19 @@ def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
         ({"rdma/hca": "1", "cpu": "8"}, None, "auto"),
     ],
 )
-def test_auto_processes_by_device(limits: dict[str, str], accelerator: str | None, number: int | str) -> None:
-    assert run(making.job(making.template(limits=limits), launch=AUTO, accelerator=accelerator)) == number
+def test_auto_processes_by_device(
+    limits: dict[str, str], accelerator: str | None, number: int | str
+) -> None:
+    assert (
+        run(making.job(making.template(limits=limits), launch=AUTO, accelerator=accelerator))
+        == number
+    )
 
 
 def test_the_profile_s_processes_per_gpu_replace_auto() -> None:
-    job = making.job(making.template(limits={"nvidia.com/gpu": "4"}), launch=AUTO, accelerator="mps")
+    job = making.job(
+        making.template(limits={"nvidia.com/gpu": "4"}), launch=AUTO, accelerator="mps"
+    )
     assert run(job, TWICE) == 8
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 WAIT = str(JOIN_TIMEOUT_SECONDS)
 WAITS = {"timeout": WAIT, "join_timeout": WAIT}
 STATIC = making.LAUNCH._replace(rdzv_conf=WAITS)
-C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3, rdzv_conf={**WAITS, "read_timeout": WAIT})
+C10D = STATIC._replace(
+    rdzv_backend="c10d", max_restarts=3, rdzv_conf={**WAITS, "read_timeout": WAIT}
+)
 ETCD = STATIC._replace(rdzv_backend="etcd-v2", rdzv_endpoint="etcd.infra:2379")
 CONF, WATCH = f"--rdzv-conf=timeout={WAIT},join_timeout={WAIT}", "--monitor-interval=5"
 LONGER = f"{CONF},read_timeout={WAIT}"
@@ -96,8 +98,16 @@ def test_torchrun_options_by_target(row: tuple[str, Launch, tuple[int, int], lis
 
 
 def test_a_module_and_another_start_method() -> None:
-    launch = making.LAUNCH._replace(entry=("-m", "pkg.train"), start_method="forkserver", nproc_per_node="auto")
-    wanted = ["torchrun", "--standalone", "--nproc-per-node=auto", WATCH, "--start-method=forkserver"]
+    launch = making.LAUNCH._replace(
+        entry=("-m", "pkg.train"), start_method="forkserver", nproc_per_node="auto"
+    )
+    wanted = [
+        "torchrun",
+        "--standalone",
+        "--nproc-per-node=auto",
+        WATCH,
+        "--start-method=forkserver",
+    ]
     assert command("pod", launch, 1) == [*wanted, "-m", "pkg.train"]
 
 
@@ -125,9 +135,26 @@ NAMES = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
 @pytest.mark.parametrize(
     ("target", "replicas", "values"),
     [
-        ("pod", 1, {"MASTER_ADDR": "localhost", "MASTER_PORT": "23456", "WORLD_SIZE": "1", "RANK": "0"}),
-        ("job", 4, {"MASTER_ADDR": "train-0.train", "MASTER_PORT": "23456", "WORLD_SIZE": "4", "RANK": None}),
-        ("pytorchjob", 4, {}),  # docs/facts/training-operator.md#environment: the operator appends them
+        (
+            "pod",
+            1,
+            {"MASTER_ADDR": "localhost", "MASTER_PORT": "23456", "WORLD_SIZE": "1", "RANK": "0"},
+        ),
+        (
+            "job",
+            4,
+            {
+                "MASTER_ADDR": "train-0.train",
+                "MASTER_PORT": "23456",
+                "WORLD_SIZE": "4",
+                "RANK": None,
+            },
+        ),
+        (
+            "pytorchjob",
+            4,
+            {},
+        ),  # docs/facts/training-operator.md#environment: the operator appends them
         ("volcano", 4, {}),  # docs/facts/volcano.md#the-pytorch-plugin: the plugin appends them
     ],
 )
@@ -154,7 +181,9 @@ def test_the_user_s_variable_is_unchanged(name: str) -> None:
 OWN_STORE = ("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
 
 
-def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields: Any) -> list[tuple[str, Any]]:
+def variables(
+    launch: Launch, least: int = 2, torch: str | None = None, **fields: Any
+) -> list[tuple[str, Any]]:
     """Return the environment variables that torchrun gets on three nodes, as pairs."""
     cluster = making.profile({"versions": {"torch": torch}}) if torch else making.DEFAULT_CLUSTER
     job = making.job(making.template(**fields), replicas=3, launch=launch, min_nodes=least)
@@ -176,11 +205,15 @@ def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields
         (ETCD, 2, []),
     ],
 )
-def test_repeated_c10d_rendezvous_use_a_store_each(launch: Launch, least: int, wanted: list[tuple[str, str]]) -> None:
+def test_repeated_c10d_rendezvous_use_a_store_each(
+    launch: Launch, least: int, wanted: list[tuple[str, str]]
+) -> None:
     assert variables(launch, least) == wanted
 
 
-@pytest.mark.parametrize(("torch", "there"), [("2.3", False), ("2.4", True), ("2.13", True), ("3.0", True)])
+@pytest.mark.parametrize(
+    ("torch", "there"), [("2.3", False), ("2.4", True), ("2.13", True), ("3.0", True)]
+)
 def test_older_torch_versions_do_not_share_a_store(torch: str, there: bool) -> None:
     assert (OWN_STORE in variables(C10D, torch=torch)) is there
 
@@ -217,7 +250,9 @@ def test_the_user_s_command_gets_the_variables() -> None:
 def test_pods_on_the_host_network_advertise_their_address(launch: Launch, there: bool) -> None:
     """c10d advertises the node's host name otherwise (measured: all three pods of three exit with 1)."""
     found = dict(variables(launch, 3, extra={"hostNetwork": True}))
-    assert found.get("PET_LOCAL_ADDR") == ({"fieldRef": {"fieldPath": "status.podIP"}} if there else None)
+    assert found.get("PET_LOCAL_ADDR") == (
+        {"fieldRef": {"fieldPath": "status.podIP"}} if there else None
+    )
     assert "PET_LOCAL_ADDR" not in dict(variables(launch, 3))
 
 
@@ -241,17 +276,26 @@ CHOICE: list[tuple[Launch, RunPolicy, tuple[int, int], bool, str, dict[str, str]
 
 @pytest.mark.parametrize(("launch", "policy", "nodes", "spot", "backend", "settings"), CHOICE)
 def test_repeated_rendezvous_default_to_c10d(
-    launch: Launch, policy: RunPolicy, nodes: tuple[int, int], spot: bool, backend: str, settings: dict[str, str]
+    launch: Launch,
+    policy: RunPolicy,
+    nodes: tuple[int, int],
+    spot: bool,
+    backend: str,
+    settings: dict[str, str],
 ) -> None:
     """Nodes with a static rendezvous cannot repeat it (PyTorch 2.13)."""
-    job = making.job(replicas=nodes[0], launch=launch, min_nodes=nodes[1], run_policy=policy, spot=spot)
+    job = making.job(
+        replicas=nodes[0], launch=launch, min_nodes=nodes[1], run_policy=policy, spot=spot
+    )
     after = run("job", job).launch
     assert after is not None
     assert (after.rdzv_backend, after.settings) == (backend, settings)
 
 
 @pytest.mark.parametrize(("restart", "backend"), [("OnFailure", "c10d"), ("Never", "static")])
-def test_the_restart_policy_determines_the_default_backend(restart: RestartPolicy, backend: str) -> None:
+def test_the_restart_policy_determines_the_default_backend(
+    restart: RestartPolicy, backend: str
+) -> None:
     job = making.job(replicas=2, launch=UNSAID, min_nodes=2)
     after = run("job", job._replace(roles=(job.roles[0]._replace(restart_policy=restart),))).launch
     assert after is not None
@@ -261,6 +305,8 @@ def test_the_restart_policy_determines_the_default_backend(restart: RestartPolic
 def test_variables_for_a_command_of_the_user_that_starts_torchrun() -> None:
     """A switch has the value 1."""
     launch = making.LAUNCH._replace(entry=())
-    alone = run("pod", making.job(making.template(main={"command": ("torchrun", "x.py")}), launch=launch))
+    alone = run(
+        "pod", making.job(making.template(main={"command": ("torchrun", "x.py")}), launch=launch)
+    )
     env = {entry["name"]: entry.get("value") for entry in alone.roles[0].template.main.env}
     assert env == {"PET_STANDALONE": "1", "PET_NPROC_PER_NODE": "2", "PET_MONITOR_INTERVAL": "5"}

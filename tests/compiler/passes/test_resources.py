@@ -84,7 +84,9 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
 def test_precedence_of_role_job_and_profile(row: tuple[Pair, Pair, Pair, Pair]) -> None:
     role, whole, defaults, (requests, limits) = row
-    cluster = making.profile({"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}})
+    cluster = making.profile(
+        {"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}}
+    )
     main = Container("pytorch", "img:1", resources=amounts(*role))
     before = making.job(PodTemplate(main), resources=amounts(*whole))
     after = resources(before, making.context(cluster))
@@ -95,7 +97,9 @@ def test_precedence_of_role_job_and_profile(row: tuple[Pair, Pair, Pair, Pair]) 
 def test_the_accelerator_determines_the_gpu_resource() -> None:
     tpu = {"resourceName": "google.com/tpu", "nodeLabels": {"x": "v5p"}}
     cluster = making.profile({"accelerators": {"v5p": tpu}})
-    after = resources(making.job(making.template({"gpu": "4"}), accelerator="v5p"), making.context(cluster))
+    after = resources(
+        making.job(making.template({"gpu": "4"}), accelerator="v5p"), making.context(cluster)
+    )
     assert after.roles[0].template.main.resources.limits == {"google.com/tpu": "4"}
 
 
@@ -114,7 +118,11 @@ def test_resources_have_a_fixed_order() -> None:
 
 
 def test_each_role_keeps_its_resources() -> None:
-    before = making.job(making.template({"cpu": "1"}), making.template({"cpu": "4"}), resources=Resources({"cpu": "9"}))
+    before = making.job(
+        making.template({"cpu": "1"}),
+        making.template({"cpu": "4"}),
+        resources=Resources({"cpu": "9"}),
+    )
     after = resources(before, making.context())
     assert [role.template.main.resources.requests["cpu"] for role in after.roles] == ["1", "4"]
 

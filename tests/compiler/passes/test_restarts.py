@@ -31,7 +31,10 @@ def extra_of(job: Job) -> list[dict[str, Any]]:
 def test_training_containers_get_the_rules() -> None:
     job = with_rule()
     roles = (*job.roles, Role("loader", 1, making.template(), "OnFailure", trains=False))
-    assert extra_of(job._replace(roles=roles)) == [{"restartPolicy": "Never", "restartPolicyRules": RULES}, {}]
+    assert extra_of(job._replace(roles=roles)) == [
+        {"restartPolicy": "Never", "restartPolicyRules": RULES},
+        {},
+    ]
 
 
 def test_the_container_has_the_policy_of_its_pod() -> None:
@@ -66,14 +69,20 @@ IN_PLACE = "nodes: 2\nrunPolicy: {restartInPlace: {exitCodes: [137], action: %s}
     ],
 )
 def test_what_a_release_lacks(release: str, action: str, target: str, expected: list[str]) -> None:
-    done = compiled(smallest(IN_PLACE % action), target, profile({"versions": {"kubernetes": release}}))
+    done = compiled(
+        smallest(IN_PLACE % action), target, profile({"versions": {"kubernetes": release}})
+    )
     found = {f"{one.severity} {one.name}" for one in done.problems if one.severity != "note"}
     assert sorted(found) == expected
     assert all(
-        one.path[:3] == ("spec", "runPolicy", "restartInPlace") for one in done.problems if one.severity == "error"
+        one.path[:3] == ("spec", "runPolicy", "restartInPlace")
+        for one in done.problems
+        if one.severity == "error"
     )
 
 
 def test_nodes_that_restart_meet_by_c10d() -> None:
-    done = compiled(smallest(IN_PLACE % "Restart"), "job", profile({"versions": {"kubernetes": "1.36"}}))
+    done = compiled(
+        smallest(IN_PLACE % "Restart"), "job", profile({"versions": {"kubernetes": "1.36"}})
+    )
     assert "--rdzv-backend=c10d" in str(done.manifests)

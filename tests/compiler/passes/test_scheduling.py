@@ -32,12 +32,19 @@ def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
         ({"gangScheduler": "volcano"}, "volcano", 2, None),  # set in the Volcano Job
         # set by the operator (docs/facts/training-operator.md#gangs)
         ({"gangScheduler": "volcano"}, "pytorchjob", 2, None),
-        ({"gangScheduler": "scheduler-plugins"}, "job", 2, None),  # scheduler-plugins has no fixed scheduler name
+        (
+            {"gangScheduler": "scheduler-plugins"},
+            "job",
+            2,
+            None,
+        ),  # scheduler-plugins has no fixed scheduler name
         ({"gangScheduler": "kai"}, "pytorchjob", 2, "kai-scheduler"),
         ({"queueSystem": "volcano", "defaults": {"queue": "q"}}, "pod", 1, "volcano"),
     ],
 )
-def test_the_scheduler_s_name(profile: dict[str, Any], target: str, replicas: int, name: str | None) -> None:
+def test_the_scheduler_s_name(
+    profile: dict[str, Any], target: str, replicas: int, name: str | None
+) -> None:
     assert run(making.job(replicas=replicas), profile, target).extra.get("schedulerName") == name
 
 
@@ -54,8 +61,14 @@ def test_the_user_s_scheduler_labels_and_annotations_are_unchanged() -> None:
 
 @pytest.mark.parametrize(
     ("profile", "there"),
-    [(LEVELS, True), ({"queueSystem": "volcano", **LEVELS}, False), ({"queueSystem": "kai", **LEVELS}, False)],
+    [
+        (LEVELS, True),
+        ({"queueSystem": "volcano", **LEVELS}, False),
+        ({"queueSystem": "kai", **LEVELS}, False),
+    ],
 )
-def test_only_a_queue_of_kueue_gets_the_topology_annotation(profile: dict[str, Any], *, there: bool) -> None:
+def test_only_a_queue_of_kueue_gets_the_topology_annotation(
+    profile: dict[str, Any], *, there: bool
+) -> None:
     wanted = {"kueue.x-k8s.io/podset-required-topology": "example.com/rack"} if there else {}
     assert run(making.job(replicas=2, **NEAR), profile).annotations == wanted

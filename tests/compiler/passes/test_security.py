@@ -55,7 +55,9 @@ def restricted(pod: Mapping[str, Any]) -> set[str]:
         seccomp = context.get("seccompProfile") or own.get("seccompProfile") or {}
         out |= {"escalation"} if context.get("allowPrivilegeEscalation") is not False else set()
         out |= {"drop"} if "ALL" not in (capabilities.get("drop") or ()) else set()
-        out |= {"root"} if context.get("runAsNonRoot", own.get("runAsNonRoot")) is not True else set()
+        out |= (
+            {"root"} if context.get("runAsNonRoot", own.get("runAsNonRoot")) is not True else set()
+        )
         out |= {"seccomp"} if seccomp.get("type") not in ("RuntimeDefault", "Localhost") else set()
     return out
 
@@ -69,10 +71,14 @@ SPEC = smallest(
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_passes_the_level_restricted(target: str) -> None:
     """Without `podSecurity`, the pods of every target pass baseline; with it, they pass restricted."""
-    before = ptcompile.compile(SPEC.replace("  podSecurity: restricted\n", ""), target=target).unwrap()
+    before = ptcompile.compile(
+        SPEC.replace("  podSecurity: restricted\n", ""), target=target
+    ).unwrap()
     after = ptcompile.compile(SPEC, target=target).unwrap()
     assert all(baseline(pod) == set() for pod in pods(list(before)))
-    assert all(restricted(pod) == {"escalation", "drop", "root", "seccomp"} for pod in pods(list(before)))
+    assert all(
+        restricted(pod) == {"escalation", "drop", "root", "seccomp"} for pod in pods(list(before))
+    )
     assert all(baseline(pod) | restricted(pod) == set() for pod in pods(list(after)))
     assert {pod["automountServiceAccountToken"] for pod in pods(list(after))} == {False}
 
@@ -86,7 +92,9 @@ def test_auxiliary_roles_pass_the_level_restricted(target: str) -> None:
 
 
 def test_the_job_overrides_the_profile_s_level() -> None:
-    profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {podSecurity: 'restricted:v1.30'}\n"
+    profile = (
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {podSecurity: 'restricted:v1.30'}\n"
+    )
     plain = SPEC.replace("  podSecurity: restricted\n", "")
     for text, wanted in (
         (plain, set()),
@@ -107,7 +115,10 @@ def test_the_user_s_fields_are_unchanged() -> None:
     after = security(before, making.context())
     assert security(after, making.context()) == after
     one = after.roles[0].template
-    assert one.extra["securityContext"] == {"runAsNonRoot": False, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert one.extra["securityContext"] == {
+        "runAsNonRoot": False,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
     assert "automountServiceAccountToken" not in one.extra, "it has a service account of its own"
     assert one.main.extra["securityContext"] == {
         "allowPrivilegeEscalation": False,
@@ -127,19 +138,29 @@ def test_other_levels_add_nothing(level: str | None) -> None:
     [
         ("podTemplate: {spec: {hostPID: true}}", ("spec", "podTemplate", "spec", "hostPID")),
         ("securityContext: {runAsUser: 0}", ("spec", "securityContext", "runAsUser")),
-        ("securityContext: {capabilities: {add: [SYS_ADMIN]}}", ("spec", "securityContext", "capabilities", "add", 0)),
-        ("podSecurityContext: {runAsNonRoot: false}", ("spec", "podSecurityContext", "runAsNonRoot")),
+        (
+            "securityContext: {capabilities: {add: [SYS_ADMIN]}}",
+            ("spec", "securityContext", "capabilities", "add", 0),
+        ),
+        (
+            "podSecurityContext: {runAsNonRoot: false}",
+            ("spec", "podSecurityContext", "runAsNonRoot"),
+        ),
         ("volumes: [{name: d, hostPath: {path: /}}]", ("spec", "volumes", 0, "hostPath")),
     ],
 )
-def test_a_violation_of_the_level_is_reported_at_its_field(body: str, path: tuple[str | int, ...]) -> None:
+def test_a_violation_of_the_level_is_reported_at_its_field(
+    body: str, path: tuple[str | int, ...]
+) -> None:
     found = ptcompile.compile(smallest(f"podSecurity: restricted\n{body}"), target="job")
     assert not found.ok
     assert [one.path for one in found.diagnostics if one.name == "pod-security"] == [path]
 
 
 def test_a_fabric_needs_the_level_privileged() -> None:
-    text = smallest("podSecurity: baseline\nnodes: 2\nfabric: infiniband\nresources: {gpu: 8, cpu: 8, memory: 8Gi}")
+    text = smallest(
+        "podSecurity: baseline\nnodes: 2\nfabric: infiniband\nresources: {gpu: 8, cpu: 8, memory: 8Gi}"
+    )
     (found,) = (one for one in ptcompile.compile(text).diagnostics if one.name == "pod-security")
     assert found.path == ("spec", "fabric")
     assert "namespace of the level privileged" in (found.help or "")
@@ -148,7 +169,11 @@ def test_a_fabric_needs_the_level_privileged() -> None:
 def test_the_golden_of_the_level_restricted_passes_on_every_target() -> None:
     files = sorted((GOLDEN / "pod-security-restricted").glob("*.yaml"))
     found = {
-        file.stem: [baseline(pod) | restricted(pod) for one in documents(file.read_text()) for pod in pods(one)]
+        file.stem: [
+            baseline(pod) | restricted(pod)
+            for one in documents(file.read_text())
+            for pod in pods(one)
+        ]
         for file in files
         if file.name != "spec.yaml"
     }
@@ -165,7 +190,12 @@ def test_other_goldens_pass_baseline_unless_they_request_more() -> None:
                 found.setdefault(file.parent.name, set()).update(*map(baseline, pods(document)))
     for case, violations in found.items():
         text = (GOLDEN / case / "spec.yaml").read_text() + (
-            (GOLDEN / case / "cluster.yaml").read_text() if (GOLDEN / case / "cluster.yaml").exists() else ""
+            (GOLDEN / case / "cluster.yaml").read_text()
+            if (GOLDEN / case / "cluster.yaml").exists()
+            else ""
         )
-        asked = any(word in text for word in ("fabric", "hostNetwork", "hostPath", "hostPID", "privileged", "IPC_LOCK"))
+        asked = any(
+            word in text
+            for word in ("fabric", "hostNetwork", "hostPath", "hostPID", "privileged", "IPC_LOCK")
+        )
         assert not violations or asked, (case, violations)

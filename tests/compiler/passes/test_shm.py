@@ -49,12 +49,16 @@ def test_the_user_s_volume_is_unchanged(path: str, size: bool | str) -> None:
 
 
 def test_other_mounts_come_first() -> None:
-    mounts, volumes = run(True, main={"mounts": (CACHE,)}, volumes=({"name": "cache", "emptyDir": {}},))
+    mounts, volumes = run(
+        True, main={"mounts": (CACHE,)}, volumes=({"name": "cache", "emptyDir": {}},)
+    )
     assert mounts == [CACHE, MOUNT]
     assert [one["name"] for one in volumes] == ["cache", "shm"]
 
 
-@pytest.mark.parametrize(("taken", "name"), [(["shm"], "shm-2"), (["shm", "shm-2"], "shm-3"), (["shm-2"], "shm")])
+@pytest.mark.parametrize(
+    ("taken", "name"), [(["shm"], "shm-2"), (["shm", "shm-2"], "shm-3"), (["shm-2"], "shm")]
+)
 def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> None:
     mounts, volumes = run(True, volumes=tuple({"name": one, "emptyDir": {}} for one in taken))
     assert mounts == [{"name": name, "mountPath": "/dev/shm"}]  # noqa: S108

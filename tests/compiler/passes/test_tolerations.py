@@ -16,9 +16,14 @@ SPOT = {"key": "spot", "operator": "Exists"}
 MINE = {"key": "mine", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
 CLUSTER = making.profile(
     {
-        "gpu": {"tolerations": [{"key": "z", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]},
+        "gpu": {
+            "tolerations": [{"key": "z", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]
+        },
         "accelerators": {
-            "a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}
+            "a100": {
+                "nodeLabels": {"gpu": "a100"},
+                "tolerations": [{"key": "a100", "operator": "Exists"}],
+            }
         },
         "spot": {"tolerations": [SPOT]},
         "defaults": {"tolerations": [{"key": "every", "operator": "Exists"}]},
@@ -49,10 +54,14 @@ def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
     ],
 )
 @pytest.mark.parametrize("cluster", [None, making.profile({"queueSystem": "kueue"})])
-def test_the_default_toleration_is_the_resource_s_name(cluster: Any, resource: str, tolerates: bool) -> None:
+def test_the_default_toleration_is_the_resource_s_name(
+    cluster: Any, resource: str, tolerates: bool
+) -> None:
     """Matches Kubernetes' admission plugin ExtendedResourceToleration."""
     own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
-    assert run(making.job(making.template(limits={resource: "1"})), cluster) == [[own] if tolerates else []]
+    assert run(making.job(making.template(limits={resource: "1"})), cluster) == [
+        [own] if tolerates else []
+    ]
 
 
 def test_each_accelerator_has_its_own() -> None:
@@ -67,12 +76,16 @@ def test_a_profile_may_disable_tolerations() -> None:
 
 def test_the_user_s_toleration_is_not_repeated() -> None:
     own = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(own,)))) == [[own]]
+    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(own,)))) == [
+        [own]
+    ]
 
 
 def test_only_the_role_with_a_gpu_gets_tolerations() -> None:
     """Source: docs/facts/flyte.md#cases 7."""
-    job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
+    job = making.job(
+        making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"})
+    )
     assert [[one["key"] for one in role] for role in run(job)] == [[], ["nvidia.com/gpu"]]
 
 
@@ -89,24 +102,34 @@ def test_zero_gpus_need_no_toleration(zero: str) -> None:
         ({}, {"spot": True}, ["every", "spot"]),
         ({"nvidia.com/gpu": "1"}, {}, ["b", "every", "z"]),
         ({"nvidia.com/gpu": "1"}, {"accelerator": "a100"}, ["a100", "b", "every", "z"]),
-        ({"nvidia.com/gpu": "1"}, {"accelerator": "a100", "spot": True}, ["a100", "b", "every", "spot", "z"]),
+        (
+            {"nvidia.com/gpu": "1"},
+            {"accelerator": "a100", "spot": True},
+            ["a100", "b", "every", "spot", "z"],
+        ),
         ({}, {"accelerator": "a100"}, ["every"]),
     ],
 )
-def test_added_tolerations_are_sorted(limits: dict[str, str], fields: dict[str, Any], wanted: list[str]) -> None:
+def test_added_tolerations_are_sorted(
+    limits: dict[str, str], fields: dict[str, Any], wanted: list[str]
+) -> None:
     (found,) = run(making.job(making.template(limits=limits), **fields), CLUSTER)
     assert [one["key"] for one in found] == wanted
 
 
 def test_the_user_s_tolerations_come_first_unchanged_and_once() -> None:
-    job = making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(SPOT, MINE)), spot=True)
+    job = making.job(
+        making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(SPOT, MINE)), spot=True
+    )
     (found,) = run(job, CLUSTER)
     assert found[:2] == [SPOT, MINE]
     assert [one["key"] for one in found] == ["spot", "mine", "b", "every", "z"]
 
 
 def test_one_taint_named_twice_by_the_profile_is_one_toleration() -> None:
-    twice = making.profile({"gpu": {"tolerations": [SPOT, SPOT]}, "defaults": {"tolerations": [SPOT]}})
+    twice = making.profile(
+        {"gpu": {"tolerations": [SPOT, SPOT]}, "defaults": {"tolerations": [SPOT]}}
+    )
     assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"})), twice) == [[SPOT]]
 
 
@@ -118,7 +141,10 @@ def test_an_absent_operator_is_equal() -> None:
     assert run(job, cluster) == [[written]]
 
 
-BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-storage": [{"key": "disk"}]}
+BY_RESOURCE = {
+    "rdma/hca": [{"key": "rdma", "operator": "Exists"}],
+    "ephemeral-storage": [{"key": "disk"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +155,14 @@ BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-s
         ({"limits": {"rdma/hca": "0"}}, []),
         ({"requests": {"ephemeral-storage": "1Gi"}}, ["disk"]),
         ({"sidecars": ({"name": "s", "resources": {"limits": {"rdma/hca": 1}}},)}, ["rdma"]),
-        ({"extra": {"initContainers": [{"name": "i", "resources": {"requests": {"rdma/hca": "1"}}}]}}, ["rdma"]),
+        (
+            {
+                "extra": {
+                    "initContainers": [{"name": "i", "resources": {"requests": {"rdma/hca": "1"}}}]
+                }
+            },
+            ["rdma"],
+        ),
         ({"limits": {"nvidia.com/gpu": "1"}}, ["nvidia.com/gpu"]),
     ],
 )
@@ -138,7 +171,9 @@ def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> N
 
     Source: docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30.
     """
-    (found,) = run(making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE}))
+    (found,) = run(
+        making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE})
+    )
     assert [one["key"] for one in found] == wanted
 
 

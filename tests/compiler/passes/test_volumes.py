@@ -24,7 +24,9 @@ def test_a_bucket_gets_the_annotation() -> None:
     assert run(BUCKET) == {KEY: "true"}
 
 
-@pytest.mark.parametrize("volume", [{"csi": {"driver": "efs.csi.aws.com"}}, {"csi": None}, {"emptyDir": {}}])
+@pytest.mark.parametrize(
+    "volume", [{"csi": {"driver": "efs.csi.aws.com"}}, {"csi": None}, {"emptyDir": {}}]
+)
 def test_other_volumes_get_none(volume: dict[str, Any]) -> None:
     assert run({"name": "data", **volume}) == {}
 
@@ -47,5 +49,10 @@ def test_a_template_that_has_the_annotation_is_the_same_object() -> None:
 
 
 def test_each_driver_has_its_annotation() -> None:
-    template = making.template(volumes=(BUCKET, {"name": "x", "csi": {"driver": "other"}}), annotations={"a": "b"})
-    assert volumes(making.job(template), making.context()).roles[0].template.annotations == {KEY: "true", "a": "b"}
+    template = making.template(
+        volumes=(BUCKET, {"name": "x", "csi": {"driver": "other"}}), annotations={"a": "b"}
+    )
+    assert volumes(making.job(template), making.context()).roles[0].template.annotations == {
+        KEY: "true",
+        "a": "b",
+    }

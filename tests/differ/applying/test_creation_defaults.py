@@ -74,7 +74,13 @@ def image(job: Json) -> None:
 @pytest.mark.parametrize("old", [dict, live], ids=["file", "live"])
 @pytest.mark.parametrize(
     ("change", "outcome"),
-    [(same, "unchanged"), (label, "in-place"), (scale, "in-place"), (priority, "in-place"), (image, "refused")],
+    [
+        (same, "unchanged"),
+        (label, "in-place"),
+        (scale, "in-place"),
+        (priority, "in-place"),
+        (image, "refused"),
+    ],
 )
 def test_a_compiled_volcano_job_is_applied_again(
     change: Callable[[Json], None], outcome: str, old: Callable[[Json], Json], server_side: bool
@@ -96,7 +102,10 @@ def test_a_volcano_job_whose_tasks_lack_max_retry_is_refused(
         ptcompile.diff(old(without_task_retries(volcano_job())), new, server_side=server_side)
     )
     assert outcome == "refused"
-    assert "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec`" in message
+    assert (
+        "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec`"
+        in message
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,11 +119,17 @@ def test_a_volcano_job_whose_tasks_lack_max_retry_is_refused(
         ({}, {"replicas": 0, "minAvailable": None}, None),  # free to change
     ],
 )
-def test_what_a_file_must_repeat(fields: Json, task_fields: Json, expected: tuple[str, str] | None) -> None:
+def test_what_a_file_must_repeat(
+    fields: Json, task_fields: Json, expected: tuple[str, str] | None
+) -> None:
     file = volcano_job("nodes: 1")
-    file["spec"] = {key: value for key, value in {**file["spec"], **fields}.items() if value is not None}
+    file["spec"] = {
+        key: value for key, value in {**file["spec"], **fields}.items() if value is not None
+    }
     (task,) = file["spec"]["tasks"]
-    file["spec"]["tasks"] = [{key: value for key, value in {**task, **task_fields}.items() if value is not None}]
+    file["spec"]["tasks"] = [
+        {key: value for key, value in {**task, **task_fields}.items() if value is not None}
+    ]
     file["spec"].pop("minAvailable")
     errors = [d for d in ptcompile.diff(file, file).diagnostics if d.severity == "error"]
     assert [d.message.partition(":")[0] for d in errors] == ([expected[0]] if expected else [])
@@ -132,7 +147,9 @@ def test_a_scheduler_that_is_no_longer_in_the_file_is_lost() -> None:
     new = volcano_job()
     del new["spec"]["schedulerName"]
     assert verdict(ptcompile.diff(volcano_job(), new))[0] == "refused"
-    assert verdict(ptcompile.diff(new, new))[0] == "unchanged", "the webhook's value has no owner in the file"
+    assert verdict(ptcompile.diff(new, new))[0] == "unchanged", (
+        "the webhook's value has no owner in the file"
+    )
 
 
 def test_an_object_that_the_webhook_did_not_complete_is_compared_as_it_is() -> None:
@@ -154,13 +171,17 @@ def test_other_targets_apply_again(target: str) -> None:
         assert verdict(ptcompile.diff(file, file)) == ("unchanged", [])
 
 
-def test_a_refused_apply_is_shown_though_nothing_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refused_apply_is_shown_though_nothing_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "job.json"
     path.write_text(json.dumps(without_task_retries(volcano_job())))
     assert main(["diff", str(path), str(path)]) == 1
     shown = capsys.readouterr()
     assert "apply: refused" in shown.out
-    assert "write maxRetry: 3, which Volcano's webhook sets only when the job is created" in shown.err
+    assert (
+        "write maxRetry: 3, which Volcano's webhook sets only when the job is created" in shown.err
+    )
     difference = ptcompile.diff(path, path)
     assert not difference.differs
     assert "An apply: <code>refused" in difference.markdown()
@@ -198,12 +219,19 @@ def test_a_runtime_stays_changed_when_its_job_is_refused() -> None:
     for manifest in new:
         if manifest["kind"] == "TrainJob":
             manifest["spec"]["runtimeRef"]["name"] = "another"
-    assert why(ptcompile.diff(old, new), "TrainJob").endswith("and what it changes in TrainingRuntime/train stays")
+    assert why(ptcompile.diff(old, new), "TrainJob").endswith(
+        "and what it changes in TrainingRuntime/train stays"
+    )
 
 
 def test_a_long_list_of_changed_objects_is_cut() -> None:
     job, *_ = (m for m in compiled(target="job") if m["kind"] == "Job")
-    maps = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{i}"}, "data": {}} for i in range(9)]
+    maps = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{i}"}, "data": {}}
+        for i in range(9)
+    ]
     changed = {**job, "spec": {**job["spec"], "completionMode": "NonIndexed"}}
     message = why(ptcompile.diff([job, *maps], [changed, *relabeled(maps)]), "Job")
-    assert message.endswith("ConfigMap/m0, ConfigMap/m1, ConfigMap/m2, ConfigMap/m3, ConfigMap/m4, ... stays")
+    assert message.endswith(
+        "ConfigMap/m0, ConfigMap/m1, ConfigMap/m2, ConfigMap/m3, ConfigMap/m4, ... stays"
+    )

@@ -31,7 +31,9 @@ def rejections(difference: Difference) -> list[str]:
 
 @pytest.mark.parametrize("row", UNCHANGED, ids=lambda row: str(row["id"]))
 def test_an_unchanged_file_is_not_rejected_and_changes_nothing(row: Mapping[str, Any]) -> None:
-    difference = ptcompile.diff(row["live"], row["manifest"], server_side=row["how"] == "server-side")
+    difference = ptcompile.diff(
+        row["live"], row["manifest"], server_side=row["how"] == "server-side"
+    )
     assert rejections(difference) == []
     assert not difference.differs
 
@@ -53,7 +55,9 @@ def test_managed_fields_are_not_needed(annotated: bool) -> None:
 def test_the_verdict_on_a_changed_file_is_the_servers(force: bool, part: int) -> None:
     wrong = set()
     for row in CHANGED[part::PARTS]:
-        difference = ptcompile.diff(row["live"], row["manifest"], server_side=True, force_conflicts=force)
+        difference = ptcompile.diff(
+            row["live"], row["manifest"], server_side=True, force_conflicts=force
+        )
         if bool(rejections(difference)) == row["accepted" if force else "unforced"]:
             wrong.add((row["id"], row["accepted"]))
     assert wrong == set()
@@ -62,7 +66,12 @@ def test_the_verdict_on_a_changed_file_is_the_servers(force: bool, part: int) ->
 def live_job(**changes: Any) -> dict[str, Any]:
     """Return a Job as the cluster has it, made by `kubectl apply` of `job_file()`."""
     container = {"name": "c", "image": "i:1", "terminationMessagePath": "/dev/termination-log"}
-    spec = {"parallelism": 1, "suspend": False, "template": {"spec": {"containers": [container]}}, **changes}
+    spec = {
+        "parallelism": 1,
+        "suspend": False,
+        "template": {"spec": {"containers": [container]}},
+        **changes,
+    }
     annotations = {LAST_APPLIED: json.dumps(job_file())}
     metadata = {"name": "j", "namespace": "research", "uid": "u", "annotations": annotations}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
@@ -71,7 +80,12 @@ def live_job(**changes: Any) -> dict[str, Any]:
 def job_file(**spec: Any) -> dict[str, Any]:
     template = {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}
     metadata = {"name": "j", "annotations": {}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template, **spec}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"template": template, **spec},
+    }
 
 
 def test_what_the_last_file_had_is_removed_and_the_rest_stays() -> None:
@@ -85,7 +99,9 @@ def test_what_the_last_file_had_is_removed_and_the_rest_stays() -> None:
     file["metadata"]["labels"] = {}
     stored = three_way_merge(live, file)
     assert stored["metadata"]["labels"] == {"controller": "wrote-it"}
-    assert "labels" not in three_way_merge(live, job_file())["metadata"], "kubectl removes the mapping that is gone"
+    assert "labels" not in three_way_merge(live, job_file())["metadata"], (
+        "kubectl removes the mapping that is gone"
+    )
     assert "completions" not in stored["spec"]
     assert stored["spec"]["parallelism"] == 4
     (container,) = stored["spec"]["template"]["spec"]["containers"]
@@ -99,8 +115,12 @@ def test_a_null_removes_a_field_and_a_broken_annotation_removes_nothing() -> Non
     assert "suspend" not in three_way_merge(live, job_file(suspend=None))["spec"]
 
 
-@pytest.mark.parametrize(("namespace", "paired"), [(None, True), ("research", True), ("other", False)])
-def test_a_file_without_a_namespace_is_in_the_one_of_the_option(namespace: str | None, paired: bool) -> None:
+@pytest.mark.parametrize(
+    ("namespace", "paired"), [(None, True), ("research", True), ("other", False)]
+)
+def test_a_file_without_a_namespace_is_in_the_one_of_the_option(
+    namespace: str | None, paired: bool
+) -> None:
     (found, *_) = ptcompile.diff(live_job(), job_file(parallelism=2), namespace=namespace).objects
     assert (found.apply is not None) == paired
 
@@ -113,8 +133,16 @@ def test_two_live_objects_of_one_name_are_not_guessed() -> None:
 
 
 MANAGED = [
-    {"manager": manager, "operation": operation, "apiVersion": "batch/v1", "fieldsV1": {"f:spec": {f"f:{field}": {}}}}
-    for manager, operation, field in (("kubectl", "Apply", "suspend"), ("scaler", "Update", "parallelism"))
+    {
+        "manager": manager,
+        "operation": operation,
+        "apiVersion": "batch/v1",
+        "fieldsV1": {"f:spec": {f"f:{field}": {}}},
+    }
+    for manager, operation, field in (
+        ("kubectl", "Apply", "suspend"),
+        ("scaler", "Update", "parallelism"),
+    )
 ]
 
 
@@ -126,7 +154,9 @@ def test_a_field_of_another_manager_is_a_conflict_until_it_is_forced() -> None:
     assert message == 'spec.parallelism: conflict with "scaler" using batch/v1'
     assert rejections(ptcompile.diff(live, file, server_side=True, force_conflicts=True)) == []
     assert rejections(ptcompile.diff(live, file)) == [], "client-side, the last apply wins"
-    assert rejections(ptcompile.diff(live, job_file(parallelism=4), server_side=True)) == [], "the same value"
+    assert rejections(ptcompile.diff(live, job_file(parallelism=4), server_side=True)) == [], (
+        "the same value"
+    )
 
 
 def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +178,11 @@ def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_guessed_namespace_is_noted() -> None:
     def notes(file: Mapping[str, Any], **how: Any) -> list[str]:
-        return [d.message for d in ptcompile.diff(live_job(), file, **how).diagnostics if d.name == "guessed-namespace"]
+        return [
+            d.message
+            for d in ptcompile.diff(live_job(), file, **how).diagnostics
+            if d.name == "guessed-namespace"
+        ]
 
     assert notes(job_file()) == ["compared with the Job of this name in the namespace research"]
     assert notes(job_file(), namespace="research") == []
@@ -156,7 +190,10 @@ def test_a_guessed_namespace_is_noted() -> None:
     assert notes(named) == []
 
 
-CLAIM: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+CLAIM: dict[str, Any] = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
 SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
 CLAIMS: list[dict[str, Any]] = [
     {"resources": {"requests": {"storage": "1024Mi"}}},
@@ -188,8 +225,16 @@ STATEFUL_SETS: list[dict[str, Any]] = [
 
 
 def stateful_set(**spec: Any) -> dict[str, Any]:
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
-    body = {"serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": template, **spec}
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+    }
+    body = {
+        "serviceName": "s",
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": template,
+        **spec,
+    }
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "s"}, "spec": body}
 
 
@@ -218,7 +263,9 @@ def test_an_unchanged_stateful_set_over_the_one_that_it_made(
     file = stateful_set(**spec)
     profile = making.profile({"versions": {"kubernetes": kubernetes}})
     live = live_stateful_set(file, kubernetes)
-    difference = ptcompile.diff(live, file, server_side=server_side, from_cluster=profile, to_cluster=profile)
+    difference = ptcompile.diff(
+        live, file, server_side=server_side, from_cluster=profile, to_cluster=profile
+    )
     assert (rejections(difference), difference.differs) == ([], False)
 
 

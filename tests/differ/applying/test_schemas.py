@@ -17,13 +17,20 @@ SPEC: Json = {
     "properties": {
         "size": {"type": "integer", "default": 1},
         "name": {"type": "string"},
-        "class": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "is fixed"}]},
+        "class": {
+            "type": "string",
+            "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "is fixed"}],
+        },
         "maybe": {"type": "string", "nullable": True},
         "parts": {
             "type": "array",
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": ["name"],
-            "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}},
+            },
         },
     },
     "required": ["parts"],
@@ -65,33 +72,50 @@ def schemas(tmp_path: Path) -> str:
     return str(tmp_path / "crds")
 
 
-def rejections(old: Json, new: Json, schemas: str, *, server_side: bool = True) -> list[tuple[str, str]]:
-    difference = ptcompile.diff(old, new, server_side=server_side, schemas=[schemas] if schemas else [])
-    return [(d.severity, ".".join(map(str, d.path))) for d in difference.diagnostics if d.stage == "apply"]
+def rejections(
+    old: Json, new: Json, schemas: str, *, server_side: bool = True
+) -> list[tuple[str, str]]:
+    difference = ptcompile.diff(
+        old, new, server_side=server_side, schemas=[schemas] if schemas else []
+    )
+    return [
+        (d.severity, ".".join(map(str, d.path)))
+        for d in difference.diagnostics
+        if d.stage == "apply"
+    ]
 
 
 def test_a_rule_for_changes(schemas: str) -> None:
     (message,) = ptcompile.diff(widget(), widget(**{"class": "y"}), schemas=[schemas]).diagnostics
     assert (message.path, "is fixed" in message.message) == (("spec", "class"), True)
     assert rejections(widget(), widget(**{"class": "x"}), schemas) == []
-    assert ptcompile.diff(widget(), widget(**{"class": "y"})).diagnostics == (), "without its CRD, it is unknown"
+    assert ptcompile.diff(widget(), widget(**{"class": "y"})).diagnostics == (), (
+        "without its CRD, it is unknown"
+    )
 
 
 def test_nulls(schemas: str) -> None:
     assert rejections(widget(), widget(name=None), schemas) == [("error", "spec.name")]
     assert rejections(widget(), widget(size=None), schemas) == [], "the default replaces it"
     assert rejections(widget(), widget(maybe=None), schemas) == []
-    assert rejections(widget(), widget(name=None), schemas, server_side=False) == [], "kubectl removes the field"
+    assert rejections(widget(), widget(name=None), schemas, server_side=False) == [], (
+        "kubectl removes the field"
+    )
 
 
 def test_a_null_of_an_unknown_kind_is_a_warning() -> None:
     assert rejections(widget(), widget(name=None), "") == [("warning", "spec.name")]
     assert rejections(widget(), widget(name=None), "", server_side=False) == []
-    assert rejections(widget(), {**widget(), "metadata": {"name": "w", "labels": {"a": None}}}, "") == []
+    assert (
+        rejections(widget(), {**widget(), "metadata": {"name": "w", "labels": {"a": None}}}, "")
+        == []
+    )
 
 
 def test_an_empty_list_with_keys(schemas: str) -> None:
-    assert rejections(widget(), widget(parts=[]), schemas) == [("error", "spec.parts")], "nothing of it is left"
+    assert rejections(widget(), widget(parts=[]), schemas) == [("error", "spec.parts")], (
+        "nothing of it is left"
+    )
     assert rejections(widget(), widget(parts=[]), schemas, server_side=False) == []
 
 

@@ -36,7 +36,9 @@ def refused(old: Json, new: Json, *, profile: str | None = None) -> list[str]:
 
 
 GATED = pod(schedulingGates=[{"name": "x/y"}], nodeSelector={"a": "b"})
-TOLERANT = pod(tolerations=[{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}])
+TOLERANT = pod(
+    tolerations=[{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}]
+)
 
 POD_MAY = [
     (pod(), "spec.containers.0.image", "i:2"),
@@ -90,13 +92,29 @@ def test_a_job_may_change(path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        ("spec.template.spec.containers.0.image", "i:2", "spec.template: Invalid value: field is immutable"),
-        ("spec.completions", 3, "spec.completions: Invalid value: 3: can only be modified in tandem"),
-        ("spec.podFailurePolicy", {"rules": []}, "spec.podFailurePolicy: Invalid value: {...}: field is immutable"),
+        (
+            "spec.template.spec.containers.0.image",
+            "i:2",
+            "spec.template: Invalid value: field is immutable",
+        ),
+        (
+            "spec.completions",
+            3,
+            "spec.completions: Invalid value: 3: can only be modified in tandem",
+        ),
+        (
+            "spec.podFailurePolicy",
+            {"rules": []},
+            "spec.podFailurePolicy: Invalid value: {...}: field is immutable",
+        ),
     ],
 )
 def test_a_job_may_not_change(path: str, value: Any, said: str) -> None:
-    assert [message for message in refused(job(), changed(job(), path, value)) if message.startswith(said)]
+    assert [
+        message
+        for message in refused(job(), changed(job(), path, value))
+        if message.startswith(said)
+    ]
 
 
 def test_both_counts_of_an_indexed_job_change_together() -> None:
@@ -131,10 +149,15 @@ def _object(kind: str, version: str, **body: Any) -> Json:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, **body}
 
 
-TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+TEMPLATE = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
 SELECTOR = {"matchLabels": {"a": "b"}}
 DEPLOYMENT = _object("Deployment", "apps/v1", spec={"selector": SELECTOR, "template": TEMPLATE})
-STATEFUL = _object("StatefulSet", "apps/v1", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE})
+STATEFUL = _object(
+    "StatefulSet", "apps/v1", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE}
+)
 SERVICE = _object("Service", "v1", spec={"ports": [{"port": 80}]})
 HEADLESS = _object("Service", "v1", spec={"clusterIP": "None"})
 CLAIM = _object(
@@ -147,9 +170,15 @@ FROZEN = _object("ConfigMap", "v1", data={"a": "b"}, immutable=True)
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}
 BINDING = _object("RoleBinding", "rbac.authorization.k8s.io/v1", roleRef=ROLE)
 
-ZONE = {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a/zone", "operator": "Exists"}]}]}}
+ZONE = {
+    "required": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": "a/zone", "operator": "Exists"}]}]
+    }
+}
 BETA_ZONE = changed(
-    ZONE, "required.nodeSelectorTerms.0.matchExpressions.0.key", "failure-domain.beta.kubernetes.io/zone"
+    ZONE,
+    "required.nodeSelectorTerms.0.matchExpressions.0.key",
+    "failure-domain.beta.kubernetes.io/zone",
 )
 VOLUME = _object(
     "PersistentVolume",
@@ -164,7 +193,12 @@ VOLUME = _object(
 BALANCER = changed(
     SERVICE,
     "spec",
-    {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "ports": [{"port": 80}], "loadBalancerClass": "a"},
+    {
+        "type": "LoadBalancer",
+        "externalTrafficPolicy": "Local",
+        "ports": [{"port": 80}],
+        "loadBalancerClass": "a",
+    },
 )
 STABLE = "topology.kubernetes.io/zone"
 KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
@@ -224,7 +258,12 @@ def test_some_kinds_say_why_a_field_stays() -> None:
 
 
 def test_another_name_is_another_object() -> None:
-    assert refused(job(name="a"), changed(job(name="b"), "spec.template.spec.containers.0.image", "i:2")) == []
+    assert (
+        refused(
+            job(name="a"), changed(job(name="b"), "spec.template.spec.containers.0.image", "i:2")
+        )
+        == []
+    )
     assert ptcompile.diff(job(name="a"), job(name="b")).objects[0].apply is None
 
 
@@ -239,7 +278,11 @@ def test_objects_of_a_rejected_apply_are_still_compared() -> None:
 
 def test_a_live_object_equals_its_manifest() -> None:
     live = deepcopy(pod())
-    live["metadata"] |= {"uid": "u", "resourceVersion": "7", "managedFields": [{"manager": "kubectl"}]}
+    live["metadata"] |= {
+        "uid": "u",
+        "resourceVersion": "7",
+        "managedFields": [{"manager": "kubectl"}],
+    }
     live["status"] = {"phase": "Running"}
     found = ptcompile.diff(live, pod())
     assert not found.differs
@@ -265,7 +308,11 @@ BALANCER = _object(
         "selector": {"a": "b"},
     },
 )
-TERM = {"matchExpressions": [{"key": "failure-domain.beta.kubernetes.io/zone", "operator": "In", "values": ["z"]}]}
+TERM = {
+    "matchExpressions": [
+        {"key": "failure-domain.beta.kubernetes.io/zone", "operator": "In", "values": ["z"]}
+    ]
+}
 VOLUME = _object(
     "PersistentVolume",
     "v1",
@@ -284,7 +331,12 @@ KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
     [
         (BALANCER, "spec.loadBalancerClass", "x.io/z", "spec.loadBalancerClass: Invalid value"),
         (BALANCER, "spec.loadBalancerClass", None, "spec.loadBalancerClass: Invalid value"),
-        (BALANCER, "spec.healthCheckNodePort", 30000, "spec.healthCheckNodePort: Forbidden: field is immutable"),
+        (
+            BALANCER,
+            "spec.healthCheckNodePort",
+            30000,
+            "spec.healthCheckNodePort: Forbidden: field is immutable",
+        ),
         (VOLUME, KEY, "a", "spec.nodeAffinity: Invalid value"),
         (VOLUME, KEY, "topology.kubernetes.io/zone", ""),
         (VOLUME, "spec.volumeMode", "Block", "spec.volumeMode: Invalid value"),
@@ -293,7 +345,11 @@ KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
 )
 def test_fields_that_stay(manifest: Json, path: str, value: Any, expected: str) -> None:
     messages = refused(manifest, changed(manifest, path, value))
-    assert [message for message in messages if message.startswith(expected)] if expected else messages == []
+    assert (
+        [message for message in messages if message.startswith(expected)]
+        if expected
+        else messages == []
+    )
 
 
 STATEFUL_SET = _object(
@@ -302,11 +358,17 @@ STATEFUL_SET = _object(
     spec={
         "serviceName": "s",
         "selector": {"matchLabels": {"a": "b"}},
-        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        "template": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]},
+        },
         "volumeClaimTemplates": [
             {
                 "metadata": {"name": "v"},
-                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1Gi"}},
+                },
             }
         ],
     },
@@ -316,8 +378,16 @@ STATEFUL_SET = _object(
 @pytest.mark.parametrize(
     ("manifest", "path", "value"),
     [
-        (_object("PriorityClass", "scheduling.k8s.io/v1", value=1), "preemptionPolicy", "PreemptLowerPriority"),
-        (_object("ResourceQuota", "v1", spec={"hard": {"pods": "1"}}), "spec.scopeSelector", {"matchExpressions": []}),
+        (
+            _object("PriorityClass", "scheduling.k8s.io/v1", value=1),
+            "preemptionPolicy",
+            "PreemptLowerPriority",
+        ),
+        (
+            _object("ResourceQuota", "v1", spec={"hard": {"pods": "1"}}),
+            "spec.scopeSelector",
+            {"matchExpressions": []},
+        ),
         (STATEFUL_SET, "spec.volumeClaimTemplates.0.apiVersion", "x1"),
         (STATEFUL_SET, "spec.volumeClaimTemplates.0.spec.volumeMode", "Filesystem"),
         (pod(), "spec.preemptionPolicy", "PreemptLowerPriority"),
@@ -330,7 +400,9 @@ def test_a_value_that_is_stored_already_is_no_change(manifest: Json, path: str, 
     assert refused(manifest, changed(manifest, path, value)) == []
 
 
-@pytest.mark.parametrize("path", ["spec.template.spec.enableServiceLinks", "spec.template.spec.containers.0.tty"])
+@pytest.mark.parametrize(
+    "path", ["spec.template.spec.enableServiceLinks", "spec.template.spec.containers.0.tty"]
+)
 def test_a_template_has_fewer_defaults_than_a_pod(path: str) -> None:
     """The server fills in service links only in the Pod, so a template that spells them out differs."""
     assert refused(job(), changed(job(), path, True))
@@ -339,9 +411,13 @@ def test_a_template_has_fewer_defaults_than_a_pod(path: str) -> None:
 def test_a_template_that_drops_all_labels_loses_those_of_the_server() -> None:
     labeled = changed(job(), "spec.template.metadata", {"labels": {"x": "y"}})
     (message,) = refused(labeled, changed(labeled, "spec.template.metadata", {}))[:1]
-    assert message.startswith("spec.template.metadata.labels[batch.kubernetes.io/job-name]: Required value: must be")
+    assert message.startswith(
+        "spec.template.metadata.labels[batch.kubernetes.io/job-name]: Required value: must be"
+    )
 
 
 def test_kubectl_removes_nulls_and_keeps_empty_lists() -> None:
     assert refused(pod(), changed(pod(), "metadata.labels", {"a": None})) == []
-    assert refused(pod(hostPID=True), changed(pod(hostPID=True), "metadata.labels", {"a": "b"})) == []
+    assert (
+        refused(pod(hostPID=True), changed(pod(hostPID=True), "metadata.labels", {"a": "b"})) == []
+    )

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM: Final = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 _FLAGS: Final = (
     "--headless",
     "--no-sandbox",
@@ -82,8 +84,16 @@ class Browser:
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, **media: str) -> None:
         """Open a file in a window of this size; `media` are media features such as `prefers_color_scheme`."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        features = [
+            {"name": name.replace("_", "-"), "value": value} for name, value in media.items()
+        ]
         self.call("Emulation.setEmulatedMedia", media="", features=features)
         self.pointer(0, 0)
         self.run("try { sessionStorage.clear() } catch {}")  # pages remember their tab there
@@ -105,7 +115,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """Return the value of a JavaScript expression in the page."""
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        done = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in done:
             raise RuntimeError(json.dumps(done["exceptionDetails"]))
         return done["result"].get("value")
@@ -135,11 +147,25 @@ class Browser:
 
     def press(self, *keys: str) -> None:
         """Press keys in order, given by their DOM names."""
-        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes = {
+            "Tab": 9,
+            "Enter": 13,
+            "Escape": 27,
+            "ArrowLeft": 37,
+            "ArrowUp": 38,
+            "ArrowRight": 39,
+            "ArrowDown": 40,
+        }
         codes |= {"End": 35, "Home": 36}
         for key in keys:
             for kind in ("rawKeyDown", "keyUp"):
-                self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key])
+                self.call(
+                    "Input.dispatchKeyEvent",
+                    type=kind,
+                    key=key,
+                    code=key,
+                    windowsVirtualKeyCode=codes[key],
+                )
 
     def said(self) -> list[str]:
         """Return the page's errors: exceptions, console messages and violations of the content security policy."""
@@ -153,7 +179,11 @@ class Browser:
 
     def asked_for(self) -> list[str]:
         """Return the URLs that the page requested, without `data:` URLs."""
-        sent = (e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent")
+        sent = (
+            e["params"]["request"]["url"]
+            for e in self.events
+            if e.get("method") == "Network.requestWillBeSent"
+        )
         return [url for url in sent if not url.startswith("data:")]
 
     def screenshot(self, path: Path) -> bytes:
@@ -164,7 +194,9 @@ class Browser:
 
     def pdf(self, path: Path) -> bytes:
         """Return the printed page as a PDF and write it to `path`."""
-        printed = self.call("Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69)
+        printed = self.call(
+            "Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69
+        )
         content = base64.b64decode(printed["data"])
         path.write_bytes(content)
         return content

@@ -41,7 +41,10 @@ def show(chromium: Browser, files: dict[str, Path]) -> Any:
     """Return a function that opens the page of a case and returns the browser."""
 
     def opened(case: str, **how: Any) -> Browser:
-        chromium.open(files[case], **{"prefers_reduced_motion": "reduce", "prefers_color_scheme": "light", **how})
+        chromium.open(
+            files[case],
+            **{"prefers_reduced_motion": "reduce", "prefers_color_scheme": "light", **how},
+        )
         return chromium
 
     return opened

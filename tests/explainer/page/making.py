@@ -59,7 +59,9 @@ spec:
 
 @functools.cache
 def page(spec: str | bytes, cluster: str | None = None, target: str | None = None) -> ExplainPage:
-    return gather(spec, cluster=cluster, target=target, filename="spec.yaml", cluster_filename="cluster.yaml")
+    return gather(
+        spec, cluster=cluster, target=target, filename="spec.yaml", cluster_filename="cluster.yaml"
+    )
 
 
 @functools.cache

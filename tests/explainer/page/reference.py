@@ -47,7 +47,9 @@ def kin(spec: str, cluster: str | None, name: str) -> tuple[Kin, Kin]:
     explanation = _explained(spec, cluster, None)
     if [job.target for job in explanation.jobs] != [name]:
         explanation = _explained(spec, cluster, name)
-    nodes = list(yaml.compose_all(emitter.emit_all([without_secrets(one) for one in explanation.manifests])))
+    nodes = list(
+        yaml.compose_all(emitter.emit_all([without_secrets(one) for one in explanation.manifests]))
+    )
     given = {"spec": list(yaml.compose_all(spec)), "cluster": list(yaml.compose_all(cluster or ""))}
     down: Kin = defaultdict(set)
     up: Kin = defaultdict(set)

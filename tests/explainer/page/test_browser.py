@@ -53,10 +53,14 @@ def test_value_lines_are_distinguished_from_existence_lines(show: Any) -> None:
     tab = show("example")
     tab.hover("#spec-14 code")  # the line of `resources`
     found = tab.run(LIT)
-    texts = [tab.run(f"document.querySelector('#{one} code').textContent.trim()") for one in found["value"]]
+    texts = [
+        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
+        for one in found["value"]
+    ]
     assert 'nvidia.com/gpu: "8"' in texts
     assert "- key: nvidia.com/gpu" in [
-        tab.run(f"document.querySelector('#{one} code').textContent.trim()") for one in found["there"]
+        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
+        for one in found["there"]
     ]
 
 
@@ -149,7 +153,9 @@ def test_a_pass_highlights_its_lines(show: Any) -> None:
 def test_tabs_show_one_target_its_pods_and_its_findings(show: Any) -> None:
     tab = show("example")
     visible = "[...document.querySelectorAll('[data-target]')].filter((e) => e.offsetHeight).map((e) => e.id)"
-    notes = "[...document.querySelectorAll('#spec-lines .note')].filter((e) => e.offsetHeight).length"
+    notes = (
+        "[...document.querySelectorAll('#spec-lines .note')].filter((e) => e.offsetHeight).length"
+    )
     assert tab.run(visible) == ["job", "pods-job"]
     assert tab.run(notes) == 0
     tab.click("#tab-volcano")
@@ -158,7 +164,9 @@ def test_tabs_show_one_target_its_pods_and_its_findings(show: Any) -> None:
     assert "cannot express this job" in tab.run("document.getElementById('volcano').innerText")
     tab.press("ArrowLeft", "ArrowLeft")
     assert tab.run("document.activeElement.id") == "tab-job"
-    assert tab.run("[...document.querySelectorAll('[role=tab][aria-selected=true]')].map((e) => e.id)") == ["tab-job"]
+    assert tab.run(
+        "[...document.querySelectorAll('[role=tab][aria-selected=true]')].map((e) => e.id)"
+    ) == ["tab-job"]
     tab.press("End")
     assert tab.run(visible) == ["jobset", "pods-jobset"]
     down, _ = kin(*CASES["example"], "jobset")

@@ -65,11 +65,15 @@ def test_any_input_gives_a_page(case: str) -> None:
     read = read_html(text(ODD[case]))
     assert len(made.listings) == 6
     able = [one.target for one in made.listings if one.text.lines]
-    assert bool(able) != any(one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6)
+    assert bool(able) != any(
+        one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6
+    )
     assert read.id("spec-title").text == "Spec spec.yaml"
 
 
-@pytest.mark.parametrize("case", ["no newline at the end", "a byte order mark", "carriage returns", "JSON on lines"])
+@pytest.mark.parametrize(
+    "case", ["no newline at the end", "a byte order mark", "carriage returns", "JSON on lines"]
+)
 def test_other_notations_have_lines_too(case: str) -> None:
     spec = ODD[case]
     assert isinstance(spec, str)
@@ -78,7 +82,9 @@ def test_other_notations_have_lines_too(case: str) -> None:
     assert len(made.panels[0].text.lines) == len(spec.rstrip("\n").split("\n"))
     down, _ = kin(spec.removeprefix("\ufeff"), None, made.chosen)
     listing = next(one for one in made.listings if one.target == made.chosen)
-    lines = {f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first}
+    lines = {
+        f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first
+    }
     assert lines <= set(down)
     assert len(lines) > 5
 
@@ -92,7 +98,9 @@ def test_the_page_shows_the_target_that_compile_chooses() -> None:
 def test_the_target_line_of_the_spec_is_the_origin_of_values() -> None:
     spec = SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")
     listing = next(one for one in page(spec).listings if one.target == "trainjob")
-    kind = next(one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob")
+    kind = next(
+        one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob"
+    )
     assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
 
 
@@ -100,7 +108,9 @@ def test_a_fallback_from_the_first_target_is_not_an_error() -> None:
     made = page(SIX.replace("  nodes: 1", "  nodes: 1\n  runPolicy: {cleanPodPolicy: All}"))
     assert made.chosen == "pytorchjob"
     assert not [one for one in made.diagnostics if one.severity == "error"]
-    assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {"pytorchjob"}
+    assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {
+        "pytorchjob"
+    }
 
 
 def test_the_page_is_named_after_its_jobs_or_file() -> None:
@@ -135,7 +145,10 @@ def test_a_spec_above_the_limit_is_rejected_quickly(more: str) -> None:
     assert time.process_time() - start < 1
     (found,) = made.diagnostics
     assert (found.name, found.severity, found.filename) == ("too-large", "error", "a.yaml")
-    assert found.message == "the spec and its profile have more than 2,500 values and lines of texts for one page"
+    assert (
+        found.message
+        == "the spec and its profile have more than 2,500 values and lines of texts for one page"
+    )
     assert made.listings == ()
     assert found.message in html(made)
     assert gather(SMALL, cluster=spec).diagnostics[0].name == "too-large"
@@ -166,7 +179,9 @@ def test_listings_equal_the_output_of_compile_with_masked_secrets(case: str) -> 
     found = listings(case)
     assert found
     for one in found:
-        written = emitter.emit_all([without_secrets(manifest) for manifest in one.explanation.manifests])
+        written = emitter.emit_all(
+            [without_secrets(manifest) for manifest in one.explanation.manifests]
+        )
         assert "\n".join([*one.text.lines, ""]) == written
 
 
@@ -180,7 +195,9 @@ def test_related_lines_follow_the_causes(case: str) -> None:
             for origin in reason.origins:
                 for line in range(origin.first, origin.last + 1) if origin.first else ():
                     for number in range(reason.first, reason.last + 1):
-                        made.setdefault(f"{origin.file}-{line}", set()).add(f"{one.target}-{number}")
+                        made.setdefault(f"{origin.file}-{line}", set()).add(
+                            f"{one.target}-{number}"
+                        )
         assert made == dict(down)
         assert len(up) > 5
 
@@ -188,12 +205,19 @@ def test_related_lines_follow_the_causes(case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_value_line_has_one_reason_with_the_author_of_its_cause(case: str) -> None:
     for one in listings(case):
-        assert [reason.by for reason in one.reasons] == [cause.by for cause in one.explanation.causes]
-        assert [reason.rule for reason in one.reasons] == [cause.rule for cause in one.explanation.causes]
+        assert [reason.by for reason in one.reasons] == [
+            cause.by for cause in one.explanation.causes
+        ]
+        assert [reason.rule for reason in one.reasons] == [
+            cause.rule for cause in one.explanation.causes
+        ]
         covered = [line for reason in one.reasons for line in range(reason.first, reason.last + 1)]
         assert len(covered) == len(set(covered))
         for line in set(range(1, len(one.text.lines) + 1)) - set(covered):
-            assert one.text.lines[line - 1].rstrip(" -").endswith(":") or one.text.lines[line - 1] == "---"
+            assert (
+                one.text.lines[line - 1].rstrip(" -").endswith(":")
+                or one.text.lines[line - 1] == "---"
+            )
 
 
 def test_a_key_belongs_to_the_common_author_of_its_content() -> None:
@@ -214,11 +238,15 @@ def test_continuation_lines_have_no_keys() -> None:
 
 def test_origins_without_a_line_are_described_in_words() -> None:
     one = next(one for one in page(SIX).listings if one.target == "job")
-    words = {origin.words for reason in one.reasons for origin in reason.origins if not origin.first}
+    words = {
+        origin.words for reason in one.reasons for origin in reason.origins if not origin.first
+    }
     assert "the built-in profile: spec.gpu.resourceName: nvidia.com/gpu" in words
     profile = 'kind: ClusterProfile\nspec: {versions: {kubernetes: "1.34"}}\n'
     one = next(one for one in page(SIX, profile).listings if one.target == "job")
-    words = {origin.words for reason in one.reasons for origin in reason.origins if not origin.first}
+    words = {
+        origin.words for reason in one.reasons for origin in reason.origins if not origin.first
+    }
     assert "the profile's default: spec.gpu.resourceName: nvidia.com/gpu" in words
 
 

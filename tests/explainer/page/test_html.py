@@ -63,9 +63,14 @@ def test_ids_are_unique_and_references_resolve(read: Element) -> None:
 
 
 def test_the_page_loads_nothing_and_forbids_other_content(read: Element) -> None:
-    policy = next(one.attributes["content"] for one in read.all("meta") if "http-equiv" in one.attributes)
+    policy = next(
+        one.attributes["content"] for one in read.all("meta") if "http-equiv" in one.attributes
+    )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    style, script = next(read.all("style")), [one for one in read.all("script") if "type" not in one.attributes]
+    style, script = (
+        next(read.all("style")),
+        [one for one in read.all("script") if "type" not in one.attributes],
+    )
     assert len(list(read.all("style"))) == len(script) == 1
     assert rules == {
         "default-src": "'none'",
@@ -75,9 +80,22 @@ def test_the_page_loads_nothing_and_forbids_other_content(read: Element) -> None
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    assert not {one.name for one in read.all()} & {"img", "iframe", "object", "embed", "form", "base", "audio", "video"}
+    assert not {one.name for one in read.all()} & {
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "base",
+        "audio",
+        "video",
+    }
     for one in read.all():
-        assert not [name for name in one.attributes if name.startswith("on") or name in ("src", "style", "action")]
+        assert not [
+            name
+            for name in one.attributes
+            if name.startswith("on") or name in ("src", "style", "action")
+        ]
     assert not re.search(r"@import|url\(|https?:", style.text + script[0].text)
 
 
@@ -119,7 +137,10 @@ def test_the_first_line_of_an_author_shows_the_name() -> None:
             legend = [one.text for one in read.id(listing.target).all("button")]
             assert sum(int(word.split()[-1]) for word in legend) == len(listing.reasons)
             for reason in listing.reasons:
-                assert lines[reason.first - 1].attributes["class"] == f"a{data(read)['authors'].index(reason.by)}"
+                assert (
+                    lines[reason.first - 1].attributes["class"]
+                    == f"a{data(read)['authors'].index(reason.by)}"
+                )
 
 
 def test_the_script_knows_every_reason(read: Element) -> None:
@@ -132,7 +153,11 @@ def test_the_script_knows_every_reason(read: Element) -> None:
             assert found["rules"][rule]
             for file, line, other, strength in origins:
                 assert found["strengths"][strength]
-                assert read.id(f"{('spec', 'cluster')[file]}-{other}") if line else found["words"][other]
+                assert (
+                    read.id(f"{('spec', 'cluster')[file]}-{other}")
+                    if line
+                    else found["words"][other]
+                )
 
 
 def test_findings_appear_below_their_lines() -> None:
@@ -181,7 +206,9 @@ def test_a_finding_of_every_target_is_shown_for_every_target() -> None:
 def test_profile_findings_appear_at_the_profile() -> None:
     spec, cluster = example()
     made = page(spec, cluster.replace('"1.34"', '"1.94"'))
-    assert {one.file for one in made.findings if one.diagnostic.filename == "cluster.yaml"} <= {"cluster"}
+    assert {one.file for one in made.findings if one.diagnostic.filename == "cluster.yaml"} <= {
+        "cluster"
+    }
 
 
 def test_file_content_stays_text() -> None:
@@ -229,7 +256,10 @@ def test_of_an_unreadable_file_only_the_lines_with_errors_are_shown() -> None:
     assert "hunter2" not in text(broken)
     assert "its other lines are not shown" in read.text
     number = len(broken.splitlines())
-    shown = [(line.attributes["id"], line.attributes["data-line"]) for line in read.id("spec-lines").all("li")]
+    shown = [
+        (line.attributes["id"], line.attributes["data-line"])
+        for line in read.id("spec-lines").all("li")
+    ]
     assert shown[-2:] == [(f"spec-{line}", str(line)) for line in (number - 1, number)]
     assert len(shown) < number
     assert "duplicate" in read.id(f"spec-{number}").text
@@ -237,7 +267,9 @@ def test_of_an_unreadable_file_only_the_lines_with_errors_are_shown() -> None:
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_the_line_before_an_error_is_masked(quote: str) -> None:
-    read = read_html(text(HOSTILE.partition("    DB_PASSWORD")[0] + f"    DB_PASSWORD: {quote}hunter3\n"))
+    read = read_html(
+        text(HOSTILE.partition("    DB_PASSWORD")[0] + f"    DB_PASSWORD: {quote}hunter3\n")
+    )
     assert [line.find("code").text.split() for line in read.id("spec-lines").all("li")] == [
         ["API_TOKEN:", "***"],
         ["DB_PASSWORD:", "***"],
@@ -246,7 +278,10 @@ def test_the_line_before_an_error_is_masked(quote: str) -> None:
 
 
 def test_six_targets_are_less_than_500_kilobytes() -> None:
-    env = "".join(f'    SOME_VARIABLE_{i}: "some value of a length that people write {i}"\n' for i in range(40))
+    env = "".join(
+        f'    SOME_VARIABLE_{i}: "some value of a length that people write {i}"\n'
+        for i in range(40)
+    )
     made = text(SIX.replace("    NCCL_DEBUG", f"{env}    NCCL_DEBUG"))
     assert all(listing.text.lines for listing in page(SIX).listings)
     assert len(text(SIX).encode()) < MOST / 3
@@ -255,8 +290,16 @@ def test_six_targets_are_less_than_500_kilobytes() -> None:
 
 def test_another_process_gives_the_same_bytes() -> None:
     code = "import sys; from tests.explainer.page.making import *; sys.stdout.buffer.write(text(*example()).encode())"
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, check=True, cwd="/")
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONHASHSEED": "7",
+        "TZ": "Asia/Tokyo",
+        "LC_ALL": "C",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=env, check=True, cwd="/"
+    )
     assert done.stdout == text(*example()).encode()
 
 
@@ -277,6 +320,8 @@ def test_a_single_target() -> None:
         (("job", "pod"), "idle-gpus", False),
     ],
 )
-def test_findings_about_a_target_and_about_the_job(targets: tuple[str, ...], name: str, expected: bool) -> None:
+def test_findings_about_a_target_and_about_the_job(
+    targets: tuple[str, ...], name: str, expected: bool
+) -> None:
     diagnostic = Diagnostic("PTC104", name, "error", "x", None, (), None, "run", "torchrun")
     assert _is_about_target(PageFinding(diagnostic, targets, "spec", 1)) is expected

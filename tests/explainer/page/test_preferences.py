@@ -27,7 +27,9 @@ def test_dark_mode_has_a_dark_background(show: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "other"), [("dark", "light"), ("light", "dark")])
-def test_a_fixed_scheme_overrides_the_reader_s(scheme: str, other: str, chromium: Browser, tmp_path: Path) -> None:
+def test_a_fixed_scheme_overrides_the_reader_s(
+    scheme: str, other: str, chromium: Browser, tmp_path: Path
+) -> None:
     path = tmp_path / "page.html"
     path.write_text(html(page(*example()), scheme), encoding="utf-8")
     chromium.open(path, prefers_color_scheme=other)
@@ -101,11 +103,20 @@ def test_the_page_is_readable_without_its_script(show: Any, chromium: Browser) -
 
 def test_every_element_has_an_accessible_name(show: Any) -> None:
     tab = show("example")
-    found = [node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    found = [
+        node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]
+    ]
     by_role: dict[str, list[str]] = {}
     for node in found:
         by_role.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
-    assert by_role["tab"] == ["pod (refused)", "job", "pytorchjob", "volcano (refused)", "trainjob (refused)", "jobset"]
+    assert by_role["tab"] == [
+        "pod (refused)",
+        "job",
+        "pytorchjob",
+        "volcano (refused)",
+        "trainjob (refused)",
+        "jobset",
+    ]
     assert by_role["tabpanel"] == ["job"]
     assert by_role["tablist"] == ["Targets"]
     assert by_role["listbox"] == ["Lines of spec", "Lines of the profile", "Lines of job"]

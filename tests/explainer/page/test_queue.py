@@ -69,7 +69,11 @@ def cluster_queue(name: str, gpus: int, **limits: int) -> Json:
         "coveredResources": [resource["name"] for resource in resources],
         "flavors": [{"name": "h100", "resources": resources}],
     }
-    return kueue("ClusterQueue", name, {"namespaceSelector": {}, "cohortName": "everyone", "resourceGroups": [group]})
+    return kueue(
+        "ClusterQueue",
+        name,
+        {"namespaceSelector": {}, "cohortName": "everyone", "resourceGroups": [group]},
+    )
 
 
 def profile(rack: str = "rack-a") -> str:
@@ -85,9 +89,18 @@ def profile(rack: str = "rack-a") -> str:
         cluster_queue("spare", 16),
         *(node(f"n{i}", rack if i < 2 else "rack-b") for i in range(4)),
     ]
-    fields = {"queueSystem": "kueue", "topology": {"levels": {"rack": {"nodeLabel": RACK}}}, "objects": objects}
+    fields = {
+        "queueSystem": "kueue",
+        "topology": {"levels": {"rack": {"nodeLabel": RACK}}},
+        "objects": objects,
+    }
     return yaml.safe_dump(
-        {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": fields}
+        {
+            "apiVersion": "ptcompile/v1",
+            "kind": "ClusterProfile",
+            "metadata": {"name": "c"},
+            "spec": fields,
+        }
     )
 
 
@@ -122,7 +135,10 @@ def test_an_admitted_job_borrows_from_its_cohort() -> None:
     ]
     assert items(read(), "key") == ["quota of the queue", "lent by its cohort", "this job"]
     bars = [
-        [(one.attributes["class"], one.attributes["x"], one.attributes["width"]) for one in bar.all("rect")]
+        [
+            (one.attributes["class"], one.attributes["x"], one.attributes["width"])
+            for one in bar.all("rect")
+        ]
         for bar in section.all("svg")
     ]
     assert bars[2] == [("nominal", "0", "600"), ("borrowable", "600", "400"), ("job", "0", "800")]
@@ -135,8 +151,12 @@ def test_the_domains_have_their_pods() -> None:
 
 def test_a_job_that_never_fits_shows_what_is_too_much() -> None:
     section = queue_of(read(4))
-    outcome = next(one for one in section.all("p") if one.attributes.get("class") == "outcome never")
-    assert outcome.text.startswith("JobSet/train: never admitted: couldn't assign flavors to pod set node")
+    outcome = next(
+        one for one in section.all("p") if one.attributes.get("class") == "outcome never"
+    )
+    assert outcome.text.startswith(
+        "JobSet/train: never admitted: couldn't assign flavors to pod set node"
+    )
     assert outcome.text.endswith("> maximum capacity (20)")
     assert "help: no more than 2 pods of node can ever fit" in section.text
     assert items(read(4), "quotas")[2].endswith(
@@ -148,7 +168,9 @@ def test_a_job_that_never_fits_shows_what_is_too_much() -> None:
 
 def test_what_may_depend_on_other_queues_says_so() -> None:
     answer = JobAdmission("Job", "train", "default", "never", "it is too large")
-    sentence = "<p>It is certain only if the profile has all nodes and all queues of the cohort.</p>"
+    sentence = (
+        "<p>It is certain only if the profile has all nodes and all queues of the cohort.</p>"
+    )
     assert sentence in list(queue_lines([answer._replace(is_certain=False)]))
     assert sentence not in list(queue_lines([answer]))
 
@@ -158,7 +180,10 @@ def test_every_bar_has_a_name_and_a_text_next_to_it() -> None:
     for item in (one for one in section.all("li") if list(one.all("svg"))):
         bar = item.find("svg")
         assert bar.attributes["role"] == "img"
-        assert bar.attributes["aria-label"] == f"{item.find('b').text} {item.find('span').text}, as a bar"
+        assert (
+            bar.attributes["aria-label"]
+            == f"{item.find('b').text} {item.find('span').text}, as a bar"
+        )
     assert all(one.attributes["aria-label"] for one in section.all("ul"))
 
 
@@ -169,7 +194,9 @@ def test_hostile_names_are_escaped() -> None:
     names = (EVIL, f"{EVIL}2")
     quota = amounts("1", "0", "0", "2")._replace(flavor=EVIL, resource=f"{EVIL}/gpu")
     pod_set = AdmittedPodSet(EVIL, 2, {}, names, ((names, 2),))
-    answer = JobAdmission(EVIL, EVIL, EVIL, "waits", EVIL, cluster_queue=EVIL, advice=EVIL, notes=(EVIL,))
+    answer = JobAdmission(
+        EVIL, EVIL, EVIL, "waits", EVIL, cluster_queue=EVIL, advice=EVIL, notes=(EVIL,)
+    )
     lines = list(queue_lines([answer._replace(quotas=(quota,), pod_sets=(pod_set,))]))
     section = read_html("".join(lines))
     assert not list(section.all("img"))
@@ -183,7 +210,9 @@ def test_a_hostile_domain_of_a_profile_is_escaped() -> None:
     assert not list(page.all("img"))
 
 
-@pytest.mark.parametrize("case", [(SIX, None), example(), (spec(queue="others"), profile()), (spec(), None)])
+@pytest.mark.parametrize(
+    "case", [(SIX, None), example(), (spec(queue="others"), profile()), (spec(), None)]
+)
 def test_a_page_without_its_queue_has_no_part_about_it(case: tuple[str, str | None]) -> None:
     page = text(*case, "jobset")
     assert 'class="queue"' not in page
@@ -217,7 +246,11 @@ def test_long_lists_are_cut() -> None:
             [("nominal", 0, 800), ("used", 0, 600), ("job", 600, 200), ("over", 800, 200)],
             "asks for 4; the quota is 8; others have taken 6; 2 is too much",
         ),
-        (amounts("0", "0", "0", "4"), [("over", 0, 1000)], "asks for 4; the quota is 0; 4 is too much"),
+        (
+            amounts("0", "0", "0", "4"),
+            [("over", 0, 1000)],
+            "asks for 4; the quota is 0; 4 is too much",
+        ),
         (
             amounts("100k", "0", "0", "1m"),
             [("nominal", 0, 1000), ("job", 0, 4)],
@@ -234,7 +267,13 @@ def test_parts_of_a_bar(quota: QuotaShare, parts: list[tuple[str, int, int]], wo
 def test_bars_stand_out_from_their_grounds(scheme: str) -> None:
     """By WCAG 2.2, graphics need a contrast of 3."""
     found = colours(scheme)
-    pairs = [("accent", "here"), ("accent", "faint"), ("accent", "rule"), ("error", "paper"), ("soft", "paper")]
+    pairs = [
+        ("accent", "here"),
+        ("accent", "faint"),
+        ("accent", "rule"),
+        ("error", "paper"),
+        ("soft", "paper"),
+    ]
     assert all(contrast(found[one], found[other]) >= 3 for one, other in pairs)
 
 

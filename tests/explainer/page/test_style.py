@@ -14,7 +14,16 @@ from tests.explainer.page.making import SIX, text
 from tests.explainer.page.reading import read_html
 
 AA = 4.5
-TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(len(AUTHORS))))
+TEXTS = (
+    "ink",
+    "soft",
+    "key",
+    "comment",
+    "accent",
+    "error",
+    "warning",
+    *(f"a{i}" for i in range(len(AUTHORS))),
+)
 GROUNDS = ("paper", "ground", "faint")
 MARKED = ("value", "there", "here")
 """Backgrounds of highlighted lines."""
@@ -35,7 +44,9 @@ def colours(scheme: str) -> dict[str, str]:
 
 def luminance(colour: str) -> float:
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -47,7 +58,11 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None:
     found = colours(scheme)
-    pairs = [*itertools.product(TEXTS, (*GROUNDS, *MARKED)), ("soft", "error-ground"), ("soft", "warning-ground")]
+    pairs = [
+        *itertools.product(TEXTS, (*GROUNDS, *MARKED)),
+        ("soft", "error-ground"),
+        ("soft", "warning-ground"),
+    ]
     pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
     pairs += [(sort, f"{sort}-ground") for sort in ("error", "warning")]
     poor = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}

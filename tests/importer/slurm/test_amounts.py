@@ -59,7 +59,12 @@ def test_generic_resources(text: str, resources: list[tuple[str, str, int]] | No
 
 @pytest.mark.parametrize(
     ("text", "indexes", "at_once"),
-    [("0-3", [0, 1, 2, 3], None), ("1,3,7", [1, 3, 7], None), ("0-15:5%4", [0, 5, 10, 15], 4), ("7", [7], None)],
+    [
+        ("0-3", [0, 1, 2, 3], None),
+        ("1,3,7", [1, 3, 7], None),
+        ("0-15:5%4", [0, 5, 10, 15], 4),
+        ("7", [7], None),
+    ],
 )
 def test_arrays(text: str, indexes: list[int], at_once: int | None) -> None:
     array = amounts.array_of(text)
@@ -78,6 +83,8 @@ def test_wrong_arrays(text: str) -> None:
     assert amounts.array_of(text) is None
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("USR1", 60), ("B:USR1@120", 120), ("SIGUSR1@90", 90), ("@", None)])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("USR1", 60), ("B:USR1@120", 120), ("SIGUSR1@90", 90), ("@", None)]
+)
 def test_signals(text: str, seconds: int | None) -> None:
     assert amounts.notice_of(text) == seconds

@@ -15,11 +15,15 @@ from ptcompile.importer.slurm.directives import last_values, read_directives, sp
 
 
 def options(*lines: str) -> dict[str, str]:
-    directives = read_directives("\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "srun x")))
+    directives = read_directives(
+        "\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "srun x"))
+    )
     return {name: option.value for name, option in last_values(directives.components[0]).items()}
 
 
-@pytest.mark.parametrize("line", ["--time=10", "--time 10", "-t10", "-t 10", "--time=5 --time=10", "-H -t10"])
+@pytest.mark.parametrize(
+    "line", ["--time=10", "--time 10", "-t10", "-t 10", "--time=5 --time=10", "-H -t10"]
+)
 def test_forms_of_an_option(line: str) -> None:
     assert options(line)["time"] == "10"
 
@@ -41,16 +45,27 @@ def test_only_directives_before_the_first_command_count() -> None:
     text = "#!/bin/bash\n\n# SBATCH -N2\n##SBATCH -N3\n #SBATCH -N4\n#SBATCH -N5 # five\necho\n#SBATCH -N6\n"
     directives = read_directives(text)
     assert [option.value for option in directives.components[0]] == ["5"]
-    assert [text[slice(*place)].strip() for place, _ in directives.ignored] == ["#SBATCH -N4", "#SBATCH -N6"]
+    assert [text[slice(*place)].strip() for place, _ in directives.ignored] == [
+        "#SBATCH -N4",
+        "#SBATCH -N6",
+    ]
 
 
 def test_quotes_and_comments_of_a_directive() -> None:
-    assert split_directive(r""" --a='b c' --d="e"f nvcr.io\#x '#' # rest""") == ["--a=b c", "--d=ef", "nvcr.io#x", "#"]
+    assert split_directive(r""" --a='b c' --d="e"f nvcr.io\#x '#' # rest""") == [
+        "--a=b c",
+        "--d=ef",
+        "nvcr.io#x",
+        "#",
+    ]
 
 
 def test_components_of_a_heterogeneous_job() -> None:
     directives = read_directives("#!/bin/sh\n#SBATCH -N4\n#SBATCH hetjob\n#SBATCH -N1\n")
-    assert [[option.value for option in component] for component in directives.components] == [["4"], ["1"]]
+    assert [[option.value for option in component] for component in directives.components] == [
+        ["4"],
+        ["1"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +97,17 @@ def test_the_table_of_options() -> None:
     letters = [row["short"] for row in table["options"].values() if "short" in row]
     assert len(letters) == len(set(letters))
     for name, row in table["options"].items():
-        assert row.keys() <= {"takes", "short", "becomes", "says", "loud", "plugin", "is", "step", "alias"}, name
+        assert row.keys() <= {
+            "takes",
+            "short",
+            "becomes",
+            "says",
+            "loud",
+            "plugin",
+            "is",
+            "step",
+            "alias",
+        }, name
         assert row["takes"] in {"required", "optional", "none"}, name
         assert row.get("becomes") or row.get("says"), name
         assert row.get("is", "text") in READERS, name
@@ -91,5 +116,9 @@ def test_the_table_of_options() -> None:
     assert facts <= table["sources"].keys()
     for names in table["setup"].values():
         assert len(names) == len(set(names))
-    text = (Path(__file__).parents[3] / "ptcompile/importer/slurm/slurm.json").read_text(encoding="utf-8")
-    assert all(f"  {json.dumps(name)}: {json.dumps(row)}" in text for name, row in table["options"].items())
+    text = (Path(__file__).parents[3] / "ptcompile/importer/slurm/slurm.json").read_text(
+        encoding="utf-8"
+    )
+    assert all(
+        f"  {json.dumps(name)}: {json.dumps(row)}" in text for name, row in table["options"].items()
+    )

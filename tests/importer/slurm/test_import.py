@@ -34,7 +34,9 @@ def test_a_name_makes_a_script(name: str) -> None:
 
 def test_directives_make_a_script_whatever_its_name() -> None:
     assert ptcompile.import_manifests(HEAD + "python train.py\n", filename="run.sh").specs
-    assert ptcompile.import_manifests(HEAD + "python train.py\n").specs[0]["metadata"] == {"name": "sbatch"}
+    assert ptcompile.import_manifests(HEAD + "python train.py\n").specs[0]["metadata"] == {
+        "name": "sbatch"
+    }
 
 
 def test_a_manifest_that_names_a_directive_is_no_script() -> None:
@@ -98,13 +100,27 @@ def test_jobs_of_an_array_share_what_the_script_does_not_say() -> None:
     head = "#!/bin/bash\n#SBATCH --array=0-1\n"
     body = "export DATA=$SCRATCH/x\nLRS=(1 2)\nLR=${LRS[$SLURM_ARRAY_TASK_ID]}\npython train.py --data $DATA --lr $LR\n"
     (document,) = ptcompile.import_manifests(head + body).specs
-    assert document["spec"]["command"] == ["python", "train.py", "--data", "$(DATA)", "--lr", "$(LR)"]
+    assert document["spec"]["command"] == [
+        "python",
+        "train.py",
+        "--data",
+        "$(DATA)",
+        "--lr",
+        "$(LR)",
+    ]
     assert document["variants"] == {"lr-1": {"env": {"LR": "1"}}, "lr-2": {"env": {"LR": "2"}}}
 
 
 def test_a_doubt_about_a_step_is_at_its_line() -> None:
-    result = ptcompile.import_manifests("#!/bin/bash\n#SBATCH -N2\n\nsrun -N2 -n8 python train.py\n")
-    assert [finding.span.line for finding in result.diagnostics if "--ntasks" in finding.message if finding.span] == [4]
+    result = ptcompile.import_manifests(
+        "#!/bin/bash\n#SBATCH -N2\n\nsrun -N2 -n8 python train.py\n"
+    )
+    assert [
+        finding.span.line
+        for finding in result.diagnostics
+        if "--ntasks" in finding.message
+        if finding.span
+    ] == [4]
 
 
 def test_tables_of_the_cluster() -> None:
@@ -129,7 +145,17 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         main(["import", str(path), "--set", "no such=1"])
 
 
-WORDS = ["partition", "requeue", "qos", "account", "gres", "array", "sbatch", "srun", "ntasks-per-node"]
+WORDS = [
+    "partition",
+    "requeue",
+    "qos",
+    "account",
+    "gres",
+    "array",
+    "sbatch",
+    "srun",
+    "ntasks-per-node",
+]
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -137,7 +163,12 @@ def test_words_of_slurm_are_known(word: str) -> None:
     with pytest.raises(UsageError, match="; "):
         main(["explain", word])
     spec = {"image": "a/b:1", "script": "train.py", word: "x"}
-    document = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "j"}, "spec": spec}
+    document = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "j"},
+        "spec": spec,
+    }
     help = ptcompile.compile(document).diagnostics[0].help
     assert help is not None
     assert "run ptcompile explain spec" not in help
@@ -150,18 +181,25 @@ def test_commands_of_slurm_mean_import(word: str, capsys: pytest.CaptureFixture[
 
 
 HOSTILE = {
-    "a megabyte of directives": "#!/bin/bash\n" + "#SBATCH --gres=gpu:1,nvme:2 --comment=x\n" * 24_000,
+    "a megabyte of directives": "#!/bin/bash\n"
+    + "#SBATCH --gres=gpu:1,nvme:2 --comment=x\n" * 24_000,
     "a line of a megabyte": HEAD + "python train.py " + "x" * 1_000_000,
     "options of a megabyte": "#!/bin/bash\n#SBATCH " + "-N2 " * 250_000 + "\npython train.py\n",
     "a deep nest": HEAD + "if true; then\n" * 3_000 + "python train.py\n" + "fi\n" * 3_000,
     "deep substitutions": HEAD + "python train.py " + "$(" * 5_000 + ")" * 5_000 + "\n",
     "an array of a billion": "#!/bin/bash\n#SBATCH --array=0-999999999\npython train.py $SLURM_ARRAY_TASK_ID\n",
     "many programs": HEAD + "python train.py\n" * 40_000,
-    "many exports": HEAD + "".join(f"export A{n}=$USER/{n}\n" for n in range(20_000)) + "python train.py\n",
+    "many exports": HEAD
+    + "".join(f"export A{n}=$USER/{n}\n" for n in range(20_000))
+    + "python train.py\n",
     "an array over a long script": (
-        "#!/bin/bash\n#SBATCH --array=0-255\n" + "A=$SLURM_ARRAY_TASK_ID\n" * 3_000 + "python train.py $A\n"
+        "#!/bin/bash\n#SBATCH --array=0-255\n"
+        + "A=$SLURM_ARRAY_TASK_ID\n" * 3_000
+        + "python train.py $A\n"
     ),
-    "many mounts": "#!/bin/bash\n#SBATCH --container-mounts=" + "/a:/b," * 100_000 + "\npython train.py\n",
+    "many mounts": "#!/bin/bash\n#SBATCH --container-mounts="
+    + "/a:/b," * 100_000
+    + "\npython train.py\n",
     "braces": HEAD + "python train.py " + "{a,b}" * 200 + "\n",
     "nothing": HEAD,
 }
@@ -184,6 +222,8 @@ def test_hostile_scripts_cost_little(name: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 40])
 def test_any_beginning_of_a_script_is_read(size: int) -> None:
-    text = (Path(__file__).parent / "scripts" / "07-launcher-variable.sbatch").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "scripts" / "07-launcher-variable.sbatch").read_text(
+        encoding="utf-8"
+    )
     for end in range(0, len(text), size * 7):
         ptcompile.import_manifests(text[:end], filename="a.sbatch")

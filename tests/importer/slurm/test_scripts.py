@@ -29,7 +29,9 @@ def test_a_spec_compiles_with_an_image_unless_the_script_is_refused(script: Path
     for document in result.specs:
         spec = {**document, "spec": {"image": "ghcr.io/acme/train:1.0", **document["spec"]}}
         compiled = ptcompile.compile(spec, lint=False)
-        assert [finding.message for finding in compiled.diagnostics if finding.severity == "error"] == []
+        assert [
+            finding.message for finding in compiled.diagnostics if finding.severity == "error"
+        ] == []
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

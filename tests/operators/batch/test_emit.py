@@ -16,7 +16,11 @@ RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
 
 def found(body: str, cluster: Any = None, name: str = "train") -> list[tuple[str, tuple[Any, ...]]]:
     args = [cluster] if cluster else []
-    return [(p.name, p.path) for p in compiled(smallest(body, name), "job", *args).problems if p.severity == "error"]
+    return [
+        (p.name, p.path)
+        for p in compiled(smallest(body, name), "job", *args).problems
+        if p.severity == "error"
+    ]
 
 
 def test_service_precedes_the_job() -> None:
@@ -37,7 +41,9 @@ def test_service_resolves_pods_before_they_are_ready() -> None:
 
 def test_service_and_job_share_a_namespace() -> None:
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
-    assert {one["metadata"]["namespace"] for one in compiled(source, "job").manifests} == {"research"}
+    assert {one["metadata"]["namespace"] for one in compiled(source, "job").manifests} == {
+        "research"
+    }
 
 
 def test_all_ranks_run_at_once() -> None:
@@ -56,7 +62,8 @@ def test_one_node_needs_no_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)]
+    ("given", "wanted"),
+    [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)],
 )
 def test_retries_only_if_the_spec_sets_them(given: str, wanted: int) -> None:
     """The server's default of 6 retries would leave the other pods waiting.
@@ -75,7 +82,8 @@ def test_zeros_in_the_run_policy_are_kept() -> None:
 
 def test_unset_run_policy_fields_are_omitted() -> None:
     assert (
-        not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"} & manifest(smallest(), "job")["spec"].keys()
+        not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"}
+        & manifest(smallest(), "job")["spec"].keys()
     )
 
 
@@ -85,7 +93,9 @@ def test_other_run_policy_fields() -> None:
     assert (spec["activeDeadlineSeconds"], spec["suspend"]) == (60, True)
 
 
-@pytest.mark.parametrize(("body", "policy"), [("", "Never"), ("restartPolicy: OnFailure", "OnFailure")])
+@pytest.mark.parametrize(
+    ("body", "policy"), [("", "Never"), ("restartPolicy: OnFailure", "OnFailure")]
+)
 def test_restart_policy_is_always_set(body: str, policy: str) -> None:
     """A Job's template must set one, and Always is rejected.
 
@@ -147,10 +157,18 @@ def test_equal_roles_share_one_template() -> None:
 
 def test_success_policy_needs_a_newer_kubernetes() -> None:
     assert found(RANGE) == []
-    assert found(RANGE, BEFORE_SUCCESS_POLICY) == [("unsupported-by-target", ("spec", "elastic", "nnodes"))]
+    assert found(RANGE, BEFORE_SUCCESS_POLICY) == [
+        ("unsupported-by-target", ("spec", "elastic", "nnodes"))
+    ]
 
 
-BUDGETS = [("nodes: 2", 61), ("nodes: 10", 61), ("nodes: 11", 60), ("nodes: 100", 60), ("nodes: 101", 59)]
+BUDGETS = [
+    ("nodes: 2", 61),
+    ("nodes: 10", 61),
+    ("nodes: 11", 60),
+    ("nodes: 100", 60),
+    ("nodes: 101", 59),
+]
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
@@ -163,7 +181,9 @@ def test_longest_names(body: str, room: int) -> None:
     assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
 
 
-@pytest.mark.parametrize(("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])])
+@pytest.mark.parametrize(
+    ("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])]
+)
 def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
     """The feature gate is RelaxedServiceNameValidation.
 

@@ -16,7 +16,10 @@ Json = dict[str, Any]
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        ({}, {"completionMode": "NonIndexed", "parallelism": 1, "completions": 1, "backoffLimit": 6}),
+        (
+            {},
+            {"completionMode": "NonIndexed", "parallelism": 1, "completions": 1, "backoffLimit": 6},
+        ),
         ({"parallelism": 4}, {"parallelism": 4, "completions": 1}),
         ({"completions": 3}, {"parallelism": 1, "completions": 3}),
         ({"completionMode": "Indexed"}, {"completionMode": "Indexed", "completions": None}),
@@ -66,7 +69,9 @@ def test_the_default_of_pod_replacement_policy(spec: Json, policy: str) -> None:
     ("spec", "parallelism", "completions"),
     [({}, 1, 1), ({"completions": 3}, 1, 3), ({"parallelism": 3}, 3, None)],
 )
-def test_a_job_with_parallelism_alone_is_a_work_queue(spec: Json, parallelism: int, completions: int | None) -> None:
+def test_a_job_with_parallelism_alone_is_a_work_queue(
+    spec: Json, parallelism: int, completions: int | None
+) -> None:
     assert facts.default_parallelism(spec) == parallelism
     default = facts.default_completions(spec)
     assert default == completions if completions is not None else not isinstance(default, int)
@@ -118,8 +123,14 @@ LOST = {"onPodConditions": [{"type": "DisruptionTarget"}]}
         (_policy("Ignore", **LOST), "pod"),
         (_policy("Ignore", **LOST) | {"backoffLimit": 0}, "pod"),
         (_policy("FailJob", **LOST), "none"),
-        (_policy("FailJob", onPodConditions=[{"type": "DisruptionTarget", "status": "True"}]), "none"),
-        (_policy("FailJob", onPodConditions=[{"type": "DisruptionTarget", "status": "False"}]), "pod"),
+        (
+            _policy("FailJob", onPodConditions=[{"type": "DisruptionTarget", "status": "True"}]),
+            "none",
+        ),
+        (
+            _policy("FailJob", onPodConditions=[{"type": "DisruptionTarget", "status": "False"}]),
+            "pod",
+        ),
         (_policy("FailJob", onPodConditions=[{"type": "ConfigIssue"}]), "pod"),
         (_policy("FailJob", onExitCodes={"operator": "In", "values": [1]}), "pod"),
     ],
@@ -135,7 +146,10 @@ def _texts(spec: Json) -> list[str]:
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ({}, "backoffLimit 6: that many failures are retried, then the Job fails; only the failed pod is recreated"),
+        (
+            {},
+            "backoffLimit 6: that many failures are retried, then the Job fails; only the failed pod is recreated",
+        ),
         ({"backoffLimit": 0}, "backoffLimit 0: the first failure fails the Job"),
         ({"backoffLimitPerIndex": 0}, "backoffLimitPerIndex 0: retries of each index"),
         (
@@ -158,7 +172,12 @@ def test_sentences_about_failures(spec: Json, text: str) -> None:
 
 def test_only_the_first_rule_of_a_success_policy_is_told() -> None:
     rules = [{"succeededIndexes": "0"}, {"succeededIndexes": "1"}]
-    assert sum(text.startswith("successPolicy") for text in _texts({"successPolicy": {"rules": rules}})) == 1
+    assert (
+        sum(
+            text.startswith("successPolicy") for text in _texts({"successPolicy": {"rules": rules}})
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,12 +187,19 @@ def test_only_the_first_rule_of_a_success_policy_is_told() -> None:
         ({"backoffLimit": 0}, 1, "pod", 0),
         ({"backoffLimitPerIndex": 2}, 1, "pod", 2),
         ({"template": {"spec": {"restartPolicy": "OnFailure"}}}, 1, "container", 5),
-        ({"template": {"spec": {"restartPolicy": "OnFailure"}}, "backoffLimit": 0}, 1, "container", 0),
+        (
+            {"template": {"spec": {"restartPolicy": "OnFailure"}}, "backoffLimit": 0},
+            1,
+            "container",
+            0,
+        ),
         ({"template": {"spec": {"restartPolicy": "OnFailure"}}}, None, "pod", 6),
         (_policy("Ignore", **LOST), None, "pod", None),
     ],
 )
-def test_what_answers_a_failed_pod(spec: Json, exit_code: int | None, scope: str, limit: int | None) -> None:
+def test_what_answers_a_failed_pod(
+    spec: Json, exit_code: int | None, scope: str, limit: int | None
+) -> None:
     (retry,) = pods.restarts(spec, exit_code)
     assert (retry.scope, retry.limit) == (scope, limit)
 
@@ -189,7 +215,11 @@ def test_a_job_that_fails_answers_nothing() -> None:
 def test_pods_have_a_name_if_a_service_is_their_subdomain(
     subdomain: str | None, service: bool, dns: str | None
 ) -> None:
-    spec = {"completionMode": "Indexed", "completions": 2, "template": {"spec": {"subdomain": subdomain}}}
+    spec = {
+        "completionMode": "Indexed",
+        "completions": 2,
+        "template": {"spec": {"subdomain": subdomain}},
+    }
     role = pods.job_role("job", "train", spec, "ml", KindContext(), dns=service)
     assert str(role.pod(1).dns).startswith(str(dns)[:20])
 
@@ -210,6 +240,8 @@ def test_the_template_counts_for_the_pods_that_run_at_once(spec: Json, replicas:
     assert template.replicas == replicas
 
 
-@pytest.mark.parametrize(("spec", "retries"), [({}, 6), ({"backoffLimit": 2}, 2), ({"backoffLimit": 0}, 0)])
+@pytest.mark.parametrize(
+    ("spec", "retries"), [({}, 6), ({"backoffLimit": 2}, 2), ({"backoffLimit": 0}, 0)]
+)
 def test_retries(spec: Json, retries: int) -> None:
     assert pods.retries({"spec": spec}) == retries

@@ -29,13 +29,21 @@ def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> 
 def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
     (found,) = read(_job(pods), (_service(),))
     (role,) = found.pods
-    assert (found.target, found.fields["nodes"], role.role, role.main) == ("job", nodes, "node", "pytorch")
+    assert (found.target, found.fields["nodes"], role.role, role.main) == (
+        "job",
+        nodes,
+        "node",
+        "pytorch",
+    )
 
 
 @pytest.mark.parametrize(
-    ("parallelism", "completions", "is_read"), [(2, 2, True), (3, 2, True), (1, 2, False), (0, 1, False)]
+    ("parallelism", "completions", "is_read"),
+    [(2, 2, True), (3, 2, True), (1, 2, False), (0, 1, False)],
 )
-def test_nodes_that_run_one_after_the_other_are_no_job(parallelism: int, completions: int, is_read: bool) -> None:
+def test_nodes_that_run_one_after_the_other_are_no_job(
+    parallelism: int, completions: int, is_read: bool
+) -> None:
     (found,) = read(_job(None, parallelism=parallelism, completions=completions), ())
     assert bool(found.pods) is is_read
     if not is_read:
@@ -45,8 +53,15 @@ def test_nodes_that_run_one_after_the_other_are_no_job(parallelism: int, complet
 
 
 def test_set_fields_of_the_job_are_its_run_policy() -> None:
-    (found,) = read(_job(1, ttlSecondsAfterFinished=5, activeDeadlineSeconds=60, suspend=True, backoffLimit=3), ())
-    assert found.fields["runPolicy"] == {"ttlSecondsAfterFinished": 5, "activeDeadlineSeconds": 60, "suspend": True}
+    (found,) = read(
+        _job(1, ttlSecondsAfterFinished=5, activeDeadlineSeconds=60, suspend=True, backoffLimit=3),
+        (),
+    )
+    assert found.fields["runPolicy"] == {
+        "ttlSecondsAfterFinished": 5,
+        "activeDeadlineSeconds": 60,
+        "suspend": True,
+    }
 
 
 def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:

@@ -75,15 +75,29 @@ def test_pods_have_names_label_and_variables_of_the_operator() -> None:
 
 def test_number_of_nodes_is_the_operators_and_that_of_processes_the_containers() -> None:
     manifest = job()
-    container(manifest)["env"] = [{"name": "NNODES", "value": "7"}, {"name": "NPROC_PER_NODE", "value": "4"}]
+    container(manifest)["env"] = [
+        {"name": "NNODES", "value": "7"},
+        {"name": "NPROC_PER_NODE", "value": "4"},
+    ]
     pod = ptcompile.simulate([manifest]).pods[0]
     assert [pod.env[name] for name in ("NNODES", "NPROC_PER_NODE")] == ["2", "4"]
 
 
 def test_operator_tells_hyperpodrun_how_to_meet() -> None:
-    command = ("hyperpodrun", "--nnodes=4", "--nproc-per-node=8", "--rdzv-backend=c10d", "--rdzv-endpoint=a:1", "t.py")
+    command = (
+        "hyperpodrun",
+        "--nnodes=4",
+        "--nproc-per-node=8",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=a:1",
+        "t.py",
+    )
     rendezvous = ptcompile.simulate([job(*command)]).to_dict()["jobs"][0]["rendezvous"]
-    assert (rendezvous["backend"], rendezvous["endpoint"], rendezvous["nodes"]) == ("hyperpod", None, [2, 2])
+    assert (rendezvous["backend"], rendezvous["endpoint"], rendezvous["nodes"]) == (
+        "hyperpod",
+        None,
+        [2, 2],
+    )
     assert (rendezvous["processes"], rendezvous["nodeRank"]) == ([16, 16], "assigned at rendezvous")
 
 
@@ -95,7 +109,17 @@ _IN_SHELL = "exec hyperpodrun --server-port=${AGENT_PORT} --nnodes=${NNODES} --n
     [
         ((), []),
         (("bash", "-c", _IN_SHELL), []),
-        (("hyperpodrun", "--nnodes=2:2", "--nproc-per-node=8", "--shutdown-signal", "SIGTERM", "t.py"), []),
+        (
+            (
+                "hyperpodrun",
+                "--nnodes=2:2",
+                "--nproc-per-node=8",
+                "--shutdown-signal",
+                "SIGTERM",
+                "t.py",
+            ),
+            [],
+        ),
         (("hyperpodrun", "--nnodes=2", "--nproc-per-node=16", "t.py"), ["PTC103"]),
         (("hyperpodrun", "--nnodes=2", "t.py"), ["PTC104"]),
         (("torchrun", "--nproc-per-node=8", "t.py"), ["PTC408"]),
@@ -113,7 +137,10 @@ def test_other_spelling_of_the_kind_and_unknown_fields_are_read() -> None:
 
 def test_rules_of_pods_see_the_template() -> None:
     manifest = job()
-    del manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["volumes"], container(manifest)["volumeMounts"]
+    del (
+        manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["volumes"],
+        container(manifest)["volumeMounts"],
+    )
     assert codes(manifest) == ["PTC302"]
 
 
@@ -121,7 +148,9 @@ def test_metadata_that_awss_client_writes_twice_has_no_finding() -> None:
     """hyperpod-pytorch-job-template 1.5, v1_1/model.py: the same metadata for the job and its template."""
     manifest = job()
     labels = {"kueue.x-k8s.io/queue-name": "gpus", "kueue.x-k8s.io/priority-class": "high"}
-    annotations = {"kueue.x-k8s.io/podset-preferred-topology": "topology.k8s.aws/network-node-layer-1"}
+    annotations = {
+        "kueue.x-k8s.io/podset-preferred-topology": "topology.k8s.aws/network-node-layer-1"
+    }
     metadata = {"name": "llama", "namespace": "ml", "labels": labels, "annotations": annotations}
     manifest["metadata"] = manifest["spec"]["replicaSpecs"][0]["template"]["metadata"] = metadata
     assert codes(manifest) == []
@@ -170,9 +199,12 @@ def _missing_volume(manifest: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("break_pod", "end"), [(_unknown_policy, "restartPolicy"), (_missing_volume, "name"), (None, "")]
+    ("break_pod", "end"),
+    [(_unknown_policy, "restartPolicy"), (_missing_volume, "name"), (None, "")],
 )
-def test_pods_are_checked_as_the_api_server_does(break_pod: Callable[[dict[str, Any]], None] | None, end: str) -> None:
+def test_pods_are_checked_as_the_api_server_does(
+    break_pod: Callable[[dict[str, Any]], None] | None, end: str
+) -> None:
     manifest = job()
     if break_pod is not None:
         break_pod(manifest)
@@ -184,4 +216,8 @@ def test_pods_are_checked_as_the_api_server_does(break_pod: Callable[[dict[str, 
 def test_templates_are_those_of_the_replica_specs() -> None:
     manifest = job()
     (template,) = templates_of((manifest["apiVersion"], manifest["kind"]), manifest)
-    assert (template.path, template.role, template.replicas) == (("spec", "replicaSpecs", 0, "template"), "pods", 2)
+    assert (template.path, template.role, template.replicas) == (
+        ("spec", "replicaSpecs", 0, "template"),
+        "pods",
+        2,
+    )

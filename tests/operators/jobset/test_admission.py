@@ -54,12 +54,26 @@ REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
         jobset(replicated("a"), failurePolicy=rule(targetReplicatedJobs=["fakeReplicatedJob"])),
         ("failurePolicy", "rules", 0, "targetReplicatedJobs", 0),
     ),
-    ("69 length", jobset(replicated("a"), failurePolicy=rule(name="a" * 129)), ("failurePolicy", "rules", 0, "name")),
-    ("69 name", jobset(replicated("a"), failurePolicy=rule(name="1rule..")), ("failurePolicy", "rules", 0, "name")),
-    ("69 end", jobset(replicated("a"), failurePolicy=rule(name="..rule,")), ("failurePolicy", "rules", 0, "name")),
+    (
+        "69 length",
+        jobset(replicated("a"), failurePolicy=rule(name="a" * 129)),
+        ("failurePolicy", "rules", 0, "name"),
+    ),
+    (
+        "69 name",
+        jobset(replicated("a"), failurePolicy=rule(name="1rule..")),
+        ("failurePolicy", "rules", 0, "name"),
+    ),
+    (
+        "69 end",
+        jobset(replicated("a"), failurePolicy=rule(name="..rule,")),
+        ("failurePolicy", "rules", 0, "name"),
+    ),
     (
         "69 twice",
-        jobset(replicated("a"), failurePolicy={"rules": [{"name": "r", "action": "FailJobSet"}] * 2}),
+        jobset(
+            replicated("a"), failurePolicy={"rules": [{"name": "r", "action": "FailJobSet"}] * 2}
+        ),
         ("failurePolicy", "rules", 1, "name"),
     ),
     (
@@ -67,7 +81,11 @@ REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
         jobset(replicated("a"), failurePolicy=rule(action="RestartJob")),
         ("failurePolicy", "rules", 0, "action"),
     ),
-    ("70 job", jobset(replicated("a"), coordinator={"replicatedJob": "x"}), ("coordinator", "replicatedJob")),
+    (
+        "70 job",
+        jobset(replicated("a"), coordinator={"replicatedJob": "x"}),
+        ("coordinator", "replicatedJob"),
+    ),
     (
         "70 completions",
         jobset(replicated("a", pods=None), coordinator={"replicatedJob": "a"}),
@@ -77,12 +95,21 @@ REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
     ("70 podIndex", with_coordinator(podIndex=2), ("coordinator", "podIndex")),
     (
         "70 long",
-        jobset(replicated("w"), name="a" * 40, coordinator={"replicatedJob": "w"}, network={"subdomain": "s" * 20}),
+        jobset(
+            replicated("w"),
+            name="a" * 40,
+            coordinator={"replicatedJob": "w"},
+            network={"subdomain": "s" * 20},
+        ),
         ("coordinator",),
     ),
     (
         "75 later",
-        jobset(replicated("a"), replicated("b", dependsOn=[{"name": "c", "status": "Ready"}]), replicated("c")),
+        jobset(
+            replicated("a"),
+            replicated("b", dependsOn=[{"name": "c", "status": "Ready"}]),
+            replicated("c"),
+        ),
         ("replicatedJobs", 1, "dependsOn", 0, "name"),
     ),
     (
@@ -120,8 +147,16 @@ REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
         with_claims(CLAIM, pod=template()),
         ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
     ),
-    ("3.2 claim unnamed", with_claims({"spec": {}}), ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name")),
-    ("3.2 claim twice", with_claims(CLAIM, CLAIM), ("volumeClaimPolicies", 0, "templates", 1, "metadata", "name")),
+    (
+        "3.2 claim unnamed",
+        with_claims({"spec": {}}),
+        ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
+    ),
+    (
+        "3.2 claim twice",
+        with_claims(CLAIM, CLAIM),
+        ("volumeClaimPolicies", 0, "templates", 1, "metadata", "name"),
+    ),
 ]
 
 
@@ -130,13 +165,20 @@ def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
     del case
     problem = one(said(manifest))
     assert problem.path == ("spec", *path)
-    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "jobset")
+    assert (problem.name, problem.stage, problem.authority) == (
+        "webhook-refusal",
+        "apply",
+        "jobset",
+    )
     assert problem.help
 
 
 ALLOWED: list[tuple[str, Json]] = [
     ("plain", jobset(replicated("a"))),
-    ("75 in order", jobset(replicated("a"), replicated("b", dependsOn=[{"name": "a", "status": "Ready"}]))),
+    (
+        "75 in order",
+        jobset(replicated("a"), replicated("b", dependsOn=[{"name": "a", "status": "Ready"}])),
+    ),
     ("70", with_coordinator(jobIndex=1, podIndex=1)),
     ("length: 54 in all", jobset(replicated("rj"), name="a" * 50)),
     ("no pod names without completions", jobset(replicated("rj", pods=None), name="a" * 56)),
@@ -155,11 +197,19 @@ def default(manifest: Json) -> Json:
 
 
 def test_78_defaults() -> None:
-    spec = default(jobset(replicated("a"), failurePolicy={"rules": [{"action": "FailJobSet"}, {"name": "b"}, {}]}))
+    spec = default(
+        jobset(
+            replicated("a"), failurePolicy={"rules": [{"action": "FailJobSet"}, {"name": "b"}, {}]}
+        )
+    )
     assert spec["successPolicy"] == {"operator": "All"}
     assert spec["startupPolicy"] == {"startupPolicyOrder": "AnyOrder"}
     assert spec["network"] == {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    assert [r["name"] for r in spec["failurePolicy"]["rules"]] == ["failurePolicyRule0", "b", "failurePolicyRule2"]
+    assert [r["name"] for r in spec["failurePolicy"]["rules"]] == [
+        "failurePolicyRule0",
+        "b",
+        "failurePolicyRule2",
+    ]
     job = spec["replicatedJobs"][0]
     assert (job["replicas"], job["groupName"]) == (1, "default")
     assert job["template"]["spec"]["completionMode"] == "Indexed"
@@ -180,7 +230,10 @@ def test_78_explicit_values_are_kept() -> None:
     assert spec["successPolicy"] == given["spec"]["successPolicy"]
     assert spec["startupPolicy"] == given["spec"]["startupPolicy"]
     made = spec["replicatedJobs"][0]["template"]["spec"]
-    assert (made["completionMode"], made["template"]["spec"]["restartPolicy"]) == ("NonIndexed", "Never")
+    assert (made["completionMode"], made["template"]["spec"]["restartPolicy"]) == (
+        "NonIndexed",
+        "Never",
+    )
 
 
 def test_jobset_name_is_a_label_of_the_jobs() -> None:
@@ -212,7 +265,12 @@ INSIDE = ("spec", "replicatedJobs", "[0]", "template", "spec", "template")
         (False, False, (0, 12), ("spec", "failurePolicy"), 0),
     ],
 )
-def test_changes_of_a_jobset(old: bool, new: bool, release: tuple[int, int], path: tuple[str, ...], count: int) -> None:
+def test_changes_of_a_jobset(
+    old: bool, new: bool, release: tuple[int, int], path: tuple[str, ...], count: int
+) -> None:
     """JobSet 0.12 webhook, ValidateUpdate; since 0.8 a JobSet that is suspended by the update counts."""
     before, after = (jobset(replicated("w"), suspend=suspended) for suspended in (old, new))
-    assert len(list(validate_update(Update(before, after, Versions(jobset=release), (path,))))) == count
+    assert (
+        len(list(validate_update(Update(before, after, Versions(jobset=release), (path,)))))
+        == count
+    )

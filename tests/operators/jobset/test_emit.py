@@ -19,7 +19,9 @@ RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
 VOLCANO_QUEUES = making.profile({"queueSystem": "volcano"})
 
 
-def spec_of(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> dict[str, Any]:
+def spec_of(
+    body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
+) -> dict[str, Any]:
     spec: dict[str, Any] = manifest(smallest(body, name), "jobset", cluster)["spec"]
     return spec
 
@@ -76,9 +78,15 @@ def test_roles_become_replicated_jobs() -> None:
     Source: docs/facts/jobset.md#pods.
     """
     master, worker = spec_of(ROLES)["replicatedJobs"]
-    assert [(one["name"], one["replicas"]) for one in (master, worker)] == [("master", 1), ("worker", 3)]
+    assert [(one["name"], one["replicas"]) for one in (master, worker)] == [
+        ("master", 1),
+        ("worker", 3),
+    ]
     for one in (master, worker):
-        assert (one["template"]["spec"]["completions"], one["template"]["spec"]["parallelism"]) == (1, 1)
+        assert (one["template"]["spec"]["completions"], one["template"]["spec"]["parallelism"]) == (
+            1,
+            1,
+        )
 
 
 def test_ranks_continue_from_the_master() -> None:
@@ -106,11 +114,15 @@ def test_master_without_workers_is_a_node() -> None:
 
 
 def test_user_set_rank_is_rejected_if_torchrun_reads_it() -> None:
-    assert found(f"env: {{RANK: '0'}}\n{ROLES}") == [("unsupported-by-target", ("spec", "env", "RANK"))]
+    assert found(f"env: {{RANK: '0'}}\n{ROLES}") == [
+        ("unsupported-by-target", ("spec", "env", "RANK"))
+    ]
     assert found("env: {RANK: '0'}\nnodes: 4") == []
 
 
-@pytest.mark.parametrize("value", ["env: {JOB_COMPLETION_INDEX: '1'}", "podTemplate: {spec: {hostname: h}}"])
+@pytest.mark.parametrize(
+    "value", ["env: {JOB_COMPLETION_INDEX: '1'}", "podTemplate: {spec: {hostname: h}}"]
+)
 def test_variables_set_by_the_jobs_are_reserved(value: str) -> None:
     assert found(f"nodes: 2\n{value}")
 
@@ -147,7 +159,9 @@ def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) 
     own = spec["replicatedJobs"][0]["template"]["spec"]
     assert {key: own[key] for key in ("backoffLimit",) if key in own} == job
     assert spec.get("failurePolicy") == jobset
-    assert own["template"]["spec"]["restartPolicy"] == ("OnFailure" if "OnFailure" in body else "Never")
+    assert own["template"]["spec"]["restartPolicy"] == (
+        "OnFailure" if "OnFailure" in body else "Never"
+    )
 
 
 def test_deadline_is_not_retried() -> None:
@@ -164,7 +178,9 @@ def test_deadline_is_not_retried() -> None:
 
 def test_zeros_and_other_run_policy_fields() -> None:
     """Source: docs/facts/flyte.md#defects 1."""
-    spec = spec_of("runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}")
+    spec = spec_of(
+        "runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}"
+    )
     assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
     assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
 
@@ -190,7 +206,10 @@ def test_elastic_job_survives_a_lost_node() -> None:
     Source: docs/facts/api-server.md#jobs.
     """
     (rule,) = child(RANGE)["podFailurePolicy"]["rules"]
-    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    assert rule == {
+        "action": "Ignore",
+        "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+    }
     assert "podFailurePolicy" not in child(f"{RANGE}\nrestartPolicy: OnFailure")
 
 
@@ -207,7 +226,9 @@ def test_kueue_queue_is_a_label_of_the_jobset() -> None:
     assert "labels" not in manifest(smallest("queue: team-a"), "jobset", VOLCANO_QUEUES)["metadata"]
 
 
-@pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])
+@pytest.mark.parametrize(
+    ("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)]
+)
 def test_longest_names(body: str, room: int) -> None:
     """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; names are DNS-1035 labels.
 
@@ -253,7 +274,9 @@ def test_thousand_nodes_take_a_few_kilobytes(body: str) -> None:
 )
 def test_the_host_of_a_program_that_reads_variables(nodes: int, host: str) -> None:
     """A single pod has no name in a Service to wait for."""
-    spec = manifest(text(f"image: i\ncommand: [python, t.py]\nnodes: {nodes}"), "jobset", DEFAULT_CLUSTER)["spec"]
+    spec = manifest(
+        text(f"image: i\ncommand: [python, t.py]\nnodes: {nodes}"), "jobset", DEFAULT_CLUSTER
+    )["spec"]
     (container,) = spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
     env = {entry["name"]: entry.get("value") for entry in container["env"]}
     assert (env["MASTER_ADDR"], env["WORLD_SIZE"]) == (host, str(nodes))

@@ -22,7 +22,9 @@ P = "jobset.sigs.k8s.io/"
 def test_71_global_index() -> None:
     world = pods(jobset(replicated("a", replicas=2), replicated("b", replicas=4), replicated("c")))
     assert world["js-b-3-0"].labels[P + "job-global-index"] == "5"
-    assert pods(jobset(replicated("a", replicas=3)))["js-a-1-0"].labels[P + "job-global-index"] == "1"
+    assert (
+        pods(jobset(replicated("a", replicas=3)))["js-a-1-0"].labels[P + "job-global-index"] == "1"
+    )
 
 
 def test_72_global_replicas() -> None:
@@ -49,7 +51,10 @@ def test_74_subdomain(network: Json, name: str) -> None:
 
 def test_76_jobs() -> None:
     world = expand(jobset(replicated("replicated-job", replicas=2), name="test-jobset"))
-    assert [j["name"] for j in world.jobs] == ["test-jobset-replicated-job-0", "test-jobset-replicated-job-1"]
+    assert [j["name"] for j in world.jobs] == [
+        "test-jobset-replicated-job-0",
+        "test-jobset-replicated-job-1",
+    ]
 
 
 def test_3_3_nonindexed_has_no_host_name() -> None:
@@ -92,7 +97,9 @@ def service(**spec: object) -> Json:
 
 
 def test_5_13_indexed_job() -> None:
-    t = template(container(env=[{"name": "X", "value": "$(JOB_COMPLETION_INDEX)"}]), subdomain="svc")
+    t = template(
+        container(env=[{"name": "X", "value": "$(JOB_COMPLETION_INDEX)"}]), subdomain="svc"
+    )
     indexed = job(completionMode="Indexed", parallelism=2, completions=2, template=t)
     good = service(clusterIP="None", selector={"batch.kubernetes.io/job-name": "train"})
     pod = expand(indexed, related=[good]).pods[1]
@@ -144,15 +151,31 @@ LIMITED = {"template": template(), "backoffLimit": 0}
         ({"rules": [{"action": "RestartJob"}]}, "a", "none"),
         ({"rules": [{"action": "RestartJobAndIgnoreMaxRestarts"}]}, "a", "role"),
         ({"rules": [{"action": "RestartJobSetAndIgnoreMaxRestarts"}]}, "a", "job"),
-        ({"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]}, "a", "job"),
-        ({"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]}, "b", "role"),
         (
-            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "onJobFailureReasons": ["DeadlineExceeded"]}]},
+            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]},
             "a",
             "job",
         ),
         (
-            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "onJobFailureReasons": ["BackoffLimitExceeded"]}]},
+            {"maxRestarts": 1, "rules": [{"action": "RestartJob", "targetReplicatedJobs": ["b"]}]},
+            "b",
+            "role",
+        ),
+        (
+            {
+                "maxRestarts": 1,
+                "rules": [{"action": "RestartJob", "onJobFailureReasons": ["DeadlineExceeded"]}],
+            },
+            "a",
+            "job",
+        ),
+        (
+            {
+                "maxRestarts": 1,
+                "rules": [
+                    {"action": "RestartJob", "onJobFailureReasons": ["BackoffLimitExceeded"]}
+                ],
+            },
             "a",
             "role",
         ),
@@ -161,12 +184,16 @@ LIMITED = {"template": template(), "backoffLimit": 0}
 def test_a_lost_pod_fails_its_job_and_the_failure_policy_decides(
     policy: Json | None, role: str, recreated: str
 ) -> None:
-    spec = jobset(replicated("a", job=LIMITED), replicated("b", job=LIMITED), failurePolicy=policy)["spec"]
+    spec = jobset(replicated("a", job=LIMITED), replicated("b", job=LIMITED), failurePolicy=policy)[
+        "spec"
+    ]
     assert lost_pod(spec, role).recreated == recreated
 
 
 def test_a_child_job_that_replaces_its_pod_decides_itself() -> None:
-    spec = jobset(replicated("a"), failurePolicy={"maxRestarts": 1, "rules": [{"action": "FailJobSet"}]})["spec"]
+    spec = jobset(
+        replicated("a"), failurePolicy={"maxRestarts": 1, "rules": [{"action": "FailJobSet"}]}
+    )["spec"]
     assert lost_pod(spec, "a").recreated == "pod"
 
 
@@ -181,8 +208,13 @@ def test_a_child_job_that_replaces_its_pod_decides_itself() -> None:
         ([], {"maxRestarts": 0}, 0, False),
     ],
 )
-def test_the_number_of_restarts(limits: list[int | None], policy: Json | None, number: int, recreated: bool) -> None:
-    jobs = [replicated(f"r{i}", job={} if limit is None else {"backoffLimit": limit}) for i, limit in enumerate(limits)]
+def test_the_number_of_restarts(
+    limits: list[int | None], policy: Json | None, number: int, recreated: bool
+) -> None:
+    jobs = [
+        replicated(f"r{i}", job={} if limit is None else {"backoffLimit": limit})
+        for i, limit in enumerate(limits)
+    ]
     manifest = jobset(*jobs, failurePolicy=policy)
     assert retries(manifest) == number
     assert is_recreated(manifest, Template((), None)) is recreated
@@ -190,7 +222,11 @@ def test_the_number_of_restarts(limits: list[int | None], policy: Json | None, n
 
 @pytest.mark.parametrize(("replicas", "pods_per_job"), [(None, 1), (2, 2), (0, 0), (-1, 0)])
 def test_the_number_of_jobs(replicas: int | None, pods_per_job: int) -> None:
-    job = {key: value for key, value in {**replicated("a"), "replicas": replicas}.items() if value is not None}
+    job = {
+        key: value
+        for key, value in {**replicated("a"), "replicas": replicas}.items()
+        if value is not None
+    }
     assert len(expand(jobset(job)).pods) == pods_per_job
 
 
@@ -223,19 +259,36 @@ def of_replicated_job(annotations: dict[str, str]) -> Json:
         ({EXCLUSIVE: LABEL}, {}, []),
         ({EXCLUSIVE: "rack"}, {}, []),
         ({EXCLUSIVE: LABEL, NODE_SELECTOR: "true"}, {}, []),
-        ({EXCLUSIVE: ""}, {}, [("unusable-exclusive-topology", f"metadata.annotations.{EXCLUSIVE}")]),
-        ({EXCLUSIVE: "a b"}, {}, [("unusable-exclusive-topology", f"metadata.annotations.{EXCLUSIVE}")]),
+        (
+            {EXCLUSIVE: ""},
+            {},
+            [("unusable-exclusive-topology", f"metadata.annotations.{EXCLUSIVE}")],
+        ),
+        (
+            {EXCLUSIVE: "a b"},
+            {},
+            [("unusable-exclusive-topology", f"metadata.annotations.{EXCLUSIVE}")],
+        ),
         (
             {EXCLUSIVE: LABEL},
             {"completionMode": "NonIndexed"},
             [("unusable-exclusive-topology", "spec.replicatedJobs.0.template.spec.completionMode")],
         ),
         ({EXCLUSIVE: LABEL, NODE_SELECTOR: "true"}, {"completionMode": "NonIndexed"}, []),
-        ({NODE_SELECTOR: "true"}, {}, [("unread-exclusive-topology", f"metadata.annotations.{NODE_SELECTOR}")]),
+        (
+            {NODE_SELECTOR: "true"},
+            {},
+            [("unread-exclusive-topology", f"metadata.annotations.{NODE_SELECTOR}")],
+        ),
         (
             {"jobset.sigs.k8s.io/exclusive-topology": LABEL},
             {},
-            [("unread-exclusive-topology", "metadata.annotations.jobset.sigs.k8s.io/exclusive-topology")],
+            [
+                (
+                    "unread-exclusive-topology",
+                    "metadata.annotations.jobset.sigs.k8s.io/exclusive-topology",
+                )
+            ],
         ),
         (
             {f"{EXCLUSIVE[:-2]}yg": LABEL},
@@ -326,7 +379,12 @@ def test_the_webhook_of_pods_adds_their_priority(
 ) -> None:
     """JobSet 0.12, pkg/webhooks/pod_webhook.go, Default: a label, and no annotation."""
     classes = [
-        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
         for name, value in others
     ]
     manifest = jobset(replicated("node", job={"template": template(priorityClassName=class_name)}))

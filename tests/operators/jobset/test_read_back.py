@@ -36,9 +36,13 @@ def _readings(*jobs: Json) -> list[Read]:
         ([], []),
     ],
 )
-def test_the_roles_of_each_reading(jobs: list[Json], expected: list[list[tuple[str, int, bool]]]) -> None:
+def test_the_roles_of_each_reading(
+    jobs: list[Json], expected: list[list[tuple[str, int, bool]]]
+) -> None:
     readings = _readings(*jobs)
-    assert [[(role.role, role.replicas, role.trains) for role in reading.pods] for reading in readings] == expected
+    assert [
+        [(role.role, role.replicas, role.trains) for role in reading.pods] for reading in readings
+    ] == expected
 
 
 def test_the_names_of_replicated_jobs_are_kept() -> None:

@@ -22,7 +22,9 @@ DEPENDS = [{"name": "a", "status": "Ready"}, {"name": "b", "status": "Ready"}]
 
 def names(manifest: Json, minor: int, **gates: bool) -> list[tuple[str, str, str]]:
     versions = Versions(
-        jobset=(0, minor), gates=tuple(("jobset", *gate) for gate in gates.items()), declared=frozenset({"jobset"})
+        jobset=(0, minor),
+        gates=tuple(("jobset", *gate) for gate in gates.items()),
+        declared=frozenset({"jobset"}),
     )
     return [
         (problem.name, problem.severity, ".".join(map(str, problem.path)))
@@ -39,7 +41,11 @@ def names(manifest: Json, minor: int, **gates: bool) -> list[tuple[str, str, str
             10,
             "spec.failurePolicy.rules.0.onJobFailureMessagePatterns",
         ),
-        (jobset(replicated("a"), volumeClaimPolicies=[{"templates": []}]), 11, "spec.volumeClaimPolicies"),
+        (
+            jobset(replicated("a"), volumeClaimPolicies=[{"templates": []}]),
+            11,
+            "spec.volumeClaimPolicies",
+        ),
     ],
 )
 def test_fields_of_a_newer_release(manifest: Json, since: int, path: str) -> None:
@@ -50,7 +56,10 @@ def test_fields_of_a_newer_release(manifest: Json, since: int, path: str) -> Non
 def test_the_message_names_the_release_that_added_a_field() -> None:
     versions = Versions(jobset=(0, 8), declared=frozenset({"jobset"}))
     (problem,) = validate(jobset(replicated("a", groupName="g")), versions=versions)
-    assert problem.message == "spec.replicatedJobs[0].groupName: unknown field in JobSet 0.8: added in 0.9"
+    assert (
+        problem.message
+        == "spec.replicatedJobs[0].groupName: unknown field in JobSet 0.8: added in 0.9"
+    )
     assert problem.help == "remove it, or use JobSet 0.9 or newer"
 
 
@@ -71,7 +80,9 @@ def test_values_behind_a_gate(policy: Json, since: int, gate: str, path: str) ->
 
 @pytest.mark.parametrize("field", ["backoffLimit", "podReplacementPolicy", "completions"])
 def test_jobs_that_restart_in_place(field: str) -> None:
-    manifest = jobset(replicated("a", pods=2, job={**IN_PLACE_JOB, field: None}), failurePolicy=IN_PLACE)
+    manifest = jobset(
+        replicated("a", pods=2, job={**IN_PLACE_JOB, field: None}), failurePolicy=IN_PLACE
+    )
     path = f"spec.replicatedJobs.0.template.spec.{field}"
     assert ("webhook-refusal", "error", path) in names(manifest, 12, InPlaceRestart=True)
 
@@ -81,7 +92,9 @@ def test_single_jobs_restart_among_1024_replicas() -> None:
         return jobset(replicated("a", replicas=replicas), failurePolicy=RESTART_JOB)
 
     assert names(of(1024), 12, RestartJob=True) == []
-    assert names(of(1025), 12, RestartJob=True) == [("webhook-refusal", "error", "spec.failurePolicy.rules.0.action")]
+    assert names(of(1025), 12, RestartJob=True) == [
+        ("webhook-refusal", "error", "spec.failurePolicy.rules.0.action")
+    ]
 
 
 def test_several_dependencies_since_0_9() -> None:
@@ -92,7 +105,10 @@ def test_several_dependencies_since_0_9() -> None:
 
 def test_the_label_of_a_coordinator_since_0_11() -> None:
     manifest = jobset(
-        replicated("w"), name="a" * 40, coordinator={"replicatedJob": "w"}, network={"subdomain": "s" * 20}
+        replicated("w"),
+        name="a" * 40,
+        coordinator={"replicatedJob": "w"},
+        network={"subdomain": "s" * 20},
     )
     assert names(manifest, 10) == []
     assert names(manifest, 11) == [("webhook-refusal", "error", "spec.coordinator")]
@@ -105,10 +121,16 @@ def _resized(after: dict[str, Any], status: Json | None = None, **gates: bool) -
     }
     new = jobset(replicated("a", pods=2, job={"completionMode": "Indexed", **after}))
     touched = tuple(
-        change.path for change in changes(jobset(replicated("a", pods=2, job={"completionMode": "Indexed"})), new)
+        change.path
+        for change in changes(
+            jobset(replicated("a", pods=2, job={"completionMode": "Indexed"})), new
+        )
     )
     versions = Versions(gates=tuple(("jobset", *gate) for gate in gates.items()))
-    return [".".join(map(str, problem.path)) for problem in validate_update(Update(old, new, versions, touched))]
+    return [
+        ".".join(map(str, problem.path))
+        for problem in validate_update(Update(old, new, versions, touched))
+    ]
 
 
 @pytest.mark.parametrize(

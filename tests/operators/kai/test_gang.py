@@ -15,7 +15,9 @@ RACKS = {"levels": {"rack": {"nodeLabel": "example.com/rack"}}}
 
 def _findings(body: str, target: str, **spec: Any) -> list[tuple[str, str, str, str | None]]:
     cluster = profile({"queueSystem": "kai", **spec})
-    diagnostics = ptcompile.compile(smallest(body), target=target, cluster=cluster, lint=False).diagnostics
+    diagnostics = ptcompile.compile(
+        smallest(body), target=target, cluster=cluster, lint=False
+    ).diagnostics
     return [(d.name, d.severity, d.message, d.help) for d in diagnostics]
 
 
@@ -30,7 +32,9 @@ def _findings(body: str, target: str, **spec: Any) -> list[tuple[str, str, str, 
         ("pytorchjob", "0.12", False),
     ],
 )
-def test_older_releases_schedule_pods_one_by_one(target: str, release: str, one_by_one: bool) -> None:
+def test_older_releases_schedule_pods_one_by_one(
+    target: str, release: str, one_by_one: bool
+) -> None:
     """Sources: KAI Scheduler 0.13 CHANGELOG; KAI Scheduler pull request 1308."""
     message = f"spec: KAI {release} schedules the pods of this target one by one"
     help = "use the target pytorchjob or jobset, or a newer KAI"
@@ -46,5 +50,12 @@ def test_a_topology_needs_the_name_of_its_object() -> None:
     body = f"{QUEUED}\ntopology: {{required: rack}}"
     assert _findings(body, "jobset", topology={**RACKS, "name": "cluster"}) == []
     ((name, severity, message, help),) = _findings(body, "jobset", topology=RACKS)
-    assert (name, severity, help) == ("unsupported-by-target", "error", "add spec.topology.name to the profile")
-    assert message == "spec.topology: the profile 'default' does not name the Topology object that KAI requires"
+    assert (name, severity, help) == (
+        "unsupported-by-target",
+        "error",
+        "add spec.topology.name to the profile",
+    )
+    assert (
+        message
+        == "spec.topology: the profile 'default' does not name the Topology object that KAI requires"
+    )

@@ -32,13 +32,22 @@ def group(body: str, target: str, made_for: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("release", "version", "disruption"),
-    [("1.36", "scheduling.k8s.io/v1alpha2", "PodGroup"), ("1.37", "scheduling.k8s.io/v1beta1", {"all": {}})],
+    [
+        ("1.36", "scheduling.k8s.io/v1alpha2", "PodGroup"),
+        ("1.37", "scheduling.k8s.io/v1beta1", {"all": {}}),
+    ],
 )
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob"])
-def test_pod_group_of_each_release(target: str, release: str, version: str, disruption: Any) -> None:
+def test_pod_group_of_each_release(
+    target: str, release: str, version: str, disruption: Any
+) -> None:
     made_for = cluster(release, featureGates={"kubernetes": ALL_ON}, **RACK)
     found = group("nodes: 3\npriorityClassName: high\ntopology: {required: rack}", target, made_for)
-    assert (found["apiVersion"], found["kind"], found["metadata"]) == (version, "PodGroup", {"name": "train"})
+    assert (found["apiVersion"], found["kind"], found["metadata"]) == (
+        version,
+        "PodGroup",
+        {"name": "train"},
+    )
     assert found["spec"] == {
         "schedulingPolicy": {"gang": {"minCount": 3}},
         "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]},
@@ -61,7 +70,9 @@ def test_workload_of_1_35() -> None:
 def test_the_pods_of_all_roles_are_members(target: str) -> None:
     body = "elastic: {nnodes: '2:4'}\nroles: {loader: {replicas: 3, command: [serve]}}"
     manifests = compiled(smallest(body), target, cluster("1.37")).manifests
-    assert group(body, target, cluster("1.37"))["spec"] == {"schedulingPolicy": {"gang": {"minCount": 5}}}
+    assert group(body, target, cluster("1.37"))["spec"] == {
+        "schedulingPolicy": {"gang": {"minCount": 5}}
+    }
     assert str(manifests).count("'schedulingGroup': {'podGroupName': 'train'}") == 2
 
 
@@ -95,8 +106,18 @@ def test_group_of_the_user_is_kept() -> None:
             {"versions": {"kubernetes": "1.35"}},
             ["error: spec: on Kubernetes 1.35, only the pods of a Job"],
         ),
-        ("nodes: 2", "pytorchjob", {}, ["error: spec: a PyTorchJob has the pods of Kubernetes 1.31"]),
-        ("nodes: 2", "volcano", {}, ["warning: spec: Volcano places the pods of its Jobs itself, not Kubernetes"]),
+        (
+            "nodes: 2",
+            "pytorchjob",
+            {},
+            ["error: spec: a PyTorchJob has the pods of Kubernetes 1.31"],
+        ),
+        (
+            "nodes: 2",
+            "volcano",
+            {},
+            ["warning: spec: Volcano places the pods of its Jobs itself, not Kubernetes"],
+        ),
         (
             "nodes: 2",
             "jobset",
@@ -119,7 +140,9 @@ def test_group_of_the_user_is_kept() -> None:
             "nodes: 2",
             "job",
             {"featureGates": {}, "versions": {"kubernetes": "1.36"}},
-            ["warning: spec: Kubernetes 1.36 schedules no gangs while the feature gates GenericWorkload"],
+            [
+                "warning: spec: Kubernetes 1.36 schedules no gangs while the feature gates GenericWorkload"
+            ],
         ),
         (
             "nodes: 2\ntopology: {required: rack}",
@@ -159,7 +182,9 @@ def test_group_of_the_user_is_kept() -> None:
         ),
     ],
 )
-def test_what_a_cluster_cannot_do(body: str, target: str, fields: dict[str, Any], expected: list[str]) -> None:
+def test_what_a_cluster_cannot_do(
+    body: str, target: str, fields: dict[str, Any], expected: list[str]
+) -> None:
     made_for = profile({**ON, "versions": {"kubernetes": "1.37"}, **fields})
     problems = compiled(smallest(body), target, made_for).problems
     texts = [f"{one.severity}: {one.message}" for one in problems if one.severity != "note"]
@@ -170,12 +195,21 @@ def test_a_queue_of_kueue_places_by_topology() -> None:
     body = "nodes: 2\nqueue: q\ntopology: {required: rack}"
     made_for = cluster("1.37", **RACK)
     assert "schedulingConstraints" not in group(body, "job", made_for)["spec"]
-    assert "kueue.x-k8s.io/podset-required-topology" in str(compiled(smallest(body), "job", made_for).manifests)
+    assert "kueue.x-k8s.io/podset-required-topology" in str(
+        compiled(smallest(body), "job", made_for).manifests
+    )
 
 
 def test_a_field_that_later_releases_do_not_have() -> None:
-    pod = {"workloadRef": {"name": "a", "podGroup": "b"}, "containers": [{"name": "a", "image": "b:1"}]}
+    pod = {
+        "workloadRef": {"name": "a", "podGroup": "b"},
+        "containers": [{"name": "a", "image": "b:1"}],
+    }
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod}
-    (found,) = [one for one in ptcompile.lint(manifest, kubernetes="1.36").diagnostics if one.severity == "error"]
+    (found,) = [
+        one
+        for one in ptcompile.lint(manifest, kubernetes="1.36").diagnostics
+        if one.severity == "error"
+    ]
     assert found.message == "spec.workloadRef: unknown field in Kubernetes 1.36: removed after 1.35"
     assert found.help == "remove it"

@@ -55,24 +55,34 @@ def test_simulate_says_what_waits_for_what(capsys: pytest.CaptureFixture[str]) -
                 "WorkloadAwarePreemption",
             ],
         ),
-        ("gang-kubernetes-1-35", ["kubernetes 1.35", "v1alpha1", "GenericWorkload", "GangScheduling"]),
+        (
+            "gang-kubernetes-1-35",
+            ["kubernetes 1.35", "v1alpha1", "GenericWorkload", "GangScheduling"],
+        ),
         ("gang-none", []),
     ],
 )
 @pytest.mark.parametrize("file", ["job.yaml", "spec.yaml"])
 def test_requires_names_the_api_and_the_gates(folder: str, file: str, expected: list[str]) -> None:
     cluster = GOLDEN / folder / "cluster.yaml"
-    needs = ptcompile.requires(GOLDEN / folder / file, cluster=cluster, target="job" if file == "spec.yaml" else None)
+    needs = ptcompile.requires(
+        GOLDEN / folder / file, cluster=cluster, target="job" if file == "spec.yaml" else None
+    )
     texts = [str(one) for one in needs.requirements]
     settings = [text for text in texts if text.startswith(("api", "gate"))]
     if not expected:
         assert settings == []
         return
     assert expected[0] in texts[0]
-    assert [wanted in text for wanted, text in zip(expected[1:], settings, strict=True)] == [True] * len(settings)
+    assert [wanted in text for wanted, text in zip(expected[1:], settings, strict=True)] == [
+        True
+    ] * len(settings)
 
 
 def test_a_group_that_no_file_has_is_required() -> None:
-    pod = {"schedulingGroup": {"podGroupName": "train"}, "containers": [{"name": "a", "image": "b"}]}
+    pod = {
+        "schedulingGroup": {"podGroupName": "train"},
+        "containers": [{"name": "a", "image": "b"}],
+    }
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod}
     assert "PodGroup/train" in [one.name for one in ptcompile.requires(manifest).requirements]

@@ -31,7 +31,9 @@ def test_names_of_gates(gates: str, reason: str) -> None:
     assert said(gated(gates), (0, 18)) == []
 
 
-@pytest.mark.parametrize("gates", [None, "", " example.com/a ", "example.com/a,example.com/b", "a.b/" + "g" * 59])
+@pytest.mark.parametrize(
+    "gates", [None, "", " example.com/a ", "example.com/a,example.com/b", "a.b/" + "g" * 59]
+)
 def test_valid_gates(gates: str | None) -> None:
     assert said(gated(gates)) == []
 

@@ -14,7 +14,10 @@ def test_queues_are_written_in_the_version_that_the_release_prefers() -> None:
 
 def test_releases_count_the_claims_of_devices_by_different_settings() -> None:
     assert QUEUES.devices is not None
-    advice = {release: QUEUES.devices("gpu.example.com", Versions(kueue=(0, release)))[1] for release in (17, 18, 19)}
+    advice = {
+        release: QUEUES.devices("gpu.example.com", Versions(kueue=(0, release)))[1]
+        for release in (17, 18, 19)
+    }
     assert "DynamicResourceAllocation" in advice[17]
     assert advice[18] == advice[19]
     assert advice[18].startswith("resources.deviceClassMappings names gpu.example.com")

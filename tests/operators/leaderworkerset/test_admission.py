@@ -11,7 +11,9 @@ import ptcompile
 POD = {"spec": {"containers": [{"name": "a", "image": "a:1", "command": ["sleep", "1"]}]}}
 
 
-def _errors(name: str = "a", annotations: dict[str, str] | None = None, **fields: Any) -> dict[str, str]:
+def _errors(
+    name: str = "a", annotations: dict[str, str] | None = None, **fields: Any
+) -> dict[str, str]:
     """Return the messages of errors by field; fields other than replicas and the rollout are of the templates."""
     annotations = annotations or {}
     spec = {key: fields.pop(key) for key in ("replicas", "rolloutStrategy") if key in fields}
@@ -22,11 +24,16 @@ def _errors(name: str = "a", annotations: dict[str, str] | None = None, **fields
         "spec": {**spec, "leaderWorkerTemplate": {"workerTemplate": POD, **fields}},
     }
     return {
-        ".".join(map(str, d.path)): d.message for d in ptcompile.lint([manifest]).diagnostics if d.severity == "error"
+        ".".join(map(str, d.path)): d.message
+        for d in ptcompile.lint([manifest]).diagnostics
+        if d.severity == "error"
     }
 
 
-SIZE, PART = "spec.leaderWorkerTemplate.size", "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize"
+SIZE, PART = (
+    "spec.leaderWorkerTemplate.size",
+    "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize",
+)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +49,20 @@ SIZE, PART = "spec.leaderWorkerTemplate.size", "spec.leaderWorkerTemplate.subGro
         ({"size": 5, "subGroupPolicy": {"subGroupSize": 2}}, []),
         ({"size": 6, "subGroupPolicy": {"subGroupSize": 4}}, [PART]),
         ({"size": 2, "subGroupPolicy": {"subGroupSize": 4}}, [PART]),
-        ({"size": 4, "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"}}, [PART]),
-        ({"size": 5, "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"}}, []),
+        (
+            {
+                "size": 4,
+                "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"},
+            },
+            [PART],
+        ),
+        (
+            {
+                "size": 5,
+                "subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"},
+            },
+            [],
+        ),
         (
             {"annotations": {"leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology": "zone"}},
             ["metadata.annotations.leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"],
@@ -52,7 +71,14 @@ SIZE, PART = "spec.leaderWorkerTemplate.size", "spec.leaderWorkerTemplate.subGro
             {"rolloutStrategy": {"rollingUpdateConfiguration": {"maxUnavailable": 0}}},
             ["spec.rolloutStrategy.rollingUpdateConfiguration.maxUnavailable"],
         ),
-        ({"rolloutStrategy": {"rollingUpdateConfiguration": {"maxUnavailable": 0, "maxSurge": 1}}}, []),
+        (
+            {
+                "rolloutStrategy": {
+                    "rollingUpdateConfiguration": {"maxUnavailable": 0, "maxSurge": 1}
+                }
+            },
+            [],
+        ),
     ],
 )
 def test_webhook(fields: dict[str, Any], paths: list[str]) -> None:
@@ -69,7 +95,10 @@ def test_pods_of_a_stateful_set_restart_always() -> None:
 
 
 def test_claims_of_the_set_are_volumes_of_its_pods() -> None:
-    container = {**POD["spec"]["containers"][0], "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    container = {
+        **POD["spec"]["containers"][0],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
     mounted = {"spec": {"containers": [container]}}
     claim = {
         "metadata": {"name": "data"},

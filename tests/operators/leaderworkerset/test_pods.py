@@ -47,19 +47,35 @@ def _pods(text: str) -> list[Any]:
 def test_leader_and_workers_have_the_names_that_the_controller_gives() -> None:
     pods = _pods(_set())
     assert [pod.name for pod in pods] == ["grpo-0", "grpo-0-1", "grpo-0-2"]
-    assert [pod.dns for pod in pods][:2] == [f"{name}.grpo.rl.svc.cluster.local" for name in ("grpo-0", "grpo-0-1")]
-    assert [pod.labels["leaderworkerset.sigs.k8s.io/worker-index"] for pod in pods] == ["0", "1", "2"]
+    assert [pod.dns for pod in pods][:2] == [
+        f"{name}.grpo.rl.svc.cluster.local" for name in ("grpo-0", "grpo-0-1")
+    ]
+    assert [pod.labels["leaderworkerset.sigs.k8s.io/worker-index"] for pod in pods] == [
+        "0",
+        "1",
+        "2",
+    ]
     (service,) = expand(yaml.safe_load(_set())).services
-    assert (service["metadata"]["name"], service["spec"]["publishNotReadyAddresses"]) == ("grpo", True)
+    assert (service["metadata"]["name"], service["spec"]["publishNotReadyAddresses"]) == (
+        "grpo",
+        True,
+    )
 
 
 def test_variables_of_the_controller_come_first_and_replace_the_users() -> None:
     manifest = yaml.safe_load(_set())
     (container,) = manifest["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
-    container["env"] = [{"name": "A", "value": "$(LWS_GROUP_SIZE)"}, {"name": "LWS_GROUP_SIZE", "value": "9"}]
+    container["env"] = [
+        {"name": "A", "value": "$(LWS_GROUP_SIZE)"},
+        {"name": "LWS_GROUP_SIZE", "value": "9"},
+    ]
     leader, worker, _ = ptcompile.simulate([manifest]).pods
     assert leader.env["LWS_LEADER_ADDRESS"] == worker.env["LWS_LEADER_ADDRESS"] == "grpo-0.grpo.rl"
-    assert [worker.env[name] for name in ("LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "A")] == ["3", "1", "3"]
+    assert [worker.env[name] for name in ("LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "A")] == [
+        "3",
+        "1",
+        "3",
+    ]
 
 
 def test_own_template_of_the_leader_is_its_role() -> None:
@@ -80,7 +96,9 @@ def test_subdomain_of_each_group() -> None:
 def test_each_group_is_a_world_and_groups_of_one_pod_are_one() -> None:
     several = expand(yaml.safe_load(_set(replicas="replicas: 4")))
     assert len(several.pods) == 3
-    assert several.notes[-1] == "4 groups of 3 pods, each with its own leader: only the first is shown"
+    assert (
+        several.notes[-1] == "4 groups of 3 pods, each with its own leader: only the first is shown"
+    )
     alone = _pods(_set(replicas="replicas: 4", size="size: 1"))
     assert [pod.name for pod in alone] == ["grpo-0", "grpo-1", "grpo-2", "grpo-3"]
     assert _pods(_set(replicas="replicas: 0")) == []
@@ -109,7 +127,11 @@ def test_world_is_simulated_as_that_of_a_job() -> None:
         (TORCHRUN.replace("$LWS_LEADER_ADDRESS", "localhost"), {}, ["PTC403"]),
         (TORCHRUN.replace("$LWS_LEADER_ADDRESS", "grpo-0.grpo"), {}, []),
         (TORCHRUN.replace("$LWS_LEADER_ADDRESS", "grpo-0.other"), {}, ["PTC404"]),
-        ("python -m sglang.launch_server --nnodes $LWS_GROUP_SIZE --node-rank $LWS_WORKER_INDEX", {}, []),
+        (
+            "python -m sglang.launch_server --nnodes $LWS_GROUP_SIZE --node-rank $LWS_WORKER_INDEX",
+            {},
+            [],
+        ),
     ],
 )
 def test_rules_of_worlds_apply(command: str, changes: dict[str, str], codes: list[str]) -> None:
@@ -159,7 +181,9 @@ def test_leader_that_hosts_the_store_is_not_rank_0() -> None:
         both = manifest["spec"]["leaderWorkerTemplate"]
         both["leaderTemplate"] = both["workerTemplate"]
         report = ptcompile.lint([manifest])
-        assert [d.severity for d in report.diagnostics if d.name == "store-not-on-rank-0"] == [severity]
+        assert [d.severity for d in report.diagnostics if d.name == "store-not-on-rank-0"] == [
+            severity
+        ]
 
 
 def test_sentences_about_failures() -> None:

@@ -45,7 +45,11 @@ ROWS: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("path", "value", "text"), ROWS)
 def test_rejected_after_admission(path: str, value: Any, text: str) -> None:
     report = ptcompile.lint(changed(path, value))
-    (found,) = [one for one in report.diagnostics if one.authority == "mpi-operator" and one.severity == "error"]
+    (found,) = [
+        one
+        for one in report.diagnostics
+        if one.authority == "mpi-operator" and one.severity == "error"
+    ]
     assert (".".join(map(str, found.path)), found.stage) == (path, "pod")
     assert text in found.message
 
@@ -56,7 +60,14 @@ def test_valid_mpijob_is_accepted() -> None:
 
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}, {"Launcher": 1, "Worker": []}])
 def test_any_data(junk: Any) -> None:
-    for path in ("spec", REPLICAS, f"{REPLICAS}.Worker", f"{REPLICAS}.Worker.template", "spec.runPolicy", "metadata"):
+    for path in (
+        "spec",
+        REPLICAS,
+        f"{REPLICAS}.Worker",
+        f"{REPLICAS}.Worker.template",
+        "spec.runPolicy",
+        "metadata",
+    ):
         manifest = changed(path, junk) if junk is not None else changed(path, "")
         ptcompile.lint(manifest)
         assert ptcompile.simulate(manifest) is not None
@@ -68,7 +79,9 @@ def test_one_worker_is_enough() -> None:
     )
 
 
-@pytest.mark.parametrize(("length", "help"), [(54, None), (55, "at most 54 characters"), (57, "at most 54 characters")])
+@pytest.mark.parametrize(
+    ("length", "help"), [(54, None), (55, "at most 54 characters"), (57, "at most 54 characters")]
+)
 def test_the_last_workers_name_is_a_label_of_63_characters(length: int, help: str | None) -> None:
     manifest = changed("metadata.name", "a" * length)
     helps = [d.help for d in ptcompile.lint(manifest).diagnostics if d.authority == "mpi-operator"]

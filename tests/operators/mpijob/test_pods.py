@@ -13,7 +13,9 @@ from ptcompile.operators.mpijob.pods import describe_failures, expand, lost_pod,
 Json = dict[str, Any]
 
 
-def mpijob(workers: int | None = 2, launcher: Json | None = None, worker: Json | None = None, **spec: Any) -> Json:
+def mpijob(
+    workers: int | None = 2, launcher: Json | None = None, worker: Json | None = None, **spec: Any
+) -> Json:
     def replica(container: Json | None, **more: Any) -> Json:
         body = {"containers": [{"name": "main", "image": "i:1", **(container or {})}]}
         return {"template": {"spec": body}, **more}
@@ -52,7 +54,10 @@ def test_names_of_pods_and_dns_records() -> None:
     ("spec", "lines"),
     [
         ({}, ["train-worker-0.train.ml.svc slots=8", "train-worker-1.train.ml.svc slots=8"]),
-        ({"mpiImplementation": "Intel"}, ["train-worker-0.train.ml.svc:8", "train-worker-1.train.ml.svc:8"]),
+        (
+            {"mpiImplementation": "Intel"},
+            ["train-worker-0.train.ml.svc:8", "train-worker-1.train.ml.svc:8"],
+        ),
         ({"mpiImplementation": "MPICH", "workers": 1}, ["train-worker-0.train.ml.svc:8"]),
         (
             {"runLauncherAsWorker": True, "workers": 1},
@@ -69,8 +74,17 @@ def test_the_hostfile(spec: Json, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("spec", "names"),
     [
-        ({}, {"OMPI_MCA_orte_set_default_slots": "8", "OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile"}),
-        ({"mpiImplementation": "Intel"}, {"I_MPI_PERHOST": "8", "I_MPI_HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
+        (
+            {},
+            {
+                "OMPI_MCA_orte_set_default_slots": "8",
+                "OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile",
+            },
+        ),
+        (
+            {"mpiImplementation": "Intel"},
+            {"I_MPI_PERHOST": "8", "I_MPI_HYDRA_HOST_FILE": "/etc/mpi/hostfile"},
+        ),
         ({"mpiImplementation": "MPICH"}, {"HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
     ],
 )
@@ -79,7 +93,9 @@ def test_environment_of_launcher_and_workers(spec: Json, names: dict[str, str]) 
     told = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
     assert names.items() <= told.items()
     assert (told["K_MPI_JOB_ROLE"], told["NVIDIA_VISIBLE_DEVICES"]) == ("launcher", "")
-    assert [(entry["name"], entry["value"]) for entry in worker.containers[0].env] == [("K_MPI_JOB_ROLE", "worker")]
+    assert [(entry["name"], entry["value"]) for entry in worker.containers[0].env] == [
+        ("K_MPI_JOB_ROLE", "worker")
+    ]
     assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & told.keys()
 
 
@@ -87,14 +103,19 @@ def test_launcher_as_worker_sees_its_gpus_and_is_worker_0() -> None:
     launcher, worker = expand(mpijob(1, runLauncherAsWorker=True), KindContext()).pods
     assert "NVIDIA_VISIBLE_DEVICES" not in {entry["name"] for entry in launcher.containers[0].env}
     assert launcher.dns == "train-launcher.train.ml.svc.cluster.local"
-    assert [pod.labels["training.kubeflow.org/replica-index"] for pod in (launcher, worker)] == ["0", "1"]
+    assert [pod.labels["training.kubeflow.org/replica-index"] for pod in (launcher, worker)] == [
+        "0",
+        "1",
+    ]
 
 
 @pytest.mark.parametrize(
     ("container", "command"),
     [({}, ("/usr/sbin/sshd", "-De")), ({"command": ["x"]}, ("x",)), ({"args": ["x"]}, None)],
 )
-def test_worker_without_command_runs_an_ssh_server(container: Json, command: tuple[str, ...] | None) -> None:
+def test_worker_without_command_runs_an_ssh_server(
+    container: Json, command: tuple[str, ...] | None
+) -> None:
     *_, worker = expand(mpijob(1, worker=container), KindContext()).pods
     assert worker.containers[0].command == command
 
@@ -102,7 +123,10 @@ def test_worker_without_command_runs_an_ssh_server(container: Json, command: tup
 def test_restart_policies_and_mounts() -> None:
     launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), KindContext()).pods
     assert (launcher.restart_policy, worker.restart_policy) == ("OnFailure", "Never")
-    assert [one["mountPath"] for one in launcher.containers[0].mounts] == ["/home/mpi/.ssh", "/etc/mpi"]
+    assert [one["mountPath"] for one in launcher.containers[0].mounts] == [
+        "/home/mpi/.ssh",
+        "/etc/mpi",
+    ]
     assert [one["mountPath"] for one in worker.containers[0].mounts] == ["/home/mpi/.ssh"]
 
 
@@ -145,7 +169,10 @@ def _sentences(manifest: Json) -> str:
 def test_sentences_about_failures() -> None:
     manifest = mpijob()
     text = _sentences(manifest)
-    assert "a launcher that fails: the kubelet restarts it in place, at most backoffLimit 6 times" in text
+    assert (
+        "a launcher that fails: the kubelet restarts it in place, at most backoffLimit 6 times"
+        in text
+    )
     assert "a worker that fails: mpirun fails with it; the controller creates a new pod" in text
     manifest["spec"]["mpiReplicaSpecs"]["Worker"]["restartPolicy"] = "OnFailure"
     manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] = "Never"

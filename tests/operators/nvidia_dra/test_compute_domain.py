@@ -21,7 +21,9 @@ def domain(spec: Json | None = None, name: str = "llama", **metadata: str) -> Js
     }  # fmt: skip
 
 
-def job(pods: int = 2, template: str = "llama-channel", claim: str | None = "channel", **metadata: str) -> Json:
+def job(
+    pods: int = 2, template: str = "llama-channel", claim: str | None = "channel", **metadata: str
+) -> Json:
     claims = {"claims": [{"name": claim}]} if claim else {}
     container = {
         "name": "pytorch", "image": "ghcr.io/acme/train:1.0", "command": ["python", "train.py"],
@@ -39,7 +41,13 @@ def job(pods: int = 2, template: str = "llama-channel", claim: str | None = "cha
 
 
 def claim_template(version: str = "v1", **request: Any) -> Json:
-    asked = request or {"exactly": {"deviceClassName": "mrdma.google.com", "allocationMode": "ExactCount", "count": 8}}
+    asked = request or {
+        "exactly": {
+            "deviceClassName": "mrdma.google.com",
+            "allocationMode": "ExactCount",
+            "count": 8,
+        }
+    }
     return {
         "apiVersion": f"resource.k8s.io/{version}", "kind": "ResourceClaimTemplate", "metadata": {"name": "rdma"},
         "spec": {"spec": {"devices": {"requests": [{"name": "nics", **asked}]}}},
@@ -55,15 +63,42 @@ def told(*objects: Json) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "objects",
     [
-        (domain({"numNodes": 2}), job()),  # cluster-toolkit, examples/gke-a4x; gpu-recipes, training/a4x
+        (
+            domain({"numNodes": 2}),
+            job(),
+        ),  # cluster-toolkit, examples/gke-a4x; gpu-recipes, training/a4x
         (domain({"numNodes": 0}), job(18)),  # EKS user guide; Azure's NCCL chart; OCI's GB300
-        (domain({"channel": {"resourceClaimTemplate": {"name": "llama-channel"}, "allocationMode": "Single"}}), job()),
-        (domain({"channel": {"resourceClaimTemplate": {"name": "llama-channel"}, "allocationMode": "All"}}), job()),
+        (
+            domain(
+                {
+                    "channel": {
+                        "resourceClaimTemplate": {"name": "llama-channel"},
+                        "allocationMode": "Single",
+                    }
+                }
+            ),
+            job(),
+        ),
+        (
+            domain(
+                {
+                    "channel": {
+                        "resourceClaimTemplate": {"name": "llama-channel"},
+                        "allocationMode": "All",
+                    }
+                }
+            ),
+            job(),
+        ),
         (claim_template(),),  # gpu-recipes, training/a4x-max
         (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "All"}),),
         (claim_template("v1beta2"),),
         (claim_template("v1beta1", deviceClassName="gpu.nvidia.com"),),
-        (claim_template(firstAvailable=[{"name": "a", "deviceClassName": "gpu.nvidia.com", "count": 2}]),),
+        (
+            claim_template(
+                firstAvailable=[{"name": "a", "deviceClassName": "gpu.nvidia.com", "count": 2}]
+            ),
+        ),
     ],
     ids=str,
 )

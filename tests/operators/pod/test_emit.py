@@ -25,7 +25,13 @@ def test_smallest_pod() -> None:
                 {
                     "name": "pytorch",
                     "image": "img:1",
-                    "command": ["torchrun", "--standalone", "--nproc-per-node=1", "--monitor-interval=5", "train.py"],
+                    "command": [
+                        "torchrun",
+                        "--standalone",
+                        "--nproc-per-node=1",
+                        "--monitor-interval=5",
+                        "train.py",
+                    ],
                     "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108
                 }
             ],
@@ -54,8 +60,14 @@ def test_queue_is_a_kueue_label() -> None:
     [
         ("nodes: 2", ("spec", "nodes")),
         ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
-        ("runPolicy: {ttlSecondsAfterFinished: 0}", ("spec", "runPolicy", "ttlSecondsAfterFinished")),
-        ("runPolicy: {ttlSecondsAfterFinished: 60}", ("spec", "runPolicy", "ttlSecondsAfterFinished")),
+        (
+            "runPolicy: {ttlSecondsAfterFinished: 0}",
+            ("spec", "runPolicy", "ttlSecondsAfterFinished"),
+        ),
+        (
+            "runPolicy: {ttlSecondsAfterFinished: 60}",
+            ("spec", "runPolicy", "ttlSecondsAfterFinished"),
+        ),
         ("runPolicy: {backoffLimit: 1}", ("spec", "runPolicy", "backoffLimit")),
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("runPolicy: {suspend: true}", ("spec", "runPolicy", "suspend")),
@@ -82,7 +94,14 @@ def test_default_behavior_of_a_pod_is_accepted(body: str) -> None:
 
 
 def test_all_rejections_are_reported_together() -> None:
-    assert len(refused("nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 1, backoffLimit: 1, suspend: true}")) == 4
+    assert (
+        len(
+            refused(
+                "nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 1, backoffLimit: 1, suspend: true}"
+            )
+        )
+        == 4
+    )
 
 
 @pytest.mark.parametrize("part", ["labels", "annotations"])
@@ -94,7 +113,9 @@ def test_pod_metadata_overrides_the_profile(part: str) -> None:
 
 
 def test_labels_of_object_and_pod_are_merged() -> None:
-    source = smallest("podLabels: {pod: a}").replace("{name: train}", "{name: train, labels: {object: b}}")
+    source = smallest("podLabels: {pod: a}").replace(
+        "{name: train}", "{name: train, labels: {object: b}}"
+    )
     assert manifest(source, "pod")["metadata"]["labels"] == {"object": "b", "pod": "a"}
 
 
@@ -111,6 +132,8 @@ def test_plain_command() -> None:
 
 
 def test_command_of_the_image_is_used() -> None:
-    (container,) = manifest(making.text("image: img:1\nargs: [--epochs, '3']"), "pod")["spec"]["containers"]
+    (container,) = manifest(making.text("image: img:1\nargs: [--epochs, '3']"), "pod")["spec"][
+        "containers"
+    ]
     assert "command" not in container
     assert container["args"] == ["--epochs", "3"]

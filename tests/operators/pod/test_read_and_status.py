@@ -66,11 +66,20 @@ def _scheduled(value: str, **fields: str) -> Json:
     ("live", "expected"),
     [
         ({}, ("created", None, None)),
-        (_scheduled("False", reason="Unschedulable", message="0/3 nodes"), ("created", "Unschedulable", "0/3 nodes")),
+        (
+            _scheduled("False", reason="Unschedulable", message="0/3 nodes"),
+            ("created", "Unschedulable", "0/3 nodes"),
+        ),
         (_scheduled("False"), ("created", None, None)),
         (_scheduled("True", reason="x"), ("created", None, None)),
-        ({"conditions": [{"type": "Ready", "status": "False", "reason": "x"}]}, ("created", None, None)),
-        ({"phase": "Failed", "reason": "Evicted", "message": "disk"}, ("failed", "Evicted", "disk")),
+        (
+            {"conditions": [{"type": "Ready", "status": "False", "reason": "x"}]},
+            ("created", None, None),
+        ),
+        (
+            {"phase": "Failed", "reason": "Evicted", "message": "disk"},
+            ("failed", "Evicted", "disk"),
+        ),
         ({"phase": "Failed", "reason": "Evicted"}, ("failed", "Evicted", None)),
         ({"phase": "Succeeded"}, ("succeeded", None, None)),
         ({"phase": "Running"}, ("running", None, None)),

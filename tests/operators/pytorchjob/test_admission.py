@@ -18,7 +18,10 @@ CONTAINERS = ("template", "spec", "containers")
 
 def with_containers(*containers: Json, key: str = "Worker") -> Json:
     job = pytorchjob(None, None)
-    job["spec"]["pytorchReplicaSpecs"][key] = {"replicas": 1, "template": {"spec": {"containers": list(containers)}}}
+    job["spec"]["pytorchReplicaSpecs"][key] = {
+        "replicas": 1,
+        "template": {"spec": {"containers": list(containers)}},
+    }
     return job
 
 
@@ -31,7 +34,12 @@ CASES: list[tuple[str, Json, tuple[str | int, ...], str]] = [
         (*SPECS, "Worker", *CONTAINERS, 0, "image"),
         "Required value",
     ),
-    ("6.1 case 19", with_containers({"name": "", "image": "x"}), (*SPECS, "Worker", *CONTAINERS), "pytorch"),
+    (
+        "6.1 case 19",
+        with_containers({"name": "", "image": "x"}),
+        (*SPECS, "Worker", *CONTAINERS),
+        "pytorch",
+    ),
     (
         "1.3: sidecars need an image too",
         with_containers(container(), {"name": "side"}),
@@ -58,7 +66,12 @@ CASES: list[tuple[str, Json, tuple[str | int, ...], str]] = [
         "Unsupported value",
     ),
     ("6.1 case 25", pytorchjob(1, None, elasticPolicy={}), (*SPECS, "Worker"), "Required value"),
-    ("6.1 case 26", pytorchjob(1, 0), (*SPECS, "Worker", "replicas"), "Forbidden: must be at least 1"),
+    (
+        "6.1 case 26",
+        pytorchjob(1, 0),
+        (*SPECS, "Worker", "replicas"),
+        "Forbidden: must be at least 1",
+    ),
     (
         "1.3: key",
         with_containers(container(), key="worker"),
@@ -75,7 +88,11 @@ def test_refused(origin: str, job: Json, path: tuple[str | int, ...], text: str)
     problem = one(said(job))
     assert problem.path == path
     assert text in problem.message
-    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "training-operator")
+    assert (problem.name, problem.stage, problem.authority) == (
+        "webhook-refusal",
+        "apply",
+        "training-operator",
+    )
     assert problem.help
 
 
@@ -89,7 +106,13 @@ def test_master_replicas_are_required_but_worker_replicas_are_not() -> None:
 
 def test_6_1_27_valid() -> None:
     policy = {"rdzvBackend": "c10d"}
-    job = pytorchjob(1, 1, name="test", elasticPolicy=policy, runPolicy={"managedBy": "kubeflow.org/training-operator"})
+    job = pytorchjob(
+        1,
+        1,
+        name="test",
+        elasticPolicy=policy,
+        runPolicy={"managedBy": "kubeflow.org/training-operator"},
+    )
     assert said(job) == []
 
 
@@ -136,7 +159,10 @@ PORT = "pytorchjob-port"
     [
         ([{"containerPort": 80}], (0, "name")),
         ([{"containerPort": 23456, "name": "rdzv"}], (0, "containerPort")),
-        ([{"containerPort": 1, "name": PORT}, {"containerPort": 1, "name": "b"}], (1, "containerPort")),
+        (
+            [{"containerPort": 1, "name": PORT}, {"containerPort": 1, "name": "b"}],
+            (1, "containerPort"),
+        ),
         ([{"containerPort": 1, "name": PORT}, {"containerPort": 2}], (1, "name")),
         ([{"containerPort": 80, "name": "http"}], None),
         ([{"containerPort": 80, "name": PORT}], None),
@@ -148,7 +174,10 @@ def test_1_4_ports_of_the_service(ports: list[Json], last: tuple[int, str] | Non
 
 
 def test_ports_of_a_sidecar_do_not_matter() -> None:
-    assert later(with_containers(container(), container("side", ports=[{"containerPort": 23456}]))) == []
+    assert (
+        later(with_containers(container(), container("side", ports=[{"containerPort": 23456}])))
+        == []
+    )
 
 
 def test_a_user_init_container_of_the_operators_name() -> None:

@@ -17,7 +17,9 @@ VOLCANO_QUEUES = making.profile({"queueSystem": "volcano"})
 
 
 def spec(body: str = "", cluster: Any = None) -> dict[str, Any]:
-    inner: dict[str, Any] = manifest(smallest(body), "pytorchjob", *([cluster] if cluster else []))["spec"]
+    inner: dict[str, Any] = manifest(smallest(body), "pytorchjob", *([cluster] if cluster else []))[
+        "spec"
+    ]
     return inner
 
 
@@ -54,7 +56,9 @@ def test_roles(body: str, wanted: dict[str, int]) -> None:
     assert replicas(body) == wanted
 
 
-@pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
+@pytest.mark.parametrize(
+    ("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")]
+)
 def test_nproc_is_a_string_field(nproc: str, wanted: str) -> None:
     """`spec.nprocPerNode` is a string, and `elasticPolicy.nProcPerNode` may not be set with it.
 
@@ -82,7 +86,9 @@ def test_elastic_policy_sets_the_rendezvous_of_a_range() -> None:
         "maxRestarts": 3,
         "rdzvBackend": "c10d",
         "rdzvId": "train",
-        "rdzvConf": [{"key": key, "value": WAIT} for key in ("timeout", "join_timeout", "read_timeout")],
+        "rdzvConf": [
+            {"key": key, "value": WAIT} for key in ("timeout", "join_timeout", "read_timeout")
+        ],
     }
 
 
@@ -101,7 +107,11 @@ def test_etcd_server() -> None:
     """
     body = "elastic: {nnodes: '2:4', rdzvBackend: etcd, rdzvEndpoint: 'etcd.infra:2379'}"
     policy = spec(body)["elasticPolicy"]
-    assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == ("etcd", "etcd.infra", 2379)
+    assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == (
+        "etcd",
+        "etcd.infra",
+        2379,
+    )
 
 
 def test_fixed_number_of_nodes_has_no_elastic_policy() -> None:
@@ -137,7 +147,11 @@ def test_roles_with_their_own_settings() -> None:
       worker: {replicas: 5, restartPolicy: OnFailure, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}
     """
     master, worker = spec(body)["pytorchReplicaSpecs"].values()
-    assert (master["restartPolicy"], worker["restartPolicy"], worker["replicas"]) == ("Always", "OnFailure", 5)
+    assert (master["restartPolicy"], worker["restartPolicy"], worker["replicas"]) == (
+        "Always",
+        "OnFailure",
+        5,
+    )
     first, second = (role["template"]["spec"]["containers"][0] for role in (master, worker))
     assert (first["image"], second["image"]) == ("m:1", "img:1")
     assert first["resources"] == {"requests": {"cpu": "250m"}, "limits": {"cpu": "500m"}}
@@ -163,17 +177,28 @@ def test_complete_run_policy() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["", "backoffLimit: 0", "backoffLimit: 3", "suspend: true", "onPodFailure: FailJob", "ttlSecondsAfterFinished: 9"],
+    [
+        "",
+        "backoffLimit: 0",
+        "backoffLimit: 3",
+        "suspend: true",
+        "onPodFailure: FailJob",
+        "ttlSecondsAfterFinished: 9",
+    ],
 )
 @pytest.mark.parametrize("restart", ["", "restartPolicy: Never", "restartPolicy: Always"])
 @pytest.mark.parametrize("said", ["", "None", "All", "Running"])
-def test_running_pods_are_deleted_unless_the_spec_keeps_them(words: str, restart: str, said: str) -> None:
+def test_running_pods_are_deleted_unless_the_spec_keeps_them(
+    words: str, restart: str, said: str
+) -> None:
     """Pods that outlive a failed job would keep their GPUs; no other field changes this."""
     if words == "onPodFailure: FailJob" and restart == "restartPolicy: Always":
         return  # these two fields contradict each other
     own = f"cleanPodPolicy: {said}" if said else ""
     policy = ", ".join(one for one in (words, own) if one)
-    assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (said or "Running")
+    assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (
+        said or "Running"
+    )
 
 
 def test_custom_port_is_the_operator_port() -> None:
@@ -200,7 +225,11 @@ def test_queues() -> None:
 
 
 def errors(body: str, name: str) -> list[tuple[str, tuple[Any, ...]]]:
-    return [(p.name, p.path) for p in compiled(smallest(body, name), "pytorchjob").problems if p.severity == "error"]
+    return [
+        (p.name, p.path)
+        for p in compiled(smallest(body, name), "pytorchjob").problems
+        if p.severity == "error"
+    ]
 
 
 BUDGETS = [
@@ -237,5 +266,10 @@ def test_custom_host_names_are_rejected_with_c10d(field: str) -> None:
     (problem,) = compiled(
         smallest("elastic: {nnodes: '2:3'}\nrunPolicy: {backoffLimit: 9}\n" + body), "pytorchjob"
     ).problems
-    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "podTemplate", "spec", field))
-    assert compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()  # a static rendezvous uses neither
+    assert (problem.name, problem.path) == (
+        "unsupported-by-target",
+        ("spec", "podTemplate", "spec", field),
+    )
+    assert (
+        compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()
+    )  # a static rendezvous uses neither

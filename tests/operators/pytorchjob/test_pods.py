@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.pytorchjob.pods import describe_failures, is_recreated, lost_pod, pod_templates, restarts
+from ptcompile.operators.pytorchjob.pods import (
+    describe_failures,
+    is_recreated,
+    lost_pod,
+    pod_templates,
+    restarts,
+)
 from ptcompile.operators.table import expand
 from tests.operators.making import Json, container, env, pods, ports, pytorchjob, template
 
@@ -32,7 +38,9 @@ def test_6_1_2_elastic_with_all_fields_set() -> None:
         "rdzvId": "rdzv-id", "rdzvConf": conf, "maxRestarts": 3,
     }  # fmt: skip
     found = env(pods(pytorchjob(None, 1, elasticPolicy=policy))["test-job-worker-0"])
-    assert {k: v for k, v in found.items() if k.startswith("PET_") and k != "PET_NPROC_PER_NODE"} == {
+    assert {
+        k: v for k, v in found.items() if k.startswith("PET_") and k != "PET_NPROC_PER_NODE"
+    } == {
         "PET_MAX_RESTARTS": "3",
         "PET_RDZV_BACKEND": "c10d",
         "PET_RDZV_ENDPOINT": "localhost:1234",
@@ -43,7 +51,10 @@ def test_6_1_2_elastic_with_all_fields_set() -> None:
 
 
 def test_6_1_3_elastic_endpoint_is_worker_0_and_its_port() -> None:
-    job = with_port(pytorchjob(None, 3, name="elastic-job", elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), 8080)
+    job = with_port(
+        pytorchjob(None, 3, name="elastic-job", elasticPolicy={"minReplicas": 1, "maxReplicas": 3}),
+        8080,
+    )
     world = expand(job)
     assert [p.name for p in world.pods] == [f"elastic-job-worker-{i}" for i in range(3)]
     found = env(world.pods[0])
@@ -76,7 +87,11 @@ def test_6_1_4_and_5_master_and_workers() -> None:
 def test_world_size(origin: str, workers: int, nproc: str, world: str, nnodes: str) -> None:
     del origin
     found = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
-    assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (world, nnodes, nproc)
+    assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (
+        world,
+        nnodes,
+        nproc,
+    )
 
 
 def test_1_5_order_of_the_variables() -> None:
@@ -90,7 +105,9 @@ def test_1_5_order_of_the_variables() -> None:
 def test_6_1_8_init_container_only_on_workers_with_a_master() -> None:
     inits = {n: [c.name for c in p.containers if c.init] for n, p in pods(pytorchjob(1, 1)).items()}
     assert inits == {"test-job-master-0": [], "test-job-worker-0": ["init-pytorch"]}
-    assert [c.name for c in pods(pytorchjob(None, 1))["test-job-worker-0"].containers] == ["pytorch"]
+    assert [c.name for c in pods(pytorchjob(None, 1))["test-job-worker-0"].containers] == [
+        "pytorch"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +121,12 @@ def test_6_1_8_init_container_only_on_workers_with_a_master() -> None:
 )
 def test_6_1_elastic_defaults(case: int, policy: Json, workers: int, nnodes: str) -> None:
     del case
-    assert env(pods(pytorchjob(None, workers, elasticPolicy=policy))["test-job-worker-0"])["PET_NNODES"] == nnodes
+    assert (
+        env(pods(pytorchjob(None, workers, elasticPolicy=policy))["test-job-worker-0"])[
+            "PET_NNODES"
+        ]
+        == nnodes
+    )
 
 
 def test_6_1_12_elastic_nproc_goes_before_the_default() -> None:
@@ -117,7 +139,8 @@ def test_6_1_13_slashes_become_dashes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "made"), [("ExitCode", "Never"), ("Never", "Never"), ("Always", "Always"), (None, "OnFailure")]
+    ("given", "made"),
+    [("ExitCode", "Never"), ("Never", "Never"), ("Always", "Always"), (None, "OnFailure")],
 )
 def test_6_1_14_restart_policy(given: str | None, made: str) -> None:
     job = pytorchjob(None, 1)
@@ -147,7 +170,9 @@ def test_1_5_every_container_gets_variables_after_the_user() -> None:
 
 def test_1_2_port_goes_to_the_container_named_pytorch() -> None:
     job = pytorchjob(1, None)
-    job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(container("side"), container())
+    job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(
+        container("side"), container()
+    )
     side, main = pods(job)["test-job-master-0"].containers
     assert side.ports == ()
     assert [p["containerPort"] for p in main.ports] == [23456]
@@ -165,8 +190,14 @@ def test_1_4_labels() -> None:
 @pytest.mark.parametrize(
     ("version", "expected"),
     [
-        ((1, 9), {"PYTHONUNBUFFERED": "1", "PET_NNODES": "2", "WORLD_SIZE": "4", "PET_NODE_RANK": "0"}),
-        ((1, 6), {"PYTHONUNBUFFERED": "0", "PET_NNODES": None, "WORLD_SIZE": "2", "PET_NODE_RANK": None}),
+        (
+            (1, 9),
+            {"PYTHONUNBUFFERED": "1", "PET_NNODES": "2", "WORLD_SIZE": "4", "PET_NODE_RANK": "0"},
+        ),
+        (
+            (1, 6),
+            {"PYTHONUNBUFFERED": "0", "PET_NNODES": None, "WORLD_SIZE": "2", "PET_NODE_RANK": None},
+        ),
     ],
 )
 def test_1_5_history(version: tuple[int, int], expected: dict[str, Any]) -> None:
@@ -196,9 +227,15 @@ def _failures(job: Json) -> list[str]:
 @pytest.mark.parametrize(
     ("job", "sentence"),
     [
-        (pytorchjob(1, 1), "the job succeeds with its Master, even while workers run or have failed"),
+        (
+            pytorchjob(1, 1),
+            "the job succeeds with its Master, even while workers run or have failed",
+        ),
         (pytorchjob(None, 2), "the job succeeds when all workers have"),
-        (pytorchjob(None, 2, elasticPolicy={}), "the job succeeds with any of its workers (elastic)"),
+        (
+            pytorchjob(None, 2, elasticPolicy={}),
+            "the job succeeds with any of its workers (elastic)",
+        ),
         (pytorchjob(1, 1), "no backoffLimit: restarts are unlimited"),
         (
             pytorchjob(1, 1, runPolicy={"backoffLimit": 0}),
@@ -208,7 +245,10 @@ def _failures(job: Json) -> list[str]:
             pytorchjob(1, 1, runPolicy={"backoffLimit": 1}),
             "backoffLimit 1: the job fails when its running pods count that many container restarts",
         ),
-        (pytorchjob(1, 1, runPolicy={"cleanPodPolicy": "All"}), "cleanPodPolicy All: at the end all pods are deleted"),
+        (
+            pytorchjob(1, 1, runPolicy={"cleanPodPolicy": "All"}),
+            "cleanPodPolicy All: at the end all pods are deleted",
+        ),
         (pytorchjob(1, 1), "cleanPodPolicy None: at the end all pods stay"),
     ],
 )
@@ -254,13 +294,18 @@ def test_what_answers_a_failed_pod(
     """docs/facts/training-operator.md#restarts-and-the-end."""
     job = _with_policies(policy, policy, runPolicy={} if limit is None else {"backoffLimit": limit})
     answers = restarts(job, "worker", exit_code)
-    assert [(answer.scope, answer.limit) for answer in answers] == ([] if scope is None else [(scope, number)])
+    assert [(answer.scope, answer.limit) for answer in answers] == (
+        [] if scope is None else [(scope, number)]
+    )
 
 
 def test_replicas_that_are_not_written_are_one() -> None:
     job = pytorchjob(1, 3)
     del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
-    assert [(template.role, template.replicas) for template in pod_templates(job)] == [("Master", 1), ("Worker", 3)]
+    assert [(template.role, template.replicas) for template in pod_templates(job)] == [
+        ("Master", 1),
+        ("Worker", 3),
+    ]
 
 
 def test_until_1_9_3_a_limit_deletes_the_pods() -> None:
@@ -268,5 +313,7 @@ def test_until_1_9_3_a_limit_deletes_the_pods() -> None:
     kept = "cleanPodPolicy None: at the end all pods stay"
     assert kept in describe_failures(limited, (1, 9))
     assert kept not in describe_failures(limited, (1, 8))
-    assert "all pods are deleted if backoffLimit is exceeded" in "\n".join(describe_failures(limited, (1, 8)))
+    assert "all pods are deleted if backoffLimit is exceeded" in "\n".join(
+        describe_failures(limited, (1, 8))
+    )
     assert kept in describe_failures(pytorchjob(1, 1), (1, 8))

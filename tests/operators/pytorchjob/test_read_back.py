@@ -65,14 +65,19 @@ def test_the_range_of_nodes(policy: Json, nnodes: str) -> None:
     ],
 )
 def test_the_endpoint(policy: Json, endpoint: str | None) -> None:
-    elastic = _read(pytorchjob(None, 3, elasticPolicy={"minReplicas": 1, **policy})).fields["elastic"]
+    elastic = _read(pytorchjob(None, 3, elasticPolicy={"minReplicas": 1, **policy})).fields[
+        "elastic"
+    ]
     assert elastic.get("rdzvEndpoint") == endpoint
 
 
 @pytest.mark.parametrize(("backend", "expected"), [("c10d", "c10d"), ("", None), (None, None)])
 def test_the_backend(backend: str | None, expected: str | None) -> None:
     policy = {"minReplicas": 1, "rdzvBackend": backend}
-    assert _read(pytorchjob(None, 3, elasticPolicy=policy)).fields["elastic"]["rdzvBackend"] == expected
+    assert (
+        _read(pytorchjob(None, 3, elasticPolicy=policy)).fields["elastic"]["rdzvBackend"]
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def test_kueue_evicts_jobs_whose_pods_do_not_become_ready() -> None:
 def test_a_kind_that_kueue_leaves_out() -> None:
     job = queued("kubeflow.org/v1", "PyTorchJob")
     first, _ = queue_sentences(job, NEWER)
-    assert first.endswith(", if integrations.frameworks lists kubeflow.org/pytorchjob (by default it starts at once)")
+    assert first.endswith(
+        ", if integrations.frameworks lists kubeflow.org/pytorchjob (by default it starts at once)"
+    )
     assert next(queue_sentences(job, OLDER)) == "waits until Kueue admits it from the queue 'q'"
     assert next(queue_sentences(job, NEWER, ["kubeflow.org/pytorchjob"])) == (
         "waits until Kueue admits it from the queue 'q'"
@@ -55,12 +57,18 @@ def test_a_kind_that_kueue_leaves_out() -> None:
         (
             {"labels": {"kueue.x-k8s.io/queue-name": "q"}},
             {"reason": "r"},
-            ("queued", "r", "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid) says for what"),
+            (
+                "queued",
+                "r",
+                "waits for Kueue's queue q; its Workload (label kueue.x-k8s.io/job-uid) says for what",
+            ),
         ),
     ],
 )
 def test_a_suspended_job(
-    metadata: dict[str, Any], condition: dict[str, Any] | None, expected: tuple[str, str, str | None]
+    metadata: dict[str, Any],
+    condition: dict[str, Any] | None,
+    expected: tuple[str, str, str | None],
 ) -> None:
     conditions = [] if condition is None else [{"type": "Suspended", "status": "True", **condition}]
     live = {"metadata": metadata, "spec": {"suspend": True}, "status": {"conditions": conditions}}

@@ -12,7 +12,13 @@ Json = dict[str, Any]
 def template(gpus: int = 0, image: str = "rayproject/ray:2.46.0", **container: Any) -> Json:
     """Return a pod template with the container that runs Ray."""
     limits = {"cpu": "8", "memory": "32Gi", **({"nvidia.com/gpu": gpus} if gpus else {})}
-    return {"spec": {"containers": [{"name": "ray", "image": image, "resources": {"limits": limits}, **container}]}}
+    return {
+        "spec": {
+            "containers": [
+                {"name": "ray", "image": image, "resources": {"limits": limits}, **container}
+            ]
+        }
+    }
 
 
 def group(name: str = "gpu", gpus: int = 8, replicas: int = 2, **fields: Any) -> Json:
@@ -30,15 +36,30 @@ def cluster(*groups: Json, head: Json | None = None, **fields: Any) -> Json:
 def ray_cluster(*groups: Json, name: str = "r", **fields: Any) -> Json:
     """Return a RayCluster."""
     metadata = {"name": name, "namespace": "ml"}
-    return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": metadata, "spec": cluster(*groups, **fields)}
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayCluster",
+        "metadata": metadata,
+        "spec": cluster(*groups, **fields),
+    }
 
 
 def ray_job(spec: Json | None = None, **fields: Any) -> Json:
     """Return a RayJob whose cluster is deleted at its end; a field that is None is left out."""
-    fields = {"entrypoint": "python train.py", "shutdownAfterJobFinishes": True, "rayClusterSpec": spec, **fields}
+    fields = {
+        "entrypoint": "python train.py",
+        "shutdownAfterJobFinishes": True,
+        "rayClusterSpec": spec,
+        **fields,
+    }
     fields["rayClusterSpec"] = fields["rayClusterSpec"] or cluster()
     kept = {key: value for key, value in fields.items() if value is not None and value != "absent"}
-    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "j", "namespace": "ml"}, "spec": kept}
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayJob",
+        "metadata": {"name": "j", "namespace": "ml"},
+        "spec": kept,
+    }
 
 
 def findings(manifest: Json, severity: str | None = None) -> list[tuple[str, str]]:

@@ -41,7 +41,10 @@ def test_cluster(manifest: dict[str, Any], expected: list[tuple[str, str]]) -> N
     [
         (ray_job(), None),
         (ray_job(ttlSecondsAfterFinished=600), None),
-        (ray_job(shutdownAfterJobFinishes=None, ttlSecondsAfterFinished=600), "spec.ttlSecondsAfterFinished"),
+        (
+            ray_job(shutdownAfterJobFinishes=None, ttlSecondsAfterFinished=600),
+            "spec.ttlSecondsAfterFinished",
+        ),
         (ray_job(shutdownAfterJobFinishes=False, ttlSecondsAfterFinished=0), None),
         (ray_job(ttlSecondsAfterFinished=-1), "spec.ttlSecondsAfterFinished"),
         (ray_job(suspend=True), None),
@@ -49,16 +52,27 @@ def test_cluster(manifest: dict[str, Any], expected: list[tuple[str, str]]) -> N
         (ray_job(rayClusterSpec="absent"), "spec"),
         (ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}), None),
         (
-            ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, backoffLimit=2),
+            ray_job(
+                rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, backoffLimit=2
+            ),
             "spec.backoffLimit",
         ),
-        (ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, suspend=True), "spec.suspend"),
+        (
+            ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, suspend=True),
+            "spec.suspend",
+        ),
         (ray_job(submissionMode="InteractiveMode", backoffLimit=2), "spec.backoffLimit"),
         (ray_job(submissionMode="InteractiveMode"), None),
-        (ray_job(submissionMode="SidecarMode", submitterPodTemplate=template()), "spec.submitterPodTemplate"),
+        (
+            ray_job(submissionMode="SidecarMode", submitterPodTemplate=template()),
+            "spec.submitterPodTemplate",
+        ),
         (ray_job(activeDeadlineSeconds=0), "spec.activeDeadlineSeconds"),
         (ray_job(activeDeadlineSeconds=60), None),
-        (ray_job(cluster(group(minReplicas=4, maxReplicas=2))), "spec.rayClusterSpec.workerGroupSpecs.0.minReplicas"),
+        (
+            ray_job(cluster(group(minReplicas=4, maxReplicas=2))),
+            "spec.rayClusterSpec.workerGroupSpecs.0.minReplicas",
+        ),
     ],
 )
 def test_job(manifest: dict[str, Any], path: str | None) -> None:
@@ -70,12 +84,21 @@ def test_restart_policy_of_sidecar_mode_and_the_second_autoscaler(policy: str, p
     pod = template()
     pod["spec"]["restartPolicy"] = policy
     head = {"template": pod}
-    assert len(findings(ray_job(cluster(head=head), submissionMode="SidecarMode"), "error")) == paths
-    options: dict[str, Any] = {"enableInTreeAutoscaling": True, "autoscalerOptions": {"version": "v2"}}
+    assert (
+        len(findings(ray_job(cluster(head=head), submissionMode="SidecarMode"), "error")) == paths
+    )
+    options: dict[str, Any] = {
+        "enableInTreeAutoscaling": True,
+        "autoscalerOptions": {"version": "v2"},
+    }
     assert len(findings(ray_cluster(head=head, **options), "error")) == paths
 
 
 def test_pods_are_checked_as_the_server_checks_them() -> None:
     bad = template(image="Acme/Ray:1", volumeMounts=[{"name": "none", "mountPath": "/x"}])
-    paths = [path for code, path in findings(ray_cluster(group(template=bad)), "error") if code == "PTC513"]
+    paths = [
+        path
+        for code, path in findings(ray_cluster(group(template=bad)), "error")
+        if code == "PTC513"
+    ]
     assert paths == [f"{GROUPS}.template.spec.containers.0.volumeMounts.0.name"]

@@ -9,7 +9,11 @@ from tests.operators.ray.making import cluster, group, ray_cluster, ray_job, tem
 
 def test_head_and_workers() -> None:
     expansion = expand(ray_cluster(group(numOfHosts=2), group("cpu", gpus=0, replicas=1)))
-    assert [(role.name, role.count) for role in expansion.roles] == [("head", 1), ("gpu", 4), ("cpu", 1)]
+    assert [(role.name, role.count) for role in expansion.roles] == [
+        ("head", 1),
+        ("gpu", 4),
+        ("cpu", 1),
+    ]
     head, worker = expansion.pods[0], expansion.pods[1]
     assert [pod.name for pod in (head, worker)] == ["r-head", "r-gpu-worker"]
     assert head.random_suffix
@@ -17,16 +21,23 @@ def test_head_and_workers() -> None:
 
 
 def test_commands_are_those_of_kuberay_after_the_users() -> None:
-    workers = group(rayStartParams={"num-cpus": "4", "block": "false"}, template=template(8, command=["/setup.sh"]))
+    workers = group(
+        rayStartParams={"num-cpus": "4", "block": "false"},
+        template=template(8, command=["/setup.sh"]),
+    )
     head, worker, _ = expand(ray_cluster(workers)).pods
     assert head.containers[0].args == ("ray start --head --block --dashboard-host=0.0.0.0",)
     address = "r-head-svc.ml.svc.cluster.local:6379"
-    assert worker.containers[0].args == (f"/setup.sh && ray start --address={address} --num-cpus=4 --num-gpus=8",)
+    assert worker.containers[0].args == (
+        f"/setup.sh && ray start --address={address} --num-cpus=4 --num-gpus=8",
+    )
     assert worker.containers[0].command == ("/bin/bash", "-c", "--")
 
 
 def test_command_that_starts_ray_itself_is_left_alone() -> None:
-    own = group(template=template(8, command=["sh", "-c", "ray start --address=$RAY_ADDRESS --block"]))
+    own = group(
+        template=template(8, command=["sh", "-c", "ray start --address=$RAY_ADDRESS --block"])
+    )
     worker = expand(ray_cluster(own)).pods[1]
     assert worker.containers[0].command == ("sh", "-c", "ray start --address=$RAY_ADDRESS --block")
 
@@ -47,7 +58,12 @@ def test_shared_memory_and_variables_are_added_unless_the_user_has_them() -> Non
 
 def test_number_of_replicas_is_within_the_limits_of_the_group() -> None:
     counts = []
-    for size in ({"replicas": 9}, {"replicas": 0}, {"replicas": None}, {"replicas": None, "minReplicas": 0}):
+    for size in (
+        {"replicas": 9},
+        {"replicas": 0},
+        {"replicas": None},
+        {"replicas": None, "minReplicas": 0},
+    ):
         fields = {"minReplicas": 1, "maxReplicas": 3, **size}
         counts.append(len(expand(ray_cluster(group(**fields))).pods) - 1)  # type: ignore[arg-type]
     assert counts == [3, 1, 1, 0]

@@ -31,14 +31,24 @@ def _has(code: str, manifest: dict[str, Any]) -> bool:
 )
 def test_gpus_that_ray_offers(parameters: dict[str, str], gpus: int, differs: bool) -> None:
     assert _has("PTC150", ray_cluster(group(gpus=gpus, rayStartParams=parameters))) is differs
-    assert _has("PTC150", ray_cluster(head={"template": template(gpus), "rayStartParams": parameters})) is differs
+    assert (
+        _has("PTC150", ray_cluster(head={"template": template(gpus), "rayStartParams": parameters}))
+        is differs
+    )
 
 
 def test_devices_of_claims_and_privileged_containers_are_not_counted() -> None:
-    for hidden in ({"securityContext": {"privileged": True}}, {"resources": {"claims": [{"name": "gpu"}]}}):
+    for hidden in (
+        {"securityContext": {"privileged": True}},
+        {"resources": {"claims": [{"name": "gpu"}]}},
+    ):
         pod = template(0, **hidden)
-        assert not _has("PTC150", ray_cluster(group(template=pod, rayStartParams={"num-gpus": "8"})))
-        assert not _has("PTC151", ray_job(cluster(group(template=pod)), entrypoint=TRAIN.format(16)))
+        assert not _has(
+            "PTC150", ray_cluster(group(template=pod, rayStartParams={"num-gpus": "8"}))
+        )
+        assert not _has(
+            "PTC151", ray_job(cluster(group(template=pod)), entrypoint=TRAIN.format(16))
+        )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +78,9 @@ def test_gpus_of_all_groups_count_and_the_autoscaler_adds_some() -> None:
     assert not _has("PTC151", ray_job(cluster(growing, enableInTreeAutoscaling=True), **needs))
     assert not _has("PTC151", ray_job(cluster(group(numOfHosts=2)), **needs))
     assert not _has("PTC151", ray_job(cluster(head={"template": template(4)}), **needs))
-    assert not _has("PTC151", ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, **needs))
+    assert not _has(
+        "PTC151", ray_job(rayClusterSpec="absent", clusterSelector={"ray.io/cluster": "r"}, **needs)
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,9 @@ def test_custom_resource_of_a_group() -> None:
 )
 def test_releases(head: str, worker: str, version: str | None, severity: str | None) -> None:
     fields = {} if version is None else {"rayVersion": version}
-    manifest = ray_cluster(group(template=template(8, worker)), head={"template": template(0, head)}, **fields)
+    manifest = ray_cluster(
+        group(template=template(8, worker)), head={"template": template(0, head)}, **fields
+    )
     found = [d.severity for d in ptcompile.lint([manifest]).diagnostics if d.code == "PTC248"]
     assert found == ([severity] if severity else [])
 
@@ -123,7 +137,13 @@ def test_releases(head: str, worker: str, version: str | None, severity: str | N
         ({"entrypoint": "  "}, True),
         ({"entrypoint": None, "submissionMode": "InteractiveMode"}, False),
         ({"entrypoint": None, "submissionMode": "HTTPMode"}, False),
-        ({"entrypoint": None, "submitterPodTemplate": template(command=["ray", "job", "submit"])}, False),
+        (
+            {
+                "entrypoint": None,
+                "submitterPodTemplate": template(command=["ray", "job", "submit"]),
+            },
+            False,
+        ),
         ({"entrypoint": None, "submitterPodTemplate": template()}, True),
     ],
 )
@@ -148,13 +168,19 @@ def test_job_without_an_entrypoint(fields: dict[str, Any], missing: bool) -> Non
 )
 def test_replicas_outside_of_their_range(size: dict[str, int], message: str | None) -> None:
     workers = {key: value for key, value in group().items() if not key.lower().endswith("replicas")}
-    found = [d for d in ptcompile.lint([ray_cluster({**workers, **size})]).diagnostics if d.code == "PTC247"]
+    found = [
+        d
+        for d in ptcompile.lint([ray_cluster({**workers, **size})]).diagnostics
+        if d.code == "PTC247"
+    ]
     assert [d.message.partition(": KubeRay ")[2] for d in found] == ([message] if message else [])
 
 
 def test_cluster_that_outlives_its_job_is_a_note() -> None:
     def kept(**fields: Any) -> list[tuple[str, str]]:
-        return [finding for finding in findings(ray_job(**fields), "note") if finding[0] == "PTC153"]
+        return [
+            finding for finding in findings(ray_job(**fields), "note") if finding[0] == "PTC153"
+        ]
 
     assert kept(shutdownAfterJobFinishes=None) == [("PTC153", "spec")]
     assert kept(shutdownAfterJobFinishes=False) == [("PTC153", "spec.shutdownAfterJobFinishes")]
@@ -166,13 +192,17 @@ def test_cluster_that_outlives_its_job_is_a_note() -> None:
 def test_note_that_the_world_is_not_checked_comes_once() -> None:
     manifest = ray_cluster(group("a"), group("b"))
     notes = [d for d in ptcompile.lint([manifest]).diagnostics if d.code == "PTC492"]
-    assert [(d.severity, d.path) for d in notes] == [("note", ("spec", "workerGroupSpecs", 0, "groupName"))]
-    assert not any(d.code == "PTC492" for d in ptcompile.lint([ray_cluster(group(gpus=0))]).diagnostics)
+    assert [(d.severity, d.path) for d in notes] == [
+        ("note", ("spec", "workerGroupSpecs", 0, "groupName"))
+    ]
+    assert not any(
+        d.code == "PTC492" for d in ptcompile.lint([ray_cluster(group(gpus=0))]).diagnostics
+    )
 
 
 def test_fabric_of_a_head_without_devices_is_not_checked() -> None:
     env = [{"name": "FI_PROVIDER", "value": "efa"}]
     head, workers = {"template": template(env=env)}, group(template=template(8, env=env))
-    assert [path for code, path in findings(ray_cluster(workers, head=head)) if code == "PTC118"] == [
-        "spec.workerGroupSpecs.0.template.spec.containers.0.env.0.value"
-    ]
+    assert [
+        path for code, path in findings(ray_cluster(workers, head=head)) if code == "PTC118"
+    ] == ["spec.workerGroupSpecs.0.template.spec.containers.0.env.0.value"]

@@ -25,13 +25,22 @@ def _compiled(body: str, target: str, **spec: Any) -> dict[str, dict[str, Any]]:
 def test_a_pod_group_that_the_pods_name(target: str) -> None:
     manifests = _compiled("nodes: 3\nresources: {gpu: 2}", target, scheduleTimeoutSeconds=90)
     group = manifests["PodGroup"]
-    assert (group["apiVersion"], group["metadata"]["name"]) == ("scheduling.x-k8s.io/v1alpha1", "train")
-    assert group["spec"] == {"minMember": 3, "minResources": {"nvidia.com/gpu": "6"}, "scheduleTimeoutSeconds": 90}
+    assert (group["apiVersion"], group["metadata"]["name"]) == (
+        "scheduling.x-k8s.io/v1alpha1",
+        "train",
+    )
+    assert group["spec"] == {
+        "minMember": 3,
+        "minResources": {"nvidia.com/gpu": "6"},
+        "scheduleTimeoutSeconds": 90,
+    }
     assert f"'{LABEL}': 'train'" in str(manifests["Job" if target == "job" else "JobSet"])
 
 
 def test_the_operators_make_their_own_groups() -> None:
-    policy = _compiled("nodes: 3", "pytorchjob", scheduleTimeoutSeconds=90)["PyTorchJob"]["spec"]["runPolicy"]
+    policy = _compiled("nodes: 3", "pytorchjob", scheduleTimeoutSeconds=90)["PyTorchJob"]["spec"][
+        "runPolicy"
+    ]
     assert policy["schedulingPolicy"] == {"minAvailable": 3, "scheduleTimeoutSeconds": 90}
     runtime = _compiled("nodes: 3", "trainjob", scheduleTimeoutSeconds=90)["TrainingRuntime"]
     assert runtime["spec"]["podGroupPolicy"] == {"coscheduling": {"scheduleTimeoutSeconds": 90}}

@@ -17,7 +17,9 @@ from ptcompile.operators.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
 
-GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 4, memory: 16Gi, gpu: 4}\n"
+GB200 = (
+    "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 4, memory: 16Gi, gpu: 4}\n"
+)
 QUEUE = "kueue.x-k8s.io/queue-name"
 GPU = "resources: {cpu: 4, memory: 16Gi, gpu: 1}\n"
 
@@ -32,23 +34,35 @@ def made(body: str, profile: dict[str, Any], target: str) -> list[dict[str, Any]
 def test_claim_objects_precede_the_job_on_every_target(target: str) -> None:
     nodes = "" if target == "pod" else "nodes: 2"
     first, *others = made(GB200 + nodes, {"cloud": "eks"}, target)
-    assert (first["kind"], first["metadata"], first["spec"]["numNodes"]) == ("ComputeDomain", {"name": "train"}, 0)
+    assert (first["kind"], first["metadata"], first["spec"]["numNodes"]) == (
+        "ComputeDomain",
+        {"name": "train"},
+        0,
+    )
     name = first["spec"]["channel"]["resourceClaimTemplate"]["name"]
     assert f"'resourceClaimTemplateName': '{name}'" in str(others)
 
 
 @pytest.mark.parametrize(
     ("release", "nodes"),
-    [("25.3", 3), ("25.8", 0), ("25.12", 0), ("0.1", 0)],  # the driver's releases after 25.12 are numbered 0.x
+    [
+        ("25.3", 3),
+        ("25.8", 0),
+        ("25.12", 0),
+        ("0.1", 0),
+    ],  # the driver's releases after 25.12 are numbered 0.x
 )
 def test_older_driver_gets_the_number_of_nodes(release: str, nodes: int) -> None:
-    first, *_ = made(GB200 + "nodes: 3", {"cloud": "eks", "versions": {"nvidiaDra": release}}, "job")
+    first, *_ = made(
+        GB200 + "nodes: 3", {"cloud": "eks", "versions": {"nvidiaDra": release}}, "job"
+    )
     assert first["spec"]["numNodes"] == nodes
     assert waits_for_nodes((25, 3)) is not waits_for_nodes((0, 9))
 
 
 @pytest.mark.parametrize(
-    ("release", "version", "flat"), [("1.32", "v1beta1", True), ("1.33", "v1beta2", False), ("1.34", "v1", False)]
+    ("release", "version", "flat"),
+    [("1.32", "v1beta1", True), ("1.33", "v1beta2", False), ("1.34", "v1", False)],
 )
 def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, flat: bool) -> None:
     profile = {"versions": {"kubernetes": release}, "gpu": {"claim": {}}}
@@ -59,26 +73,37 @@ def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, 
     assert ("deviceClassName" in request) is flat
     assert ("exactly" in request) is not flat
     warned = [(one.name, one.path, one.severity) for one in done.problems]
-    expected = [] if release == "1.34" else [("kubernetes-too-old", ("spec", "resources"), "warning")]
+    expected = (
+        [] if release == "1.34" else [("kubernetes-too-old", ("spec", "resources"), "warning")]
+    )
     assert warned == expected
 
 
 def test_claims_of_a_cluster_whose_gate_is_on() -> None:
     gates = {"kubernetes": {"DynamicResourceAllocation": True}}
     profile = {"versions": {"kubernetes": "1.33"}, "gpu": {"claim": {}}, "featureGates": gates}
-    assert list(making.compiled(making.smallest(GPU), "job", making.profile(profile)).problems) == []
+    assert (
+        list(making.compiled(making.smallest(GPU), "job", making.profile(profile)).problems) == []
+    )
 
 
 def test_before_1_32_there_are_no_claims() -> None:
     profile = {"versions": {"kubernetes": "1.31"}, "cloud": "eks"}
     (problem,) = making.compiled(making.smallest(GB200), "job", making.profile(profile)).problems
-    assert (problem.name, problem.path, problem.severity) == ("unsupported-by-target", ("spec", "fabric"), "error")
+    assert (problem.name, problem.path, problem.severity) == (
+        "unsupported-by-target",
+        ("spec", "fabric"),
+        "error",
+    )
     assert "need Kubernetes 1.32" in problem.message
 
 
 def test_one_template_per_number_of_gpus() -> None:
     body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
-    kinds = [(one["kind"], one["metadata"]["name"]) for one in made(body, {"gpu": {"claim": {}}}, "jobset")]
+    kinds = [
+        (one["kind"], one["metadata"]["name"])
+        for one in made(body, {"gpu": {"claim": {}}}, "jobset")
+    ]
     assert kinds == [
         ("ResourceClaimTemplate", "train-gpu-8"), ("ResourceClaimTemplate", "train-gpu-1"), ("JobSet", "train"),
     ]  # fmt: skip
@@ -112,7 +137,10 @@ def test_volcano_pod_group(target: str) -> None:
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2, gpu: 8}\nqueue: q\npriority: high\ntopology: {required: rack}"
     found = group(target, body, VOLCANO)
     assert found is not None
-    assert (found["apiVersion"], found["metadata"]["name"]) == ("scheduling.volcano.sh/v1beta1", "train")
+    assert (found["apiVersion"], found["metadata"]["name"]) == (
+        "scheduling.volcano.sh/v1beta1",
+        "train",
+    )
     assert found["spec"] == {
         "minMember": 2,
         "minResources": {"cpu": "4", "nvidia.com/gpu": "16"},
@@ -192,20 +220,25 @@ def test_pod_group_precedes_the_pods_that_name_it() -> None:
 
 
 def test_kueue_queue_is_not_set_in_the_pod_group() -> None:
-    found = group("job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"}))
+    found = group(
+        "job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"})
+    )
     assert found is not None
     assert found["spec"].keys() == {"minMember"}
 
 
 @pytest.mark.parametrize(
-    ("names", "expected"), [("", 0), ("names: {container: main}", 1), ("names: {container: pytorch}", 0)]
+    ("names", "expected"),
+    [("", 0), ("names: {container: main}", 1), ("names: {container: pytorch}", 0)],
 )
 def test_a_container_that_a_kind_renames_is_a_warning(names: str, expected: int) -> None:
     problems = compiled(smallest(f"nodes: 2\n{names}"), "pytorchjob").problems
     assert [problem.name for problem in problems].count("done-differently") == expected
 
 
-@pytest.mark.parametrize(("name", "valid"), [("a" * 50, True), ("a", True), ("1a", False), ("a-1", True)])
+@pytest.mark.parametrize(
+    ("name", "valid"), [("a" * 50, True), ("a", True), ("1a", False), ("a-1", True)]
+)
 def test_the_name_of_a_service_begins_with_a_letter(name: str, valid: bool) -> None:
     problems = compiled(smallest("nodes: 2", name), "jobset").problems
     assert any("cannot name" in problem.message for problem in problems) is not valid
@@ -219,7 +252,9 @@ def test_the_name_of_a_service_begins_with_a_letter(name: str, valid: bool) -> N
         ("nodes: 2\nqueue: a", {"queueSystem": "kueue"}, False),
     ],
 )
-def test_a_job_of_a_multikueue_queue_is_left_to_kueue(body: str, profile: dict[str, Any], managed: bool) -> None:
+def test_a_job_of_a_multikueue_queue_is_left_to_kueue(
+    body: str, profile: dict[str, Any], managed: bool
+) -> None:
     manifests = made(body, profile, "job")
     assert ("kueue.x-k8s.io/multikueue" in str(manifests)) is managed
 
@@ -227,12 +262,22 @@ def test_a_job_of_a_multikueue_queue_is_left_to_kueue(body: str, profile: dict[s
 @pytest.mark.parametrize(
     ("launch", "rank", "expected"),
     [
-        (None, None, [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", "0")]),
-        (None, "f", [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", None)]),
+        (
+            None,
+            None,
+            [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", "0")],
+        ),
+        (
+            None,
+            "f",
+            [("MASTER_ADDR", "h"), ("MASTER_PORT", "29500"), ("WORLD_SIZE", "3"), ("RANK", None)],
+        ),
         (making.LAUNCH, "f", []),
     ],
 )
-def test_a_plain_command_gets_its_rendezvous(launch: Any, rank: str | None, expected: list[Any]) -> None:
+def test_a_plain_command_gets_its_rendezvous(
+    launch: Any, rank: str | None, expected: list[Any]
+) -> None:
     job = making.job(replicas=3)._replace(launch=launch, master_port=29500)
     assert [(entry["name"], entry.get("value")) for entry in plain_env(job, "h", rank)] == expected
 
@@ -244,13 +289,21 @@ def test_a_plain_command_gets_its_rendezvous(launch: Any, rank: str | None, expe
         ({"a": "b"}, None, {"name": "train", "labels": {"a": "b"}}),
         ({"a": None}, None, {"name": "train"}),
         ({"a": "b", "c": None}, None, {"name": "train", "labels": {"a": "b"}}),
-        ({}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train", "labels": {QUEUE: "q"}}),
+        (
+            {},
+            {"queueSystem": "kueue", "defaults": {"queue": "q"}},
+            {"name": "train", "labels": {QUEUE: "q"}},
+        ),
         ({QUEUE: None}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train"}),
     ],
 )
-def test_labels_of_an_object(labels: dict[str, Any], cluster: dict[str, Any] | None, expected: dict[str, Any]) -> None:
+def test_labels_of_an_object(
+    labels: dict[str, Any], cluster: dict[str, Any] | None, expected: dict[str, Any]
+) -> None:
     profile = None if cluster is None else making.profile(cluster)
-    job = making.job()._replace(name="train", namespace=None, labels=labels, queue="q" if cluster else None)
+    job = making.job()._replace(
+        name="train", namespace=None, labels=labels, queue="q" if cluster else None
+    )
     assert object_metadata(job, profile, "job") == expected
 
 

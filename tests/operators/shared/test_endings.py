@@ -33,17 +33,29 @@ def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
         events = {e: p["action"] for p in spec.get("policies", ()) for e in p["events"]}
         own = {p["event"]: p["action"] for p in master.get("policies", ())}
         return _given(
-            maxRetry=spec["maxRetry"], **events, **own, task=_counted(master["maxRetry"]), min=spec.get("minSuccess")
+            maxRetry=spec["maxRetry"],
+            **events,
+            **own,
+            task=_counted(master["maxRetry"]),
+            min=spec.get("minSuccess"),
         )
     if target == "pytorchjob":
         restarts = {role["restartPolicy"] for role in spec["pytorchReplicaSpecs"].values()}
         given = spec.get("runPolicy", {})
-        return _given(restart=",".join(restarts), limit=given.get("backoffLimit"), clean=given.get("cleanPodPolicy"))
+        return _given(
+            restart=",".join(restarts),
+            limit=given.get("backoffLimit"),
+            clean=given.get("cleanPodPolicy"),
+        )
     if target == "job":
         return _of_job(spec)
     failure = spec.get("failurePolicy")
     rules = {r["onJobFailureReasons"][0]: r["action"] for r in (failure or {}).get("rules", ())}
-    whole = {"success": spec.get("successPolicy"), "again": failure and failure["maxRestarts"], **rules}
+    whole = {
+        "success": spec.get("successPolicy"),
+        "again": failure and failure["maxRestarts"],
+        **rules,
+    }
     return _given(**_of_job(spec["replicatedJobs"][0]["template"]["spec"]), **whole)
 
 
@@ -96,7 +108,11 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("jobset", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
-    ("volcano", RANGE, {"maxRetry": 1, "PodFailed": "RestartJob", **NODE_0}),  # no PodEvicted: volcano issue 1866
+    (
+        "volcano",
+        RANGE,
+        {"maxRetry": 1, "PodFailed": "RestartJob", **NODE_0},
+    ),  # no PodEvicted: volcano issue 1866
     # docs/facts/training-operator.md#restarts-and-the-end: without a limit, pods restart forever
     ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),
     # retries: all pods if the operator can restart them and the number is fixed, otherwise the failed pod
@@ -107,18 +123,30 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("jobset", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
-    ("volcano", RANGE + policy("backoffLimit: 2"), {"maxRetry": 3, "PodFailed": "RestartPod", **NODE_0}),
+    (
+        "volcano",
+        RANGE + policy("backoffLimit: 2"),
+        {"maxRetry": 3, "PodFailed": "RestartPod", **NODE_0},
+    ),
     # RestartPod: six retries for each of the four nodes, because the loss of node 0 makes all of them fail
     ("job", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
     ("jobset", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
-    ("volcano", FIXED + policy("onPodFailure: RestartPod"), {"maxRetry": 25, "PodFailed": "RestartPod", **NODE_0}),
+    (
+        "volcano",
+        FIXED + policy("onPodFailure: RestartPod"),
+        {"maxRetry": 25, "PodFailed": "RestartPod", **NODE_0},
+    ),
     ("pytorchjob", FIXED + policy("onPodFailure: RestartPod"), {**IN_PLACE, "limit": 24}),
     # RestartJob
     ("jobset", FIXED + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
     ("jobset", ROLES + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
     ("trainjob", FIXED + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
     ("volcano", FIXED + policy("onPodFailure: RestartJob"), {"maxRetry": 7, **JOB_AGAIN}),
-    ("jobset", RANGE + policy("onPodFailure: RestartJob"), {"limit": 0, "done": "0", "again": 6, **UNCOUNTED}),
+    (
+        "jobset",
+        RANGE + policy("onPodFailure: RestartJob"),
+        {"limit": 0, "done": "0", "again": 6, **UNCOUNTED},
+    ),
     # FailJob: as by default, and no pod is left running
     ("job", FIXED + policy("onPodFailure: FailJob"), {"limit": 0}),
     ("volcano", FIXED + policy("onPodFailure: FailJob"), {"maxRetry": 1, **JOB_AGAIN}),
@@ -127,11 +155,21 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 24}),
-    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # Always restarts forever
+    (
+        "pytorchjob",
+        FIXED + "\nrestartPolicy: Always",
+        {**IN_PLACE, "restart": "Always"},
+    ),  # Always restarts forever
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure",
-        {"maxRetry": 25, "PodEvicted": "RestartJob", **NODE_0, "TaskFailed": "TerminateJob", "task": 24},
+        {
+            "maxRetry": 25,
+            "PodEvicted": "RestartJob",
+            **NODE_0,
+            "TaskFailed": "TerminateJob",
+            "task": 24,
+        },
     ),
     # onDisruption: Ignore
     ("job", FIXED + policy("onDisruption: Ignore"), {"limit": 0, "lost": "Ignore"}),
@@ -143,7 +181,11 @@ WRITTEN: list[tuple[str, str, Json]] = [
         {"maxRetry": FOR_EVER, "PodFailed": "TerminateJob", "PodEvicted": "RestartJob", **NODE_0},
     ),
     ("pytorchjob", FIXED + policy("onDisruption: Ignore"), {**IN_PLACE, "limit": 0}),
-    ("jobset", FIXED + policy("onDisruption: Ignore", "backoffLimit: 2"), {"limit": 0, "again": 2, **UNCOUNTED}),
+    (
+        "jobset",
+        FIXED + policy("onDisruption: Ignore", "backoffLimit: 2"),
+        {"limit": 0, "again": 2, **UNCOUNTED},
+    ),
     (
         "jobset",
         FIXED + policy("onDisruption: Ignore", "onPodFailure: RestartPod"),
@@ -155,7 +197,11 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("volcano", RANGE + policy("onDisruption: Count"), {"maxRetry": 1, **JOB_AGAIN}),
     ("pytorchjob", RANGE + policy("onDisruption: Count"), ENDED),
     # onDisruption: FailJob
-    ("job", FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"), {"limit": 2, "lost": "FailJob"}),
+    (
+        "job",
+        FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"),
+        {"limit": 2, "lost": "FailJob"},
+    ),
     (
         "jobset",
         FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"),
@@ -164,7 +210,13 @@ WRITTEN: list[tuple[str, str, Json]] = [
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure" + policy("onDisruption: FailJob", "backoffLimit: 2"),
-        {"maxRetry": 3, "PodEvicted": "TerminateJob", **NODE_0, "TaskFailed": "TerminateJob", "task": 2},
+        {
+            "maxRetry": 3,
+            "PodEvicted": "TerminateJob",
+            **NODE_0,
+            "TaskFailed": "TerminateJob",
+            "task": 2,
+        },
     ),
     ("pytorchjob", FIXED + policy("onDisruption: FailJob"), ENDED),
     # spot implies onDisruption: Ignore
@@ -212,13 +264,23 @@ def test_an_older_volcano_restarts_the_job() -> None:
     Source: docs/facts/volcano.md#what-releases-changed.
     """
     body = RANGE + policy("backoffLimit: 2")
-    assert ends("volcano", body, OLD_VOLCANO) == {"maxRetry": 3, "PodFailed": "RestartJob", **NODE_0}
+    assert ends("volcano", body, OLD_VOLCANO) == {
+        "maxRetry": 3,
+        "PodFailed": "RestartJob",
+        **NODE_0,
+    }
 
 
 ERROR, WARNING = ("error", "unsupported-by-target"), ("warning", "done-differently")
 LEFT = ("warning", "no-retries-left", "runPolicy.backoffLimit")
-ON_POD, ON_LOSS, SUCCESS = "runPolicy.onPodFailure", "runPolicy.onDisruption", "runPolicy.successPolicy"
-CRASH, CRASH_RESTARTS = (("note", "crash-ends-job", f"elastic.{field}") for field in ("nnodes", "maxRestarts"))
+ON_POD, ON_LOSS, SUCCESS = (
+    "runPolicy.onPodFailure",
+    "runPolicy.onDisruption",
+    "runPolicy.successPolicy",
+)
+CRASH, CRASH_RESTARTS = (
+    ("note", "crash-ends-job", f"elastic.{field}") for field in ("nnodes", "maxRestarts")
+)
 PEERS, NODE_0_FAILS_ALL = ("warning", "peers-fail-too"), ("warning", "node-0-fails-all")
 
 SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
@@ -304,7 +366,9 @@ def test_findings(target: str, body: str, wanted: list[tuple[str, str, str]]) ->
 
 
 def test_restart_pod_needs_volcano_1_12() -> None:
-    assert said("volcano", RANGE + policy("onPodFailure: RestartPod"), OLD_VOLCANO) == [(*ERROR, ON_POD)]
+    assert said("volcano", RANGE + policy("onPodFailure: RestartPod"), OLD_VOLCANO) == [
+        (*ERROR, ON_POD)
+    ]
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob"])
@@ -369,7 +433,9 @@ def test_backend_lets_replaced_pods_rejoin(body: str, backend: str) -> None:
     Source: docs/facts/kubernetes.md#indexed-jobs.
     """
     job = manifest(smallest(body), "jobset", SPOT_NODES)
-    command = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["command"]
+    command = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"][
+        "containers"
+    ][0]["command"]
     assert ("--rdzv-backend=c10d" in command) is (backend == "c10d")
 
 

@@ -15,14 +15,18 @@ ABLE = ("volcano", "trainjob", "jobset")
 LOADER = "roles: {loader: {replicas: 2}}"
 
 
-def replicated(body: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[Any, dict[str, Any]]:
+def replicated(
+    body: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> tuple[Any, dict[str, Any]]:
     """Return the spec of the JobSet or of the runtime's JobSet, and its replicatedJobs by name."""
     made = manifest(smallest(body), target, cluster)
     spec = made["spec"] if target == "jobset" else made["spec"]["template"]["spec"]
     return spec, {one["name"]: one for one in spec["replicatedJobs"]}
 
 
-def tasks(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> tuple[dict[str, Any], dict[str, Any]]:
+def tasks(
+    body: str, cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> tuple[dict[str, Any], dict[str, Any]]:
     spec = manifest(smallest(body), "volcano", cluster)["spec"]
     return spec, {task["name"]: task for task in spec["tasks"]}
 
@@ -57,7 +61,9 @@ def test_role_is_a_separate_job_after_the_training_jobs(target: str) -> None:
     spec = jobs["loader"]["template"]["spec"]
     assert jobs["loader"]["replicas"] == jobs["node"].get("replicas", 1) == 1
     assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 2, 2)
-    assert "metadata" not in jobs["loader"]["template"]  # only the training job has the ancestor label
+    assert (
+        "metadata" not in jobs["loader"]["template"]
+    )  # only the training job has the ancestor label
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
@@ -73,10 +79,16 @@ def test_training_roles_may_be_two_replicated_jobs() -> None:
     assert list(jobs) == ["master", "worker", "loader"]
     assert spec["successPolicy"]["targetReplicatedJobs"] == ["master", "worker"]
     names = {
-        role: [e["name"] for e in job["template"]["spec"]["template"]["spec"]["containers"][0]["env"]]
+        role: [
+            e["name"] for e in job["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
+        ]
         for role, job in jobs.items()
     }
-    assert names == {"master": ["LOADER_HOSTS", "RANK"], "worker": ["LOADER_HOSTS", "RANK"], "loader": ["LOADER_HOSTS"]}
+    assert names == {
+        "master": ["LOADER_HOSTS", "RANK"],
+        "worker": ["LOADER_HOSTS", "RANK"],
+        "loader": ["LOADER_HOSTS"],
+    }
 
 
 @pytest.mark.parametrize("target", ["jobset", "trainjob"])
@@ -174,7 +186,9 @@ def test_role_with_policy_never_restarts_the_job() -> None:
 def test_before_1_12_volcano_counts_roles_in_the_world_size() -> None:
     old = making.profile({"versions": {"volcano": "1.11"}})
     plain = text(f"image: i\ncommand: [train]\n{LOADER}")
-    assert [one.path for one in compiled(plain, "volcano", old).problems] == [("spec", "roles", "loader")]
+    assert [one.path for one in compiled(plain, "volcano", old).problems] == [
+        ("spec", "roles", "loader")
+    ]
     assert compiled(smallest(LOADER), "volcano", old).manifests
     assert compiled(plain, "volcano").manifests
 

@@ -35,7 +35,9 @@ def test_success_policy_names_the_training_roles(
     word = f"runPolicy: {{successPolicy: {whose}}}" if whose else ""
     spec, found = replicated(f"{shape}\n{LOADER}\n{word}", target)
     assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": jobs}
-    first = found[jobs[0]]["template"]["spec"].get("successPolicy", {"rules": [{"succeededIndexes": None}]})
+    first = found[jobs[0]]["template"]["spec"].get(
+        "successPolicy", {"rules": [{"succeededIndexes": None}]}
+    )
     assert first["rules"][0]["succeededIndexes"] == index
     assert "successPolicy" not in found["loader"]["template"]["spec"]
 
@@ -44,21 +46,37 @@ def test_success_policy_names_the_training_roles(
     ("body", "of_all", "of_trainers"),
     [
         ("nodes: 2\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
-        ("restartPolicy: OnFailure\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"], []),
+        (
+            "restartPolicy: OnFailure\nroles: {loader: {restartPolicy: Never}}",
+            ["PodFailed", "PodEvicted"],
+            [],
+        ),
         # an evicted loader is replaced alone, regardless of the policy for training pods
         (f"nodes: 2\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
-        (f"nodes: 2\nrunPolicy: {{onPodFailure: RestartJob}}\n{LOADER}", ["PodFailed"], ["PodEvicted"]),
+        (
+            f"nodes: 2\nrunPolicy: {{onPodFailure: RestartJob}}\n{LOADER}",
+            ["PodFailed"],
+            ["PodEvicted"],
+        ),
         (f"nodes: 2\nrestartPolicy: OnFailure\n{LOADER}", [], ["PodEvicted"]),
-        ("nodes: 2\nroles: {loader: {}, ps: {restartPolicy: Never}}", ["PodFailed"], ["PodEvicted"]),
+        (
+            "nodes: 2\nroles: {loader: {}, ps: {restartPolicy: Never}}",
+            ["PodFailed"],
+            ["PodEvicted"],
+        ),
     ],
 )
-def test_policies_are_set_on_the_affected_tasks(body: str, of_all: list[str], of_trainers: list[str]) -> None:
+def test_policies_are_set_on_the_affected_tasks(
+    body: str, of_all: list[str], of_trainers: list[str]
+) -> None:
     """A policy for PodFailed has no effect only if all pods restart in place; a task's own policies take precedence.
 
     Source: docs/facts/volcano.md#policies.
     """
     spec, found = tasks(body)
-    assert spec.get("policies", []) == ([{"events": of_all, "action": "RestartJob"}] if of_all else [])
+    assert spec.get("policies", []) == (
+        [{"events": of_all, "action": "RestartJob"}] if of_all else []
+    )
     for name, task in found.items():
         own = [one["event"] for one in task.get("policies", []) if one["action"] == "RestartJob"]
         assert own == ([] if name == "loader" else of_trainers)
@@ -67,7 +85,9 @@ def test_policies_are_set_on_the_affected_tasks(body: str, of_all: list[str], of
 def test_no_task_policy_for_lost_pods_if_training_pods_are_replaced_alone() -> None:
     spec, found = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "RestartPod"}]
-    assert all(one["event"] != "PodEvicted" for task in found.values() for one in task.get("policies", []))
+    assert all(
+        one["event"] != "PodEvicted" for task in found.values() for one in task.get("policies", [])
+    )
 
 
 def test_only_lost_training_nodes_are_uncounted() -> None:
@@ -99,10 +119,14 @@ def test_success_of_all_nodes_counts_all_roles() -> None:
         "roles: {loader: {restartPolicy: OnFailure}}\nrunPolicy: {onPodFailure: RestartJob}",
     ],
 )
-def test_job_policies_do_not_conflict_with_a_role_restarted_in_place(target: str, words: str) -> None:
+def test_job_policies_do_not_conflict_with_a_role_restarted_in_place(
+    target: str, words: str
+) -> None:
     body = words if "roles" in words else f"{words}\n{LOADER}"
     problems = compiled(smallest(body), target, SPOT).problems
-    assert [problem for problem in problems if problem.path != ("spec", "spot")] == []  # Volcano's warning
+    assert [
+        problem for problem in problems if problem.path != ("spec", "spot")
+    ] == []  # Volcano's warning
 
 
 def test_role_restarted_in_place_needs_no_retries_of_the_job() -> None:
@@ -127,7 +151,9 @@ def test_role_with_policy_never_fails_like_a_training_role() -> None:
 
 def test_zero_retries_for_a_role_that_restarts_is_a_warning() -> None:
     """A backoffLimit of 0 counts as set, and it also limits a role's restarts."""
-    problems = compiled(smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")).problems
+    problems = compiled(
+        smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")
+    ).problems
     assert "no-retries-left" in [one.name for one in problems]
     problems = compiled(smallest("roles: {ps: {}}\nrunPolicy: {backoffLimit: 0}")).problems
     assert "no-retries-left" not in [one.name for one in problems]
@@ -138,7 +164,11 @@ def test_zero_retries_for_a_role_that_restarts_is_a_warning() -> None:
 def test_targets_without_roles_do_not_report_role_restarts(target: str, policy: str) -> None:
     cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
     body = "spot: true\nelastic: {maxRestarts: 1}\n"
-    with_role = compiled(smallest(f"{body}roles: {{loader: {{restartPolicy: {policy}}}}}"), target, cluster).problems
+    with_role = compiled(
+        smallest(f"{body}roles: {{loader: {{restartPolicy: {policy}}}}}"), target, cluster
+    ).problems
     refusal = [one for one in with_role if one.path == ("spec", "roles", "loader")]
     assert [one.name for one in refusal] == ["unsupported-by-target"]
-    assert [one for one in with_role if one not in refusal] == [*compiled(smallest(body), target, cluster).problems]
+    assert [one for one in with_role if one not in refusal] == [
+        *compiled(smallest(body), target, cluster).problems
+    ]

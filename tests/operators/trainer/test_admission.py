@@ -32,20 +32,53 @@ def env(*names: str) -> list[Json]:
 def patch(name: str, *, manager: str = "a.io/b", job: str = "node", **fields: Any) -> list[Json]:
     pod = {"containers": [{"name": name, **fields}]}
     jobs = [{"name": job, "template": {"spec": {"template": {"spec": pod}}}}]
-    return [{"manager": manager, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}]
+    return [
+        {
+            "manager": manager,
+            "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}},
+        }
+    ]
 
 
 REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
-    ("46", trainjob(trainer={"env": env("A", "PET_NPROC_PER_NODE")}), ("trainer", "env", 1, "name")),
-    ("2.3 kind", {**trainjob(), "spec": {"runtimeRef": {"name": "a", "kind": "Runtime"}}}, ("runtimeRef",)),
-    ("2.3 group", {**trainjob(), "spec": {"runtimeRef": {"name": "a", "apiGroup": "kubeflow.org"}}}, ("runtimeRef",)),
+    (
+        "46",
+        trainjob(trainer={"env": env("A", "PET_NPROC_PER_NODE")}),
+        ("trainer", "env", 1, "name"),
+    ),
+    (
+        "2.3 kind",
+        {**trainjob(), "spec": {"runtimeRef": {"name": "a", "kind": "Runtime"}}},
+        ("runtimeRef",),
+    ),
+    (
+        "2.3 group",
+        {**trainjob(), "spec": {"runtimeRef": {"name": "a", "apiGroup": "kubeflow.org"}}},
+        ("runtimeRef",),
+    ),
     ("2.3 no ref", {**trainjob(), "spec": {}}, ("runtimeRef",)),
     ("2.3 initializer", trainjob(initializer=DATA), ("initializer", "dataset")),
-    ("2.3 initializer mount", trainjob("torch-distributed-with-cache", initializer=DATA), ("initializer", "dataset")),
-    ("2.3 manager", trainjob(runtimePatches=patch("side", manager="bad")), ("runtimePatches", 0, "manager")),
-    ("58", trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/")), ("runtimePatches", 0, "manager")),
+    (
+        "2.3 initializer mount",
+        trainjob("torch-distributed-with-cache", initializer=DATA),
+        ("initializer", "dataset"),
+    ),
+    (
+        "2.3 manager",
+        trainjob(runtimePatches=patch("side", manager="bad")),
+        ("runtimePatches", 0, "manager"),
+    ),
+    (
+        "58",
+        trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/")),
+        ("runtimePatches", 0, "manager"),
+    ),
     ("2.8 model", trainjob(trainer=TUNE), ("runtimeRef", "name")),
-    ("2.8 nodes", trainjob("torchtune-llama3.2-1b", trainer={**TUNE, "numNodes": 2}), ("trainer", "numNodes")),
+    (
+        "2.8 nodes",
+        trainjob("torchtune-llama3.2-1b", trainer={**TUNE, "numNodes": 2}),
+        ("trainer", "numNodes"),
+    ),
 ]
 
 
@@ -54,7 +87,11 @@ def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
     del case
     problem = one(said(manifest))
     assert problem.path == ("spec", *path)
-    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "trainer")
+    assert (problem.name, problem.stage, problem.authority) == (
+        "webhook-refusal",
+        "apply",
+        "trainer",
+    )
     assert problem.help
 
 
@@ -66,12 +103,18 @@ def test_2_3_env_of_the_operators_containers_may_not_be_patched() -> None:
 
 ALLOWED: list[tuple[str, Json]] = [
     ("plain", trainjob()),
-    ("2.3 names that are free", trainjob(trainer={"env": env("MASTER_ADDR", "RANK", "PET_RDZV_BACKEND")})),
+    (
+        "2.3 names that are free",
+        trainjob(trainer={"env": env("MASTER_ADDR", "RANK", "PET_RDZV_BACKEND")}),
+    ),
     ("2.3 no torch policy", trainjob("jax-distributed", trainer={"env": env("PET_NNODES")})),
     ("58", trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/manager", env=env("A")))),
     ("2.3 initializer", trainjob("torchtune-llama3.2-1b", initializer=DATA)),
     ("2.8", trainjob("torchtune-llama3.2-1b", trainer=TUNE)),
-    ("a runtime that nobody shows", trainjob("mine", initializer=DATA, trainer={"env": env("PET_NNODES")})),
+    (
+        "a runtime that nobody shows",
+        trainjob("mine", initializer=DATA, trainer={"env": env("PET_NNODES")}),
+    ),
     ("operators/README: empty initializer", trainjob(initializer={})),
 ]
 
@@ -121,7 +164,11 @@ def test_2_2_label_disables_the_webhook() -> None:
 
 @pytest.mark.parametrize(
     ("name", "nodes", "longest"),
-    [("torch-distributed", 10, 48), ("torch-distributed", 100, 47), ("torchtune-llama3.2-1b", 1, 33)],
+    [
+        ("torch-distributed", 10, 48),
+        ("torch-distributed", 100, 47),
+        ("torchtune-llama3.2-1b", 1, 33),
+    ],
 )
 def test_2_6_long_names(name: str, nodes: int, longest: int) -> None:
     assert later(trainjob(name, name="a" * longest, trainer={"numNodes": nodes})) == []
@@ -153,7 +200,9 @@ def test_readme_fields_rejected_in_the_node_job() -> None:
     assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
     both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
     assert later(trainjob(trainer={"resourcesPerNode": both})) == []
-    own = runtime({"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed")
+    own = runtime(
+        {"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed"
+    )
     assert later(trainjob(trainer=device), others=[own]) == []
 
 
@@ -166,7 +215,12 @@ def test_possibly_missing_runtime_is_a_warning(name: str) -> None:
     rule = next(one for one in every_rule() if one.name == name)
     bad = rule_page(rule).bad
     (found,) = ptcompile.lint(bad).diagnostics
-    assert (found.name, found.severity, found.stage, found.authority) == (name, "warning", "apply", "trainer")
+    assert (found.name, found.severity, found.stage, found.authority) == (
+        name,
+        "warning",
+        "apply",
+        "trainer",
+    )
     assert ptcompile.lint(bad, webhooks=False).diagnostics == ()
     assert [one.name for one in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
     assert ptcompile.lint(bad, ignore=[name]).diagnostics == ()
@@ -192,12 +246,19 @@ def test_patches_change_while_a_trainjob_is_suspended(
     before, after = ({"spec": {"suspend": suspended}} for suspended in (old, new))
     problems = list(validate_update(Update(before, after, Versions(trainer=release), (path, path))))
     assert len(problems) == count
-    assert all(problem.message.endswith("before or after the update") is (release >= (2, 3)) for problem in problems)
+    assert all(
+        problem.message.endswith("before or after the update") is (release >= (2, 3))
+        for problem in problems
+    )
 
 
 def test_what_follows_from_an_example_that_no_file_shows_is_a_warning() -> None:
     example = EXAMPLES["TrainingRuntime", "torch-with-dataset-init"]
-    ref = {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "torch-with-dataset-init"}
+    ref = {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": "TrainingRuntime",
+        "name": "torch-with-dataset-init",
+    }
     job = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",

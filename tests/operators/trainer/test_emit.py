@@ -38,9 +38,13 @@ def test_own_runtime_precedes_the_trainjob() -> None:
     """
     runtime, job = both("nodes: 2")
     assert (runtime["kind"], job["kind"]) == ("TrainingRuntime", "TrainJob")
-    assert runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
+    assert (
+        runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
+    )
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
-    assert {one["metadata"]["namespace"] for one in compiled(source, "trainjob").manifests} == {"research"}
+    assert {one["metadata"]["namespace"] for one in compiled(source, "trainjob").manifests} == {
+        "research"
+    }
 
 
 def test_names_that_trainer_requires() -> None:
@@ -50,7 +54,9 @@ def test_names_that_trainer_requires() -> None:
     """
     (job,) = jobset_of("nodes: 2")["replicatedJobs"]
     assert job["name"] == "node"
-    assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    assert job["template"]["metadata"]["labels"] == {
+        "trainer.kubeflow.org/trainjob-ancestor-step": "trainer"
+    }
     assert main("nodes: 2")["name"] == "node"
     runtime = both("nodes: 2")[0]
     assert runtime["metadata"]["labels"] == {"trainer.kubeflow.org/framework": "torch"}
@@ -86,10 +92,14 @@ def test_operator_variables_replace_the_arguments(body: str, trainer: str) -> No
     assert (env["PET_MASTER_ADDR"], env["PET_MASTER_PORT"]) == ("train-node-0-0.train", "29500")
     assert made[0].dns == "train-node-0-0.train.default.svc.cluster.local"
     command = next(c for c in made[0].containers if c.name == "node").command
-    assert not [word for word in command or () if word.startswith(("--nnodes", "--n", "--master", "--node"))]
+    assert not [
+        word for word in command or () if word.startswith(("--nnodes", "--n", "--master", "--node"))
+    ]
 
 
-@pytest.mark.parametrize(("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")])
+@pytest.mark.parametrize(
+    ("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")]
+)
 def test_custom_port_is_an_argument(port: int, argument: str | None) -> None:
     """The operator's port is fixed, but an argument overrides PET_MASTER_PORT.
 
@@ -119,13 +129,18 @@ def test_single_node_rendezvous() -> None:
         ("rdma/hca: 1", None),
     ],
 )
-def test_auto_is_resolved_if_the_resource_name_has_no_gpu(devices: str, resolved: int | None) -> None:
+def test_auto_is_resolved_if_the_resource_name_has_no_gpu(
+    devices: str, resolved: int | None
+) -> None:
     """Trainer would start one process per CPU.
 
     Source: docs/facts/trainer.md#number-of-processes.
     """
     body = f"resources: {{cpu: 32, devices: {{{devices}}}}}\nnodes: 2\n"
-    launched, plain = f"{body}elastic: {{nprocPerNode: auto}}", f"{body}script: null\ncommand: [torchrun, t.py]"
+    launched, plain = (
+        f"{body}elastic: {{nprocPerNode: auto}}",
+        f"{body}script: null\ncommand: [torchrun, t.py]",
+    )
     assert train_job(launched)["spec"]["trainer"].get("numProcPerNode") == resolved
     assert ("--nproc-per-node=auto" in main(launched)["command"]) is (resolved is None)
     assert train_job(plain)["spec"]["trainer"].get("numProcPerNode") == resolved
@@ -151,7 +166,11 @@ def test_range_uses_c10d_and_ends_with_node_0() -> None:
     Source: docs/facts/pytorchjob-to-trainjob.md#field-by-field.
     """
     command = main(RANGE)["command"]
-    assert {"--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:23456"} <= set(command)
+    assert {
+        "--nnodes=2:4",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train-node-0-0.train:23456",
+    } <= set(command)
     assert child(RANGE)["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
     assert len(pods(RANGE)) == 4
     assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
@@ -165,20 +184,27 @@ def test_plain_command_gets_the_four_torch_variables(extra: str) -> None:
 
     Source: docs/facts/trainer.md#environment.
     """
-    env = [seen(pod) for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")]
+    env = [
+        seen(pod)
+        for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")
+    ]
     assert [one["RANK"] for one in env] == ["0", "1", "2"]
     assert {(one["MASTER_ADDR"], one["MASTER_PORT"], one["WORLD_SIZE"]) for one in env} == {
         ("train-node-0-0.train", "29400", "3")
     }
 
 
-@pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"])
+@pytest.mark.parametrize(
+    "name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"]
+)
 def test_reserved_variables(name: str) -> None:
     """All other PET_* variables are free for the user.
 
     Source: docs/facts/trainer.md#admission, #cases 46.
     """
-    assert found(f"env: {{PET_{name}: '1'}}") == [("unsupported-by-target", ("spec", "env", f"PET_{name}"))]
+    assert found(f"env: {{PET_{name}: '1'}}") == [
+        ("unsupported-by-target", ("spec", "env", f"PET_{name}"))
+    ]
     assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
 
 
@@ -218,7 +244,10 @@ def test_suspended() -> None:
 @pytest.mark.parametrize(
     ("body", "path"),
     [
-        ("runPolicy: {ttlSecondsAfterFinished: 0}", ("spec", "runPolicy", "ttlSecondsAfterFinished")),  # issue 3779
+        (
+            "runPolicy: {ttlSecondsAfterFinished: 0}",
+            ("spec", "runPolicy", "ttlSecondsAfterFinished"),
+        ),  # issue 3779
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("restartPolicy: Always", ("spec", "restartPolicy")),
         ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
@@ -259,9 +288,14 @@ def test_volcano_queue_is_set_in_the_runtime() -> None:
     template = runtime["spec"]["template"]
     assert template["metadata"]["annotations"] == {"scheduling.volcano.sh/queue-name": "team-a"}
     assert child("queue: team-a", cluster)["template"]["spec"]["schedulerName"] == "volcano"
-    assert child("queue: team-a\nschedulerName: mine", cluster)["template"]["spec"]["schedulerName"] == "mine"
+    assert (
+        child("queue: team-a\nschedulerName: mine", cluster)["template"]["spec"]["schedulerName"]
+        == "mine"
+    )
     assert "labels" not in job["metadata"]
-    assert found("queue: q", release("2.0", queueSystem="volcano")) == [("unsupported-by-target", ("spec", "queue"))]
+    assert found("queue: q", release("2.0", queueSystem="volcano")) == [
+        ("unsupported-by-target", ("spec", "queue"))
+    ]
 
 
 @pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
@@ -271,7 +305,9 @@ def test_longest_names(nodes: int, room: int) -> None:
     Source: docs/facts/trainer.md#what-is-built.
     """
     assert not found(f"nodes: {nodes}", name="a" * room)
-    assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+    assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [
+        ("name-too-long", ("metadata", "name"))
+    ]
     assert found("", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
 
 
@@ -326,10 +362,14 @@ def test_thousand_nodes_take_a_few_kilobytes(extra: str) -> None:
 @pytest.mark.parametrize("nodes", ["", "nodes: 2\n"])
 @pytest.mark.parametrize("command", ["", "command: [python, train.py]\n"])
 @pytest.mark.parametrize("version", ["2.0", "2.2", "2.3"])
-def test_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command: str, version: str) -> None:
+def test_command_of_a_runtime_gets_no_reserved_variables(
+    nodes: str, command: str, version: str
+) -> None:
     """The webhook rejects PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT."""
     body = f"{nodes}{command}runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: 8}}\n"
-    result = compiled(making.text(body), "trainjob", making.profile({"versions": {"trainer": version}}))
+    result = compiled(
+        making.text(body), "trainjob", making.profile({"versions": {"trainer": version}})
+    )
     (job,) = result.manifests
     assert result.problems == ()
     assert job["spec"]["trainer"]["numProcPerNode"] == 8
@@ -340,4 +380,7 @@ def test_command_of_a_runtime_gets_no_reserved_variables(nodes: str, command: st
 def test_command_of_a_runtime_needs_a_number_of_processes(processes: str) -> None:
     body = f"runtimeRef: {{name: ours}}\nelastic: {{nprocPerNode: {processes}}}\n"
     (problem,) = compiled(making.text(body), "trainjob").problems
-    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "elastic", "nprocPerNode"))
+    assert (problem.name, problem.path) == (
+        "unsupported-by-target",
+        ("spec", "elastic", "nprocPerNode"),
+    )

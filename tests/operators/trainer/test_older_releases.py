@@ -30,7 +30,9 @@ def test_both_old_fields_become_one_patch(version: tuple[int, int]) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     (patch,) = to_current_fields(OLD[version], version)["spec"]["runtimePatches"]
     jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
-    assert jobs == [{**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS]
+    assert jobs == [
+        {**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS
+    ]
 
 
 @pytest.mark.parametrize("version", OLD)
@@ -49,7 +51,8 @@ def test_input_and_other_kinds_are_left_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "left"), [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})]
+    ("given", "left"),
+    [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})],
 )
 def test_number_of_processes_as_a_keyword(given: Any, left: dict[str, Any]) -> None:
     job = train_job(trainer={"numProcPerNode": given})
@@ -67,7 +70,11 @@ BASE: Path = (
     ("version", "path", "wanted"),
     [
         ((2, 0), (*BASE, "spec", "volumes", 0), ("spec", "podSpecOverrides", 1, "volumes", 0)),
-        ((2, 1), (*BASE, "spec", "volumes", 0), ("spec", "podTemplateOverrides", 1, "spec", "volumes", 0)),
+        (
+            (2, 1),
+            (*BASE, "spec", "volumes", 0),
+            ("spec", "podTemplateOverrides", 1, "spec", "volumes", 0),
+        ),
         ((2, 1), (*BASE[:8], "name"), ("spec", "podTemplateOverrides", 1, "targetJobs", 0, "name")),
         ((2, 2), (*BASE, "spec"), (*BASE, "spec")),
         ((2, 0), ("spec", "trainer", "env"), ("spec", "trainer", "env")),
@@ -80,7 +87,9 @@ def test_paths_are_mapped_back(version: tuple[int, int], path: Path, wanted: Pat
 @pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])
 def test_any_data(value: Any) -> None:
     to_current_fields(train_job(podSpecOverrides=value, trainer=value), (2, 0))
-    to_current_fields({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))
+    to_current_fields(
+        {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1)
+    )
 
 
 JOB = {
@@ -92,7 +101,11 @@ JOB = {
     ),
     "metadata": {"name": "j"},
 }
-OLD_PATHS = [("spec", "labels"), ("spec", "podTemplateOverrides"), ("spec", "trainer", "numProcPerNode")]
+OLD_PATHS = [
+    ("spec", "labels"),
+    ("spec", "podTemplateOverrides"),
+    ("spec", "trainer", "numProcPerNode"),
+]
 RUNTIME = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1",
     "kind": "TrainingRuntime",
@@ -126,7 +139,9 @@ def test_a_train_job_of_2_1(release: str | None, expected: list[tuple[Path, str]
     assert _problems(JOB, release) == expected
 
 
-@pytest.mark.parametrize(("release", "severity"), [(None, "warning"), ("2.1", None), ("2.2", "error")])
+@pytest.mark.parametrize(
+    ("release", "severity"), [(None, "warning"), ("2.1", None), ("2.2", "error")]
+)
 def test_a_runtime_of_2_1(release: str | None, severity: str | None) -> None:
     paths = [("spec", "mlPolicy", "torch", name) for name in ("numProcPerNode", "elasticPolicy")]
     assert _problems(RUNTIME, release) == ([(path, severity) for path in paths] if severity else [])
@@ -140,7 +155,11 @@ def test_a_runtime_of_2_1(release: str | None, severity: str | None) -> None:
             2,
             ("spec", "activeDeadlineSeconds"),
         ),
-        ({**RUNTIME, "spec": {"podGroupPolicy": {"volcano": {}}}}, 1, ("spec", "podGroupPolicy", "volcano")),
+        (
+            {**RUNTIME, "spec": {"podGroupPolicy": {"volcano": {}}}},
+            1,
+            ("spec", "podGroupPolicy", "volcano"),
+        ),
         (
             {**RUNTIME, "spec": {"mlPolicy": {"torch": {"envInjection": {}}}}},
             3,

@@ -12,9 +12,22 @@ from typing import Any
 import pytest
 
 from ptcompile.compiler.location import spec_path_of
-from ptcompile.operators.trainer.patches import apply_runtime_patches, merge, to_current_fields, written_path
+from ptcompile.operators.trainer.patches import (
+    apply_runtime_patches,
+    merge,
+    to_current_fields,
+    written_path,
+)
 from tests.making import smallest, traced
-from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
+from tests.operators.trainer.trainjobs import (
+    GPU,
+    IN_PLACE,
+    RANGE,
+    RELEASES,
+    both,
+    release,
+    train_job,
+)
 
 MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
 
@@ -28,8 +41,18 @@ MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
             [{"name": "A", "value": "2"}],
             [{"name": "A", "value": "2"}, {"name": "B"}],
         ),
-        ("containers", [{"name": "a", "image": "x"}], [{"name": "b"}], [{"name": "a", "image": "x"}, {"name": "b"}]),
-        ("volumeMounts", MOUNTS, [{"name": "b", "mountPath": "/2"}], [MOUNTS[0], {"name": "b", "mountPath": "/2"}]),
+        (
+            "containers",
+            [{"name": "a", "image": "x"}],
+            [{"name": "b"}],
+            [{"name": "a", "image": "x"}, {"name": "b"}],
+        ),
+        (
+            "volumeMounts",
+            MOUNTS,
+            [{"name": "b", "mountPath": "/2"}],
+            [MOUNTS[0], {"name": "b", "mountPath": "/2"}],
+        ),
         ("tolerations", [{"key": "a"}], [{"key": "b"}], [{"key": "b"}]),
         ("nodeSelector", {"a": "1", "b": "2"}, {"b": "3"}, {"a": "1", "b": "3"}),
         ("nodeSelector", {"a": "1"}, {"a": None}, {"a": "1"}),
@@ -42,7 +65,9 @@ def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
 
 def test_later_patches_win_and_the_input_is_unchanged() -> None:
     runtime = {"spec": {"template": {"metadata": {"labels": {"l": "0"}}}}}
-    patches = [{"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"]
+    patches = [
+        {"trainingRuntimeSpec": {"template": {"metadata": {"labels": {"l": n}}}}} for n in "12"
+    ]
     patched = apply_runtime_patches(runtime, {"spec": {"runtimePatches": patches}}, [], (2, 3))
     assert patched == {"metadata": {"labels": {"l": "2"}}}
     assert runtime["spec"]["template"]["metadata"]["labels"] == {"l": "0"}
@@ -55,7 +80,10 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
         ("restartPolicy: Never", True),
         (IN_PLACE, False),
         (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
-        (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
+        (
+            f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}",
+            False,
+        ),
         (f"{IN_PLACE}\n{RANGE}", True),  # the job needs a success policy
         # no patch can set these (docs/facts/pytorchjob-to-trainjob.md#field-by-field)
         (f"{IN_PLACE}\nworkingDir: /app", True),
@@ -67,7 +95,10 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
         (f"{IN_PLACE}\npodTemplate: {{spec: {{containers: [{{name: side, image: s}}]}}}}", True),
         (f"{IN_PLACE}\npodTemplate: {{spec: {{initContainers: [{{name: i, image: s}}]}}}}", True),
         (f"{IN_PLACE}\nnodeSelector: {{a: b}}\nserviceAccountName: s\npodLabels: {{a: b}}", False),
-        (f"{IN_PLACE}\npodSecurityContext: {{runAsUser: 1}}\nterminationGracePeriodSeconds: 0", False),
+        (
+            f"{IN_PLACE}\npodSecurityContext: {{runAsUser: 1}}\nterminationGracePeriodSeconds: 0",
+            False,
+        ),
         (f"{IN_PLACE}\nsecurityContext: {{runAsUser: 1}}\nimagePullSecrets: [{{name: r}}]", False),
     ],
 )
@@ -75,7 +106,9 @@ def test_which_runtime(body: str, *, own: bool) -> None:
     made = both(body)
     assert [one["kind"] for one in made] == [*(["TrainingRuntime"] if own else []), "TrainJob"]
     ref = made[-1]["spec"]["runtimeRef"]
-    expected = ("TrainingRuntime", "train") if own else ("ClusterTrainingRuntime", "torch-distributed")
+    expected = (
+        ("TrainingRuntime", "train") if own else ("ClusterTrainingRuntime", "torch-distributed")
+    )
     assert (ref["apiGroup"], ref["kind"], ref["name"]) == ("trainer.kubeflow.org", *expected)
 
 
@@ -95,14 +128,18 @@ def test_fields_that_patches_of_each_release_can_set(body: str, since: str) -> N
     """The fields come from Trainer's API types of 2.0, 2.1 and 2.2. A job that sets others includes its own runtime."""
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
-        assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer
+        assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), (
+            trainer
+        )
 
 
 def test_patch_in_the_fields_of_each_release() -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
-        "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],  # noqa: S108
+        "containers": [
+            {"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}
+        ],  # noqa: S108
     }
     targets = [{"name": "node"}]
     spec = {trainer: train_job(IN_PLACE, release(trainer))["spec"] for trainer in RELEASES}
@@ -112,9 +149,13 @@ def test_patch_in_the_fields_of_each_release() -> None:
     (patch,) = spec["2.3"]["runtimePatches"]
     (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
     assert job == {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
-    assert patch["manager"] == "ptcompile/compile"  # docs/facts/trainer.md#fields-of-a-trainjob: a domain-prefixed path
+    assert (
+        patch["manager"] == "ptcompile/compile"
+    )  # docs/facts/trainer.md#fields-of-a-trainjob: a domain-prefixed path
     words = {"podSpecOverrides", "podTemplateOverrides", "runtimePatches"}
-    assert [words & one.keys() for one in spec.values()] == [{w} for w in (*sorted(words), "runtimePatches")]
+    assert [words & one.keys() for one in spec.values()] == [
+        {w} for w in (*sorted(words), "runtimePatches")
+    ]
 
 
 def test_no_patch_without_changes() -> None:
@@ -124,11 +165,17 @@ def test_no_patch_without_changes() -> None:
 
 
 def test_trainjob_fields_are_set_directly() -> None:
-    trainer = train_job(f"{IN_PLACE}\n{GPU}\nnodes: 2\nargs: [--x]\nenv: {{A: b}}")["spec"]["trainer"]
+    trainer = train_job(f"{IN_PLACE}\n{GPU}\nnodes: 2\nargs: [--x]\nenv: {{A: b}}")["spec"][
+        "trainer"
+    ]
     assert (trainer["image"], trainer["args"], trainer["numNodes"]) == ("img:1", ["--x"], 2)
     assert trainer["command"][0] == "torchrun"
     assert {"name": "A", "value": "b"} in trainer["env"]
-    assert trainer["resourcesPerNode"]["limits"] == {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2"}
+    assert trainer["resourcesPerNode"]["limits"] == {
+        "cpu": "4",
+        "memory": "8Gi",
+        "nvidia.com/gpu": "2",
+    }
 
 
 def test_claims_do_not_fit_resources_per_node() -> None:
@@ -153,15 +200,26 @@ def test_claims_do_not_fit_resources_per_node() -> None:
         ),
     ],
 )  # fmt: skip
-def test_paths_in_patches_are_mapped_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
+def test_paths_in_patches_are_mapped_back_to_the_spec(
+    version: str, word: str, inside: tuple[Any, ...]
+) -> None:
     source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
     trace, data, index = traced(source, "trainjob", release(version))
-    assert spec_path_of(trace, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")
+    assert spec_path_of(trace, index, ("spec", word, 0, *inside, "zone"), data) == (
+        "spec",
+        "nodeSelector",
+        "zone",
+    )
 
 
 @pytest.mark.parametrize(
     ("base", "patch", "expected"),
-    [({"a": 1}, "x", "x"), ("x", {"a": 1}, {"a": 1}), ({"a": 1}, {"a": None}, {"a": 1}), ([1], [2], [2])],
+    [
+        ({"a": 1}, "x", "x"),
+        ("x", {"a": 1}, {"a": 1}),
+        ({"a": 1}, {"a": None}, {"a": 1}),
+        ([1], [2], [2]),
+    ],
 )
 def test_values_of_different_kinds_are_replaced(base: Any, patch: Any, expected: Any) -> None:
     assert merge(base, patch) == expected
@@ -172,9 +230,15 @@ OVERRIDE = {"targetJobs": [{"name": "node"}], "nodeSelector": {"a": "b"}}
 
 @pytest.mark.parametrize(
     ("version", "field", "expected"),
-    [((2, 0), "podSpecOverrides", True), ((2, 1), "podTemplateOverrides", True), ((2, 2), "podSpecOverrides", False)],
+    [
+        ((2, 0), "podSpecOverrides", True),
+        ((2, 1), "podTemplateOverrides", True),
+        ((2, 2), "podSpecOverrides", False),
+    ],
 )
-def test_overrides_of_older_releases_become_patches(version: tuple[int, int], field: str, expected: bool) -> None:
+def test_overrides_of_older_releases_become_patches(
+    version: tuple[int, int], field: str, expected: bool
+) -> None:
     manifest = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
@@ -191,7 +255,16 @@ def test_overrides_of_older_releases_become_patches(version: tuple[int, int], fi
     assert to_current_fields(plain, version) is plain
 
 
-INSIDE = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "template", "spec", "template")
+INSIDE = (
+    "trainingRuntimeSpec",
+    "template",
+    "spec",
+    "replicatedJobs",
+    0,
+    "template",
+    "spec",
+    "template",
+)
 
 
 @pytest.mark.parametrize(
@@ -203,8 +276,16 @@ INSIDE = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "templ
             (2, 2),
             ("spec", "runtimePatches", 1, *INSIDE, "spec", "x"),
         ),
-        (("spec", "runtimePatches", 1, *INSIDE, "spec", "x"), (2, 0), ("spec", "podSpecOverrides", 1, "x")),
-        (("spec", "runtimePatches", 1, *INSIDE, "spec", "x"), (2, 1), ("spec", "podTemplateOverrides", 1, "spec", "x")),
+        (
+            ("spec", "runtimePatches", 1, *INSIDE, "spec", "x"),
+            (2, 0),
+            ("spec", "podSpecOverrides", 1, "x"),
+        ),
+        (
+            ("spec", "runtimePatches", 1, *INSIDE, "spec", "x"),
+            (2, 1),
+            ("spec", "podTemplateOverrides", 1, "spec", "x"),
+        ),
         (
             ("spec", "runtimePatches", 1, *INSIDE[:4], 2, "name"),
             (2, 1),
@@ -212,5 +293,7 @@ INSIDE = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "templ
         ),
     ],
 )
-def test_paths_in_the_fields_of_the_file(path: Any, version: tuple[int, int], expected: Any) -> None:
+def test_paths_in_the_fields_of_the_file(
+    path: Any, version: tuple[int, int], expected: Any
+) -> None:
     assert written_path(path, version) == expected

@@ -14,7 +14,17 @@ from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import expand
 from ptcompile.operators.trainer.pods import describe_failures
 from ptcompile.simulator.job import job_of
-from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
+from tests.operators.making import (
+    Json,
+    container,
+    env,
+    node,
+    pods,
+    ports,
+    replicated,
+    runtime,
+    trainjob,
+)
 
 
 def made(policy: Json | None, trainer: Json | None, *jobs: Json, **spec: Any) -> dict[str, Any]:
@@ -61,14 +71,18 @@ def test_36_to_41_processes(case: int, trainer: Json, expected: str) -> None:
 
 def test_2_5_resources_are_not_merged_to_count_processes() -> None:
     gpu = node(resources={"limits": {"nvidia.com/gpu": 8}})
-    found = made({"torch": {}}, {"resourcesPerNode": {"limits": {"memory": "64Gi"}}}, gpu)["trainJob-node-0-0"]
+    found = made({"torch": {}}, {"resourcesPerNode": {"limits": {"memory": "64Gi"}}}, gpu)[
+        "trainJob-node-0-0"
+    ]
     assert env(found)["PET_NPROC_PER_NODE"] == "1"
     assert env(made({"torch": {}}, {}, gpu)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == "auto"
 
 
 def test_43_44_number_of_nodes() -> None:
     policy = {"numNodes": 100, "torch": {}}
-    world = expand(trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), related=[runtime(policy)])
+    world = expand(
+        trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), related=[runtime(policy)]
+    )
     assert len(world.pods) == 30
     assert env(world.pods[0])["PET_NNODES"] == "30"
     assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (30, 30)
@@ -77,7 +91,10 @@ def test_43_44_number_of_nodes() -> None:
 
 def test_45_plain_policy_changes_nothing_but_env_and_number() -> None:
     own = [{"name": "TRAIN_JOB", "value": "original"}, {"name": "RUNTIME", "value": "test:runtime"}]
-    given = [{"name": "TRAIN_JOB", "value": "override"}, {"name": "TRAIN_JOB_CUSTOM", "value": "test:trainjob"}]
+    given = [
+        {"name": "TRAIN_JOB", "value": "override"},
+        {"name": "TRAIN_JOB_CUSTOM", "value": "test:trainjob"},
+    ]
     world = made({"numNodes": 100}, {"env": given}, node(env=own))
     assert len(world) == 100
     found = env(world["trainJob-node-0-0"])
@@ -95,13 +112,27 @@ def test_47_env_injection() -> None:
     targets = [{"jobName": "node", "containerNames": ["warm"]}]
     pod = made({"torch": {"envInjection": {"targets": targets}}}, {}, job)["trainJob-node-0-0"]
     init = [e["name"] for e in pod.containers[0].env]
-    assert init[:5] == ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"]
+    assert init[:5] == [
+        "PET_NNODES",
+        "PET_NPROC_PER_NODE",
+        "PET_NODE_RANK",
+        "PET_MASTER_ADDR",
+        "PET_MASTER_PORT",
+    ]
 
 
 def test_48_torchtune() -> None:
     trainer = {"command": ["tune", "run"], "args": ["dataset.packed=True"]}
-    pod = next(p for p in expand(trainjob("torchtune-llama3.2-1b", name="t", trainer=trainer)).pods if p.role == "node")
-    assert [n for n in env(pod) if n.startswith("PET_")] == ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"]
+    pod = next(
+        p
+        for p in expand(trainjob("torchtune-llama3.2-1b", name="t", trainer=trainer)).pods
+        if p.role == "node"
+    )
+    assert [n for n in env(pod) if n.startswith("PET_")] == [
+        "PET_NNODES",
+        "PET_NPROC_PER_NODE",
+        "PET_NODE_RANK",
+    ]
     main = pod.main_container
     assert main is not None
     assert main.command is not None
@@ -114,7 +145,9 @@ def test_52_resources_are_merged_by_name() -> None:
     own = node(resources={"limits": {"cpu": "4", "memory": "8Gi"}})
     trainer = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 4}, "claims": [{"name": "x"}]}}
     pod = made({"torch": {}}, trainer, own)["trainJob-node-0-0"]
-    assert pod.containers[0].resources == {"limits": {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": 4}}
+    assert pod.containers[0].resources == {
+        "limits": {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": 4}
+    }
 
 
 def test_2_4_without_trainer_there_are_no_variables() -> None:
@@ -125,7 +158,9 @@ def test_2_4_without_trainer_there_are_no_variables() -> None:
 
 def test_2_4_order_and_place_of_the_variables() -> None:
     own = [{"name": "PET_NNODES", "value": "9"}, {"name": "A", "value": "1"}]
-    pod = made({"torch": {}}, {"env": [{"name": "B", "value": "2"}]}, node(env=own))["trainJob-node-0-0"]
+    pod = made({"torch": {}}, {"env": [{"name": "B", "value": "2"}]}, node(env=own))[
+        "trainJob-node-0-0"
+    ]
     assert list(env(pod)) == [
         "PET_NNODES", "A", "B", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
         "JOB_COMPLETION_INDEX",
@@ -145,7 +180,9 @@ def test_2_6_unusual_numbers_of_nodes() -> None:
 
 def test_2_6_fields_that_trainer_overrides() -> None:
     own = node(command=["old"], args=["kept"])
-    main = made({"torch": {}}, {"image": "new:1", "command": ["new"]}, own)["trainJob-node-0-0"].containers[0]
+    main = made({"torch": {}}, {"image": "new:1", "command": ["new"]}, own)[
+        "trainJob-node-0-0"
+    ].containers[0]
     assert (main.image, main.command, main.args) == ("new:1", ("new",), ("kept",))
 
 
@@ -159,7 +196,10 @@ def test_2_6_runtime_patches() -> None:
         "nodeSelector": {"a": "b"},
         "containers": [{"name": "node", "volumeMounts": [{"mountPath": "/x", "name": "x"}]}],
     }
-    job = {"name": "node", "template": {"spec": {"template": {"metadata": {"labels": {"l": "1"}}, "spec": pod}}}}
+    job = {
+        "name": "node",
+        "template": {"spec": {"template": {"metadata": {"labels": {"l": "1"}}, "spec": pod}}},
+    }
     found = made({"torch": {}}, {}, runtimePatches=patch(job))["trainJob-node-0-0"]
     assert found.node_selector == {"a": "b"}
     assert found.labels["l"] == "1"
@@ -191,7 +231,9 @@ def test_until_trainer_2_1_the_gang_asks_for_the_resources_of_the_runtime() -> N
 
 
 def test_mpi_nodes_and_launcher() -> None:
-    world = expand(trainjob("deepspeed-distributed", name="j", trainer={"numNodes": 3, "numProcPerNode": 2}))
+    world = expand(
+        trainjob("deepspeed-distributed", name="j", trainer={"numNodes": 3, "numProcPerNode": 2})
+    )
     assert [p.name for p in world.pods] == ["j-node-0-0", "j-node-0-1", "j-launcher-0-0"]
     assert env(world.pods[2])["OMPI_MCA_orte_set_default_slots"] == "2"
     assert world.configmaps[0]["data"]["hostfile"].count("slots=2\n") == 3
@@ -209,7 +251,9 @@ def test_unknown_runtime_is_assumed_to_be_torch() -> None:
 
 
 def test_runtime_of_the_stream_takes_precedence() -> None:
-    own = runtime({"torch": {}}, node(env=[{"name": "OWN", "value": "1"}]), name="torch-distributed")
+    own = runtime(
+        {"torch": {}}, node(env=[{"name": "OWN", "value": "1"}]), name="torch-distributed"
+    )
     assert "OWN" in env(expand(trainjob(trainer={}), related=[own]).pods[0])
     other = {**own, "kind": "TrainingRuntime"}
     assert "OWN" not in env(expand(trainjob(trainer={}), related=[other]).pods[0])
@@ -221,7 +265,9 @@ def test_2_2_and_2_8_older_releases() -> None:
     assert world.pods[0].containers[0].image == "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"
     own = node(resources={"limits": {"cpu": "4"}})
     job = trainjob("mine", trainer={"resourcesPerNode": {"limits": {"memory": "1Gi"}}})
-    pod = expand(job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions).pods[0]
+    pod = expand(
+        job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions
+    ).pods[0]
     assert pod.containers[0].resources == {"limits": {"memory": "1Gi"}}
     assert env(pod)["PET_NPROC_PER_NODE"] == "gpu"
     now = expand(job, related=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
@@ -234,7 +280,9 @@ def test_a_deadline_ends_a_trainjob(deadline: int | None) -> None:
     fields = {} if deadline is None else {"activeDeadlineSeconds": deadline}
     job = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"},
            "spec": {"runtimeRef": {"name": "torch-distributed"}, **fields}}  # fmt: skip
-    sentences = [text for text in describe_failures(job, ()) if text.startswith("activeDeadlineSeconds")]
+    sentences = [
+        text for text in describe_failures(job, ()) if text.startswith("activeDeadlineSeconds")
+    ]
     expected = (
         f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted with its pods; "
         "Trainer creates it again with new pods, and deletes those at once"

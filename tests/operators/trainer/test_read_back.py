@@ -131,15 +131,23 @@ def test_the_number_of_nodes(trainer: Json, policy: Json, nodes: int) -> None:
         ({}, None, (2, 3), "1"),
     ],
 )
-def test_the_number_of_processes(trainer: Json, policy: int | None, version: tuple[int, int], processes: str) -> None:
+def test_the_number_of_processes(
+    trainer: Json, policy: int | None, version: tuple[int, int], processes: str
+) -> None:
     """docs/facts/trainer.md: what the torch plugin writes to PET_NPROC_PER_NODE."""
     torch = {} if policy is None else {"numProcPerNode": policy}
-    assert nproc_per_node(trainjob(trainer), runtime(mlPolicy={"torch": torch}), version) == processes
+    assert (
+        nproc_per_node(trainjob(trainer), runtime(mlPolicy={"torch": torch}), version) == processes
+    )
 
 
 def test_a_runtime_is_found_by_kind_name_and_namespace() -> None:
     cluster = runtime()
-    namespaced = {**runtime(), "kind": "TrainingRuntime", "metadata": {"name": "acme", "namespace": "ml"}}
+    namespaced = {
+        **runtime(),
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "acme", "namespace": "ml"},
+    }
     job = trainjob({}, runtime="acme")
     assert find_runtime(job, [namespaced, cluster]) == (cluster, False)
     assert find_runtime(job, []).assumed

@@ -53,7 +53,9 @@ def test_gpus_by_substring() -> None:
     Source: docs/facts/trainer.md#number-of-processes.
     """
     assert runtimes.gpu_count({"limits": {"gpu.intel.com/i915": 1}}) == 1
-    assert runtimes.gpu_count({"limits": {"nvidia.com/gpu": 8}, "requests": {"amd.com/gpu": "2"}}) == 2
+    assert (
+        runtimes.gpu_count({"limits": {"nvidia.com/gpu": 8}, "requests": {"amd.com/gpu": "2"}}) == 2
+    )
     assert runtimes.gpu_count({"limits": {"google.com/tpu": 4, "nvidia.com/mig-1g.5gb": 1}}) == 0
 
 
@@ -80,11 +82,18 @@ def _runtime(resources: Any = None, **torch: Any) -> dict[str, Any]:
         ({}, _runtime({"requests": {"cpu": "100m"}}), (2, 3), "1"),
         ({}, _runtime({"requests": {"cpu": "2"}, "limits": {"cpu": "8"}}), (2, 3), "2"),
         ({}, _runtime({"limits": {"cpu": "8"}}), (2, 3), "8"),
-        ({"resourcesPerNode": {"limits": {"cpu": 4}}}, _runtime({"limits": {"nvidia.com/gpu": 8}}), (2, 3), "4"),
+        (
+            {"resourcesPerNode": {"limits": {"cpu": 4}}},
+            _runtime({"limits": {"nvidia.com/gpu": 8}}),
+            (2, 3),
+            "4",
+        ),
         ({"resourcesPerNode": {"limits": {"amd.com/gpu": "0"}}}, _runtime(), (2, 3), "1"),
     ],
 )
-def test_processes_per_node(trainer: Any, runtime: Any, version: tuple[int, int], processes: str) -> None:
+def test_processes_per_node(
+    trainer: Any, runtime: Any, version: tuple[int, int], processes: str
+) -> None:
     """Trainer 2.3, pkg/runtime/framework/plugins/torch; the policy's field went away with 2.2."""
     assert runtimes.nproc_per_node({"spec": {"trainer": trainer}}, runtime, version) == processes
 
@@ -108,18 +117,31 @@ def test_gpus_of_resources(resources: Any, count: int) -> None:
     ("ref", "name", "assumed"),
     [
         ({"name": "torch-distributed"}, "torch-distributed", False),
-        ({"name": "torch-distributed", "kind": "ClusterTrainingRuntime"}, "torch-distributed", False),
+        (
+            {"name": "torch-distributed", "kind": "ClusterTrainingRuntime"},
+            "torch-distributed",
+            False,
+        ),
         ({"name": "mine"}, "mine", False),
         ({"name": "own", "kind": "TrainingRuntime"}, "own", False),
         ({"name": "own"}, "torch-distributed", True),  # of the other kind
-        ({"name": "other", "kind": "TrainingRuntime"}, "torch-distributed", True),  # in another namespace
+        (
+            {"name": "other", "kind": "TrainingRuntime"},
+            "torch-distributed",
+            True,
+        ),  # in another namespace
         ({"name": "torch-distributed", "kind": "TrainingRuntime"}, "torch-distributed", True),
         ({"name": "unknown"}, "torch-distributed", True),
     ],
 )
 def test_the_runtime_that_a_trainjob_names(ref: dict[str, str], name: str, assumed: bool) -> None:
     def runtime(kind: str, name: str, **metadata: str) -> dict[str, Any]:
-        return {"apiVersion": runtimes.API_VERSION, "kind": kind, "metadata": {"name": name, **metadata}, **_runtime()}
+        return {
+            "apiVersion": runtimes.API_VERSION,
+            "kind": kind,
+            "metadata": {"name": name, **metadata},
+            **_runtime(),
+        }
 
     stream = [runtime("ClusterTrainingRuntime", "mine"), runtime("TrainingRuntime", "own"),
               runtime("TrainingRuntime", "other", namespace="b")]  # fmt: skip

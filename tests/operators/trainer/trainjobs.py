@@ -29,7 +29,9 @@ def release(trainer: str, **spec: Any) -> ClusterProfile:
     return making.profile({"versions": {"trainer": trainer}, **spec})
 
 
-def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> tuple[Json, ...]:
+def both(
+    body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
+) -> tuple[Json, ...]:
     """Return the manifests that the target emits, without validating them."""
     spec, problems = decode_spec(yaml.safe_load(smallest(body, name)))
     assert spec is not None, problems

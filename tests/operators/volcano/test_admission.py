@@ -28,29 +28,61 @@ PARTITION = {"totalPartitions": 2, "partitionSize": 2}
 TIERS = {"highestTierAllowed": 1, "highestTierName": "t"}
 
 REFUSED: list[tuple[str, Json, str]] = [
-    ("C22", volcano(task("duplicated-task-1"), task("duplicated-task-1")), "duplicated task name duplicated-task-1"),
+    (
+        "C22",
+        volcano(task("duplicated-task-1"), task("duplicated-task-1")),
+        "duplicated task name duplicated-task-1",
+    ),
     ("C23", volcano(task("t"), policies=[FAILED, FAILED]), "duplicate event PodFailed"),
-    ("C24", volcano(task("t"), minAvailable=2), "'minAvailable' should not be greater than total replicas"),
-    ("C25", volcano(task("t"), plugins={"big_plugin": []}), "unable to find job plugin: big_plugin"),
+    (
+        "C24",
+        volcano(task("t"), minAvailable=2),
+        "'minAvailable' should not be greater than total replicas",
+    ),
+    (
+        "C25",
+        volcano(task("t"), plugins={"big_plugin": []}),
+        "unable to find job plugin: big_plugin",
+    ),
     ("C26", {**volcano(), "spec": {}}, "No task specified in job spec"),
     (
         "C28",
         volcano(task("t"), policies=[policy(event="PodFailed", exitCode=1)]),
         "must not specify event and exitCode",
     ),
-    ("C29", volcano(task("t"), policies=[policy()]), "either event and exitCode should be specified"),
+    (
+        "C29",
+        volcano(task("t"), policies=[policy()]),
+        "either event and exitCode should be specified",
+    ),
     ("C30", volcano(task("t"), policies=[policy(event="someFakeEvent")]), "invalid policy event"),
-    ("1.5: OutOfSync", volcano(task("t"), policies=[policy(event="OutOfSync")]), "invalid policy event"),
-    ("C31", volcano(task("t"), policies=[{"event": "PodFailed", "action": "someFakeAction"}]), "invalid policy action"),
+    (
+        "1.5: OutOfSync",
+        volcano(task("t"), policies=[policy(event="OutOfSync")]),
+        "invalid policy event",
+    ),
+    (
+        "C31",
+        volcano(task("t"), policies=[{"event": "PodFailed", "action": "someFakeAction"}]),
+        "invalid policy action",
+    ),
     (
         "1.5: SyncJob",
         volcano(task("t"), policies=[{"event": "PodFailed", "action": "SyncJob"}]),
         "invalid policy action",
     ),
     ("C32", volcano(task("t"), policies=[policy(exitCode=0)]), "0 is not a valid error code"),
-    ("C33", volcano(task("t"), policies=[policy(exitCode=1), policy(exitCode=1)]), "duplicate exitCode 1"),
+    (
+        "C33",
+        volcano(task("t"), policies=[policy(exitCode=1), policy(exitCode=1)]),
+        "duplicate exitCode 1",
+    ),
     ("C34 job", volcano(task("t"), policies=[policy(event="*"), FAILED]), "if there's * here"),
-    ("C34 task", volcano(task("t", policies=[policy(events=["*", "PodFailed"])])), "if there's * here"),
+    (
+        "C34 task",
+        volcano(task("t", policies=[policy(events=["*", "PodFailed"])])),
+        "if there's * here",
+    ),
     ("C35", volcano(task("t"), volumes=[{"mountPath": ""}]), "mountPath is required"),
     (
         "C36",
@@ -63,35 +95,72 @@ REFUSED: list[tuple[str, Json, str]] = [
         ),
         "duplicated mountPath: /var",
     ),
-    ("C37", volcano(task("t"), volumes=[{"mountPath": "/var"}]), "either VolumeClaim or VolumeClaimName"),
-    ("V21", volcano(task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "a", "volumeClaim": {}}]), "conflict"),
-    ("V22", volcano(task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "Bad_"}]), "Invalid value"),
+    (
+        "C37",
+        volcano(task("t"), volumes=[{"mountPath": "/var"}]),
+        "either VolumeClaim or VolumeClaimName",
+    ),
+    (
+        "V21",
+        volcano(
+            task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "a", "volumeClaim": {}}]
+        ),
+        "conflict",
+    ),
+    (
+        "V22",
+        volcano(task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "Bad_"}]),
+        "Invalid value",
+    ),
     ("C41", volcano(task("t1"), task("t2", dependsOn={"name": ["t3"]})), "directed acyclic graph"),
     ("C60 self", volcano(task("t1", dependsOn={"name": ["t1"]})), "directed acyclic graph"),
-    ("C60 cycle", volcano(task("t1", dependsOn={"name": ["t2"]}), task("t2", dependsOn={"name": ["t1"]})), "graph"),
+    (
+        "C60 cycle",
+        volcano(task("t1", dependsOn={"name": ["t2"]}), task("t2", dependsOn={"name": ["t1"]})),
+        "graph",
+    ),
     (
         "C43",
         volcano(task("t", 8, partitionPolicy={"totalPartitions": 3, "partitionSize": 2})),
         "TotalPartitions*PartitionSize",
     ),
     ("C45 job", volcano(task("t"), networkTopology=TIERS), "simultaneously"),
-    ("C45 part", volcano(task("t", 4, partitionPolicy={**PARTITION, "networkTopology": TIERS})), "simultaneously"),
+    (
+        "C45 part",
+        volcano(task("t", 4, partitionPolicy={**PARTITION, "networkTopology": TIERS})),
+        "simultaneously",
+    ),
     (
         "C48",
         volcano(task("t", 4, minAvailable=4, partitionPolicy={**PARTITION, "minPartitions": 1})),
         "MinPartitions*PartitionSize",
     ),
-    ("C52", volcano(task("worker"), plugins={"mpi": ["--master=launcher"]}), "mpi master task was not found"),
+    (
+        "C52",
+        volcano(task("worker"), plugins={"mpi": ["--master=launcher"]}),
+        "mpi master task was not found",
+    ),
     ("C53", volcano(task("t"), queue="root"), "can not submit job to root queue"),
     (
         "C54",
-        volcano(task("t", 1, container(resources={"limits": {"cpu": "500m"}}), topologyPolicy="restricted")),
+        volcano(
+            task(
+                "t",
+                1,
+                container(resources={"limits": {"cpu": "500m"}}),
+                topologyPolicy="restricted",
+            )
+        ),
         "isn't an integer",
     ),
     ("V4", volcano(task("t", 1, minAvailable=2), task("u", 5)), "is greater than 'replicas'"),
     ("V7", volcano(task("t" * 50), name="a" * 12), "no more than 63 characters"),
     ("V8", volcano(task("t", 1, container("Bad_Name"))), "Invalid value"),
-    ("5.12 env", volcano(task("t", 1, container(env=[{"name": "1BAD", "value": "x"}]))), "not start with a digit"),
+    (
+        "5.12 env",
+        volcano(task("t", 1, container(env=[{"name": "1BAD", "value": "x"}]))),
+        "not start with a digit",
+    ),
     ("5.12 restart", volcano(task("t", 1, container(restartPolicy="Always"))), "Forbidden"),
     (
         "5.12 sleep",
@@ -107,7 +176,9 @@ def test_refused(origin: str, job: Json, text: str) -> None:
     del origin
     found = said(job)
     assert any(text in p.message for p in found), [p.message for p in found]
-    assert {(p.name, p.stage, p.authority) for p in found} == {("webhook-refusal", "apply", "volcano")}
+    assert {(p.name, p.stage, p.authority) for p in found} == {
+        ("webhook-refusal", "apply", "volcano")
+    }
     assert all(p.help for p in found)
 
 
@@ -124,13 +195,33 @@ ALLOWED: list[tuple[str, Json]] = [
     ("C40", volcano(task("t1"), task("t2", dependsOn={"name": ["t1"]}))),
     ("C44", volcano(task("t", 8, partitionPolicy={"totalPartitions": 4, "partitionSize": 2}))),
     ("C46", volcano(task("t"), networkTopology={"highestTierName": "t"})),
-    ("C47", volcano(task("t", 8, partitionPolicy={"totalPartitions": 2, "partitionSize": 4, "minPartitions": 1}))),
-    ("C49", volcano(task("t", 4, minAvailable=4, partitionPolicy={**PARTITION, "minPartitions": 2}))),
+    (
+        "C47",
+        volcano(
+            task(
+                "t",
+                8,
+                partitionPolicy={"totalPartitions": 2, "partitionSize": 4, "minPartitions": 1},
+            )
+        ),
+    ),
+    (
+        "C49",
+        volcano(task("t", 4, minAvailable=4, partitionPolicy={**PARTITION, "minPartitions": 2})),
+    ),
     ("C50", volcano(task("t", 4, minAvailable=4, partitionPolicy=PARTITION))),
     ("C51", volcano(task("launcher"), plugins={"mpi": ["--master=launcher"]})),
     ("C53 leaf", volcano(task("t"), queue="leaf")),
-    ("C54", volcano(task("t", 1, container(resources={"limits": {"cpu": "1"}}), topologyPolicy="restricted"))),
-    ("1.5: repeated in one policy", volcano(task("t"), policies=[policy(event="PodFailed", events=["PodFailed"])])),
+    (
+        "C54",
+        volcano(
+            task("t", 1, container(resources={"limits": {"cpu": "1"}}), topologyPolicy="restricted")
+        ),
+    ),
+    (
+        "1.5: repeated in one policy",
+        volcano(task("t"), policies=[policy(event="PodFailed", events=["PodFailed"])]),
+    ),
     ("1.4: replicas 0 everywhere", volcano(task("t", 0))),
     ("1.4: plugin arguments", volcano(task("t"), plugins={"pytorch": ["--port=abc", "junk"]})),
     ("5.12: image with outer spaces", volcano(task("t", 1, {"name": "c", "image": " x "}))),
@@ -156,11 +247,18 @@ def test_1_3_defaults() -> None:
     spec = default(volcano(task("", 2), task("b", 3), maxRetry=0, minAvailable=0, queue=""))
     assert (spec["queue"], spec["schedulerName"], spec["maxRetry"]) == ("default", "volcano", 3)
     assert spec["minAvailable"] == 5
-    assert [(t["name"], t["maxRetry"], t["minAvailable"]) for t in spec["tasks"]] == [("default0", 3, 2), ("b", 3, 3)]
+    assert [(t["name"], t["maxRetry"], t["minAvailable"]) for t in spec["tasks"]] == [
+        ("default0", 3, 2),
+        ("b", 3, 3),
+    ]
 
 
 def test_1_3_plugins() -> None:
-    assert default(volcano(task("master"), plugins={"mpi": []}))["plugins"] == {"mpi": [], "svc": [], "ssh": []}
+    assert default(volcano(task("master"), plugins={"mpi": []}))["plugins"] == {
+        "mpi": [],
+        "svc": [],
+        "ssh": [],
+    }
     assert default(volcano(task("t"), plugins={"env": []}))["plugins"] == {"env": []}
 
 
@@ -181,10 +279,18 @@ def test_manifest_is_not_changed() -> None:
 
 
 LATER: list[tuple[str, Json, tuple[Any, ...] | None]] = [
-    ("README: dots with svc", volcano(task("t"), name="a.b", plugins={"svc": []}), ("metadata", "name")),
+    (
+        "README: dots with svc",
+        volcano(task("t"), name="a.b", plugins={"svc": []}),
+        ("metadata", "name"),
+    ),
     ("3.1: dots without svc", volcano(task("t"), name="a.b"), None),
     ("3.1: 59 with svc", volcano(task("t"), name="a" * 59, plugins={"svc": []}), None),
-    ("3.1: 60 with svc", volcano(task("t"), name="a" * 60, plugins={"svc": []}), ("metadata", "name")),
+    (
+        "3.1: 60 with svc",
+        volcano(task("t"), name="a" * 60, plugins={"svc": []}),
+        ("metadata", "name"),
+    ),
     (
         "3.1: 50 with volumes",
         volcano(task("t"), name="a" * 50, volumes=[{"mountPath": "/x", "volumeClaimName": "c"}]),
@@ -211,10 +317,17 @@ LATER: list[tuple[str, Json, tuple[Any, ...] | None]] = [
     ),
     (
         "2.2: port there",
-        volcano(task("master", 1, container(ports=[{"name": "x", "containerPort": 23456}])), plugins={"pytorch": []}),
+        volcano(
+            task("master", 1, container(ports=[{"name": "x", "containerPort": 23456}])),
+            plugins={"pytorch": []},
+        ),
         None,
     ),
-    ("2.1: port 0", volcano(task("master"), plugins={"pytorch": ["--port=abc"]}), ("spec", "plugins", "pytorch")),
+    (
+        "2.1: port 0",
+        volcano(task("master"), plugins={"pytorch": ["--port=abc"]}),
+        ("spec", "plugins", "pytorch"),
+    ),
     (
         "2.1: port too high",
         volcano(task("master"), plugins={"pytorch": ["--port=99999"]}),
@@ -240,7 +353,9 @@ def test_3_1_leading_digit_before_1_36() -> None:
     assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
 
 
-@pytest.mark.parametrize(("action", "since"), [("RestartPod", 12), ("RestartPartition", 14), ("RestartJob", 1)])
+@pytest.mark.parametrize(
+    ("action", "since"), [("RestartPod", 12), ("RestartPartition", 14), ("RestartJob", 1)]
+)
 def test_0_actions_by_release(action: str, since: int) -> None:
     job = volcano(task("t"), policies=[{"event": "PodFailed", "action": action}])
     assert said(job, versions=Versions(volcano=(1, since))) == []
@@ -266,5 +381,7 @@ def test_changes_of_a_job(path: tuple[str, ...], count: int) -> None:
     job = volcano(task("a"))
     assert len(list(validate_update(Update(job, job, Versions(), (path,))))) == count
     more = volcano(task("a"), task("b"))
-    assert [problem.path for problem in validate_update(Update(job, more, Versions(), ()))] == [("spec", "tasks")]
+    assert [problem.path for problem in validate_update(Update(job, more, Versions(), ()))] == [
+        ("spec", "tasks")
+    ]
     assert not list(validate_update(Update(job, job, Versions(), ())))

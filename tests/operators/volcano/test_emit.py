@@ -23,10 +23,14 @@ def tasks(body: str = "") -> dict[str, dict[str, Any]]:
     return {task["name"]: task for task in spec(body)["tasks"]}
 
 
-def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[str, tuple[Any, ...]]]:
+def errors(
+    body: str, name: str = "train", cluster: Any = None
+) -> list[tuple[str, tuple[Any, ...]]]:
     args = [cluster] if cluster else []
     return [
-        (p.name, p.path) for p in compiled(smallest(body, name), "volcano", *args).problems if p.severity == "error"
+        (p.name, p.path)
+        for p in compiled(smallest(body, name), "volcano", *args).problems
+        if p.severity == "error"
     ]
 
 
@@ -38,7 +42,10 @@ def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[st
         (RANGE, {"master": (1, 1), "worker": (3, 1)}),
         ("elastic: {nnodes: '1:3'}", {"master": (1, 1), "worker": (2, 0)}),
         ("master: {}\nworker: {replicas: 2}", {"master": (1, 1), "worker": (2, 2)}),
-        ("volcano: {masterTask: chief, workerTask: others}\nnodes: 2", {"chief": (1, 1), "others": (1, 1)}),
+        (
+            "volcano: {masterTask: chief, workerTask: others}\nnodes: 2",
+            {"chief": (1, 1), "others": (1, 1)},
+        ),
     ],
 )
 def test_node_0_has_its_own_task(body: str, wanted: dict[str, tuple[int, int]]) -> None:
@@ -46,7 +53,9 @@ def test_node_0_has_its_own_task(body: str, wanted: dict[str, tuple[int, int]]) 
 
     Source: docs/facts/volcano.md#the-pytorch-plugin.
     """
-    assert {name: (task["replicas"], task["minAvailable"]) for name, task in tasks(body).items()} == wanted
+    assert {
+        name: (task["replicas"], task["minAvailable"]) for name, task in tasks(body).items()
+    } == wanted
 
 
 @pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
@@ -98,7 +107,9 @@ def test_failure_restarts_the_job_and_master_completes_it() -> None:
 
     Source: docs/facts/volcano.md#policies.
     """
-    assert spec("nodes: 2")["policies"] == [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
+    assert spec("nodes: 2")["policies"] == [
+        {"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}
+    ]
     found = tasks("nodes: 2")
     assert found["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
     assert "policies" not in found["worker"]
@@ -112,7 +123,10 @@ def test_restarts_in_place_are_counted_per_task() -> None:
     """
     found = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
     assert {task["maxRetry"] for task in found.values()} == {3}
-    assert all({"event": "TaskFailed", "action": "TerminateJob"} in task["policies"] for task in found.values())
+    assert all(
+        {"event": "TaskFailed", "action": "TerminateJob"} in task["policies"]
+        for task in found.values()
+    )
     events = spec("nodes: 2\nrestartPolicy: OnFailure")["policies"][0]["events"]
     assert "PodFailed" not in events
 
@@ -134,7 +148,11 @@ def test_gpus_are_in_requests_too() -> None:
     """
     for task in tasks("nodes: 2\nresources: {limits: {gpu: 8}}").values():
         (container,) = task["template"]["spec"]["containers"]
-        assert container["resources"]["requests"] == container["resources"]["limits"] == {"nvidia.com/gpu": "8"}
+        assert (
+            container["resources"]["requests"]
+            == container["resources"]["limits"]
+            == {"nvidia.com/gpu": "8"}
+        )
 
 
 def test_plain_command_gets_its_variables_from_the_plugin() -> None:
@@ -167,7 +185,10 @@ def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> No
         # docs/facts/volcano.md#the-validating-webhook V5
         ("nodes: 2\nvolcano: {masterTask: a, workerTask: a}", ("spec", "volcano")),
         ("nodes: 2\nvolcano: {workerTask: master}", ("spec", "volcano")),
-        ("volcano: {masterTask: Bad_X}", ("spec", "volcano", "masterTask")),  # docs/facts/volcano.md#fields
+        (
+            "volcano: {masterTask: Bad_X}",
+            ("spec", "volcano", "masterTask"),
+        ),  # docs/facts/volcano.md#fields
         # docs/facts/volcano.md#plugin-arguments: no task matches
         ("volcano: {masterTask: ''}", ("spec", "volcano", "masterTask")),
     ],

@@ -83,7 +83,9 @@ def test_retries_and_policies_of_the_job(body: str, retries: int, policies: list
 )  # fmt: skip
 def test_retries_and_policies_of_tasks(body: str, tasks: dict[str, tuple[int, list[str]]]) -> None:
     spec = _spec(body)
-    found = {task["name"]: (task["maxRetry"], _texts(task.get("policies", []))) for task in spec["tasks"]}
+    found = {
+        task["name"]: (task["maxRetry"], _texts(task.get("policies", []))) for task in spec["tasks"]
+    }
     assert found == tasks
 
 
@@ -102,7 +104,9 @@ def test_all_nodes_must_succeed_if_the_spec_says_so(body: str, success: int | No
 
 def test_an_older_volcano_restarts_the_whole_job() -> None:
     """RestartPod came with Volcano 1.12."""
-    assert _texts(_spec(RANGE + policy("backoffLimit: 2"), OLD)["policies"]) == ["PodFailed: RestartJob"]
+    assert _texts(_spec(RANGE + policy("backoffLimit: 2"), OLD)["policies"]) == [
+        "PodFailed: RestartJob"
+    ]
 
 
 SEEN = "Volcano sees a drained pod that ends with an error as failed, and"
@@ -142,7 +146,15 @@ COUNTED = f"{SEEN} retries 2 failed pods in all"
         (FOUR + policy("successPolicy: AllNodes"), SPOT, None),
     ],
 )  # fmt: skip
-def test_endings_that_volcano_cannot_express(body: str, cluster: Any, expected: tuple[str, str, str] | None) -> None:
-    problems = [p for p in compiled(smallest(body), "volcano", cluster).problems if p.name != "peers-fail-too"]
-    assert [(p.severity, ".".join(map(str, p.path[1:]))) for p in problems] == ([expected[:2]] if expected else [])
+def test_endings_that_volcano_cannot_express(
+    body: str, cluster: Any, expected: tuple[str, str, str] | None
+) -> None:
+    problems = [
+        p
+        for p in compiled(smallest(body), "volcano", cluster).problems
+        if p.name != "peers-fail-too"
+    ]
+    assert [(p.severity, ".".join(map(str, p.path[1:]))) for p in problems] == (
+        [expected[:2]] if expected else []
+    )
     assert all(expected and expected[2] in p.message for p in problems)

@@ -28,12 +28,16 @@ def four(*args: str) -> Json:
 
 def test_c1_no_variables_without_a_master() -> None:
     world = expand(volcano(task("worker"), plugins=PLUGIN))
-    assert env(world.pods[0]) == {k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")}
+    assert env(world.pods[0]) == {
+        k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")
+    }
     assert ports(world.pods[0]) == []
     assert any("no task is named 'master'" in note for note in world.notes)
 
 
-@pytest.mark.parametrize("given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"])
+@pytest.mark.parametrize(
+    "given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"]
+)
 def test_c2_c3(given: list[Json]) -> None:
     pod = pods(volcano(task("master", 1, container(ports=given)), task("worker"), plugins=PLUGIN))
     found = env(pod["test-pytorch-master-0"])
@@ -63,7 +67,9 @@ def test_before_1_12_every_task_counted() -> None:
 
 
 def inits(manifest: Json) -> dict[str, list[tuple[str, str | None]]]:
-    return {n: [(c.name, c.image) for c in p.containers if c.init] for n, p in pods(manifest).items()}
+    return {
+        n: [(c.name, c.image) for c in p.containers if c.init] for n, p in pods(manifest).items()
+    }
 
 
 def test_c8_to_c10_waiting_for_the_master() -> None:
@@ -78,9 +84,17 @@ def test_c11_to_c13_waiting_for_the_master() -> None:
     assert inits(volcano(task("worker"), plugins=on))["test-pytorch-worker-0"] == []
     own = task("worker")
     own["template"]["spec"]["initContainers"] = [container("wait-for-master")]
-    assert inits(volcano(task("master"), own, plugins=on))["test-pytorch-worker-0"] == [("wait-for-master", "img:1")]
-    args = ["--wait-master-enabled", "--wait-master-image=alpine:latest", "--wait-master-timeout=600"]
-    pod = pods(volcano(task("master"), task("worker"), plugins={"pytorch": args}))["test-pytorch-worker-0"]
+    assert inits(volcano(task("master"), own, plugins=on))["test-pytorch-worker-0"] == [
+        ("wait-for-master", "img:1")
+    ]
+    args = [
+        "--wait-master-enabled",
+        "--wait-master-image=alpine:latest",
+        "--wait-master-timeout=600",
+    ]
+    pod = pods(volcano(task("master"), task("worker"), plugins={"pytorch": args}))[
+        "test-pytorch-worker-0"
+    ]
     waiting = pod.containers[0]
     assert waiting.image == "alpine:latest"
     assert waiting.command is not None
@@ -117,7 +131,9 @@ def test_c61_unnamed_tasks() -> None:
         ("C64", 5, None, 5),
     ],
 )
-def test_c62_to_c64_minimal_sizes(case: str, replicas: int, policy: Json | None, least: int) -> None:
+def test_c62_to_c64_minimal_sizes(
+    case: str, replicas: int, policy: Json | None, least: int
+) -> None:
     del case
     more = {"partitionPolicy": policy} if policy else {}
     group = expand(volcano(task("t", replicas, **more))).pod_group
@@ -162,14 +178,19 @@ def test_c70_no_label_without_partitions() -> None:
 
 
 def rank_of(name: str, *tasks: Json) -> str:
-    return pods(volcano(*tasks, plugins={"hcclrank": []}))[f"test-pytorch-{name}"].annotations["hccl/rankIndex"]
+    return pods(volcano(*tasks, plugins={"hcclrank": []}))[f"test-pytorch-{name}"].annotations[
+        "hccl/rankIndex"
+    ]
 
 
 def test_c80_hcclrank() -> None:
     kept = task("master")
     kept["template"]["metadata"] = {"annotations": {"hccl/rankIndex": "9"}}
     assert rank_of("master-0", kept) == "9"
-    assert rank_of("master-0", task("master", 1, container(env=[{"name": "RANK", "value": "5"}]))) == "5"
+    assert (
+        rank_of("master-0", task("master", 1, container(env=[{"name": "RANK", "value": "5"}])))
+        == "5"
+    )
     assert rank_of("master-2", task("master", 3)) == "2"
     assert rank_of("worker-1", task("master", 2), task("worker", 2)) == "3"
 
@@ -237,12 +258,32 @@ EVICTED: Json = {"event": "PodEvicted"}
         (_policies({"event": "*", "action": "AbortJob"}), "none"),
         (_policies({"events": ["PodFailed", "PodEvicted"], "action": "RestartPod"}), "pod"),
         (_policies({"event": "PodFailed", "action": "AbortJob"}), "none"),
-        (_policies({"event": "PodFailed", "action": "RestartJob"}, {**EVICTED, "action": "TerminateJob"}), "job"),
+        (
+            _policies(
+                {"event": "PodFailed", "action": "RestartJob"},
+                {**EVICTED, "action": "TerminateJob"},
+            ),
+            "job",
+        ),
         (_policies({"event": "PodFailed", "action": "RestartPod"}, maxRetry=1), "none"),
-        (_policies({"exitCode": 143, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}), "pod"),
-        (_policies({"exitCode": 3, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}), "job"),
+        (
+            _policies(
+                {"exitCode": 143, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}
+            ),
+            "pod",
+        ),
+        (
+            _policies({"exitCode": 3, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}),
+            "job",
+        ),
         (_policies({"event": "PodFailed"}, {**EVICTED, "action": "RestartJob"}), "job"),
-        (_policies({**EVICTED, "action": "RestartJob"}, task_policies=[{**EVICTED, "action": "RestartTask"}]), "role"),
+        (
+            _policies(
+                {**EVICTED, "action": "RestartJob"},
+                task_policies=[{**EVICTED, "action": "RestartTask"}],
+            ),
+            "role",
+        ),
     ],
 )
 def test_a_lost_pod(manifest: Json, recreated: str) -> None:
@@ -258,18 +299,27 @@ def test_policies_of_another_task_do_not_count() -> None:
 @pytest.mark.parametrize(
     ("manifest", "sentence"),
     [
-        (_policies(), "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"),
+        (
+            _policies(),
+            "no policy for PodFailed: a failed pod is not recreated, and the others wait for it",
+        ),
         (_policies(), "maxRetry 3: the restart with that number fails the job instead"),
         (_policies(maxRetry=0), "maxRetry 3: the restart with that number fails the job instead"),
         (_policies(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
         (_policies(minSuccess=1), "minSuccess 1: the job is done when that many pods succeeded"),
-        (_policies({"event": "PodFailed", "action": "RestartJob"}), "any task: PodFailed -> RestartJob"),
+        (
+            _policies({"event": "PodFailed", "action": "RestartJob"}),
+            "any task: PodFailed -> RestartJob",
+        ),
         (_policies({"event": "PodFailed"}), "any task: PodFailed -> nothing"),
         (
             _policies({"event": "PodFailed", "action": "RestartJob"}),
             "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails",
         ),
-        (_policies(task_policies=[{"exitCode": 3, "action": "AbortJob"}]), "worker: exit code 3 -> AbortJob"),
+        (
+            _policies(task_policies=[{"exitCode": 3, "action": "AbortJob"}]),
+            "worker: exit code 3 -> AbortJob",
+        ),
         (
             _policies({"event": "PodFailed", "action": "RestartJob"}),
             "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is one that exits 0, "
@@ -296,32 +346,60 @@ def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
         ([{"event": "PodFailed", "action": "AbortJob"}], 1, "Never", []),
         ([{"exitCode": 1, "action": "RestartTask"}], 1, "Never", [("role", 2)]),
         ([{"exitCode": 1, "action": "RestartTask"}], 2, "Never", []),
-        ([{"event": "TaskFailed", "action": "RestartJob"}], 1, None, [("container", 2), ("job", 2)]),
+        (
+            [{"event": "TaskFailed", "action": "RestartJob"}],
+            1,
+            None,
+            [("container", 2), ("job", 2)],
+        ),
         ([{**EVICTED, "action": "RestartJob"}], None, None, [("job", 2)]),
         ([{"event": "PodFailed", "action": "RestartPod"}], None, "Never", [("pod", 2)]),
-        ([{"event": "PodFailed", "action": "AbortJob"}, {**EVICTED, "action": "RestartJob"}], None, "Never", []),
+        (
+            [{"event": "PodFailed", "action": "AbortJob"}, {**EVICTED, "action": "RestartJob"}],
+            None,
+            "Never",
+            [],
+        ),
     ],
 )
 def test_what_answers_a_failed_pod(
-    policies: list[Json], exit_code: int | None, restart: str | None, expected: list[tuple[str, int | None]]
+    policies: list[Json],
+    exit_code: int | None,
+    restart: str | None,
+    expected: list[tuple[str, int | None]],
 ) -> None:
     manifest = _policies(*policies)
     for item in manifest["spec"]["tasks"] if restart is not None else ():
         item["template"]["spec"]["restartPolicy"] = restart
-    assert [(answer.scope, answer.limit) for answer in restarts(manifest, "worker", exit_code)] == expected
+    assert [
+        (answer.scope, answer.limit) for answer in restarts(manifest, "worker", exit_code)
+    ] == expected
 
 
 def test_an_unknown_plugin_has_a_note() -> None:
     notes = expand(volcano(task("a"), plugins={"svc": [], "nope": []})).notes
-    assert [note for note in notes if "plugin" in note] == ["unknown plugin 'nope': it does nothing"]
+    assert [note for note in notes if "plugin" in note] == [
+        "unknown plugin 'nope': it does nothing"
+    ]
 
 
 @pytest.mark.parametrize(
     ("policy", "network", "expected"),
-    [(None, True, "ClusterFirstWithHostNet"), ("Default", True, "Default"), (None, False, None), (None, None, None)],
+    [
+        (None, True, "ClusterFirstWithHostNet"),
+        ("Default", True, "Default"),
+        (None, False, None),
+        (None, None, None),
+    ],
 )
-def test_the_dns_policy_on_the_hosts_network(policy: str | None, network: bool | None, expected: str | None) -> None:
-    spec = {key: value for key, value in {"dnsPolicy": policy, "hostNetwork": network}.items() if value is not None}
+def test_the_dns_policy_on_the_hosts_network(
+    policy: str | None, network: bool | None, expected: str | None
+) -> None:
+    spec = {
+        key: value
+        for key, value in {"dnsPolicy": policy, "hostNetwork": network}.items()
+        if value is not None
+    }
     manifest = volcano(task("a"))
     manifest["spec"]["tasks"][0]["template"]["spec"].update(spec)
     assert expand(manifest).pods[0].spec.get("dnsPolicy") == expected
@@ -331,5 +409,10 @@ def test_the_dns_policy_on_the_hosts_network(policy: str | None, network: bool |
     ("action", "expected"), [("RestartTask", True), ("AbortJob", False), ({}, False), (None, False)]
 )
 def test_a_restarting_policy_recreates_pods(action: object, expected: bool) -> None:
-    manifest = {"spec": {"policies": [{"event": "PodEvicted", "action": action}], "tasks": [{"name": "worker"}]}}
+    manifest = {
+        "spec": {
+            "policies": [{"event": "PodEvicted", "action": action}],
+            "tasks": [{"name": "worker"}],
+        }
+    }
     assert is_recreated(manifest, Template((), None)) is expected

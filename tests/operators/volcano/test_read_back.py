@@ -22,7 +22,11 @@ def _read(*tasks: Json, **spec: Any) -> Read:
 @pytest.mark.parametrize(
     ("tasks", "spec", "roles"),
     [
-        ([task("master"), task("worker", 3, OTHER)], {"plugins": PYTORCH}, [("master", 1, True), ("worker", 3, True)]),
+        (
+            [task("master"), task("worker", 3, OTHER)],
+            {"plugins": PYTORCH},
+            [("master", 1, True), ("worker", 3, True)],
+        ),
         (
             [task("a"), task("b", 3, OTHER), task("log")],
             {"plugins": {"pytorch": ["--master=a", "--worker=b"]}},
@@ -47,7 +51,8 @@ def test_roles(tasks: list[Json], spec: Json, roles: list[tuple[str, int, bool]]
 
 
 @pytest.mark.parametrize(
-    ("plugins", "listed"), [({}, "its plugins: none"), ({"svc": [], "ssh": []}, "its plugins: ssh, svc")]
+    ("plugins", "listed"),
+    [({}, "its plugins: none"), ({"svc": [], "ssh": []}, "its plugins: ssh, svc")],
 )
 def test_the_plugins_of_a_job_that_is_not_read(plugins: Json, listed: str) -> None:
     reading = _read(task("train", 2), task("other"), plugins=plugins)

@@ -99,7 +99,13 @@ def all_changes(manifest: Any) -> Iterator[Change]:
 def walk(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Yield every value below a node with its path, the node first."""
     yield path, node
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, value in items:
         yield from walk(value, [*path, key])
 
@@ -143,7 +149,9 @@ def of_mapping(path: Path, value: dict[Any, Any]) -> Iterator[Change]:
     yield "set", [*path, "bogusField"], 1
     for key in value:
         if isinstance(key, str) and len(key) > 2:
-            yield from (("rename", [*path, key], new) for new in misspellings(key) if new not in value)
+            yield from (
+                ("rename", [*path, key], new) for new in misspellings(key) if new not in value
+            )
     if isinstance(value.get("resources"), dict):
         yield from (("set", [*path, "resources"], new) for new in RESOURCES)
     if isinstance(value.get("containers"), list):

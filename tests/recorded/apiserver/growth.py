@@ -85,7 +85,11 @@ class Growth:
         self.kinds: dict[tuple[str, str], Json] = {}
         for version in sorted(versions):
             root = f"apis/{version}" if "/" in version else f"api/{version}"
-            schemas = server.request("GET", f"/openapi/v3/{root}").data.get("components", {}).get("schemas", {})
+            schemas = (
+                server.request("GET", f"/openapi/v3/{root}")
+                .data.get("components", {})
+                .get("schemas", {})
+            )
             self.definitions = schemas | self.definitions
             self.kinds |= {kind: schema for schema in schemas.values() for kind in kinds_of(schema)}
 
@@ -102,12 +106,20 @@ class Growth:
             value = node[key] + value
         return "set", [*path, key], value
 
-    def places(self, node: Any, schema: Json, path: list[Any]) -> Iterator[tuple[list[Any], Json, Json]]:
+    def places(
+        self, node: Any, schema: Json, path: list[Any]
+    ) -> Iterator[tuple[list[Any], Json, Json]]:
         """Yield every mapping of a manifest that may get fields, with its path and its schema."""
         schema = self.resolve(schema)
         if isinstance(node, dict) and schema.get("properties"):
             yield path, node, schema
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        for key, value in (
+            node.items()
+            if isinstance(node, dict)
+            else enumerate(node)
+            if isinstance(node, list)
+            else ()
+        ):
             below = schema_below(schema, key)
             if below and key != "status":
                 yield from self.places(value, below, [*path, key])
@@ -150,7 +162,9 @@ class Growth:
                 return self.mapping(schema, name, depth)
             case "array":
                 items = schema.get("items", {})
-                return [self.value(items, name, depth + 1) for _ in range(rng.choice((0, 1, 1, 1, 2)))]
+                return [
+                    self.value(items, name, depth + 1) for _ in range(rng.choice((0, 1, 1, 1, 2)))
+                ]
             case "boolean":
                 return rng.random() < 0.5
             case "integer" | "number":
@@ -170,11 +184,16 @@ class Growth:
         values = schema.get("additionalProperties")
         if not isinstance(values, dict):
             return {}
-        return {self.key(name): self.value(values, f"{name}:", depth + 1) for _ in range(self.rng.choice((0, 1, 1, 2)))}
+        return {
+            self.key(name): self.value(values, f"{name}:", depth + 1)
+            for _ in range(self.rng.choice((0, 1, 1, 2)))
+        }
 
     def fields(self, schema: Json, depth: int) -> Json:
         rng, properties = self.rng, schema["properties"]
-        required = [key for key in schema.get("required", ()) if key in properties and rng.random() < 0.96]
+        required = [
+            key for key in schema.get("required", ()) if key in properties and rng.random() < 0.96
+        ]
         free = [key for key in properties if key not in (*required, "status", "managedFields")]
         is_union = len(free) > 12 and depth > 0
         counts = (0, 0, 1) if depth >= 5 else (1, 1, 1, 2) if is_union else (0, 1, 1, 2, 3)
@@ -244,7 +263,11 @@ def named_words(description: str) -> list[str]:
         r"\b(?:One of|Must be|Valid (?:values|options) (?:are|is)|Possible values are|can be)[^.]*",
         description,
     )
-    return [word for text in (*quoted, *listed) for word in re.findall(r"[A-Z][A-Za-z]{2,30}|[a-z]{3,20}", text)]
+    return [
+        word
+        for text in (*quoted, *listed)
+        for word in re.findall(r"[A-Z][A-Za-z]{2,30}|[a-z]{3,20}", text)
+    ]
 
 
 def schema_below(schema: Json, key: Any) -> Json | None:

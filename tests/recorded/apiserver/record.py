@@ -59,7 +59,9 @@ FREE = f"{DRY_RUN}&fieldManager=kubectl"
 def verdict(server: Server, manifest: Json) -> Json:
     """Return what the server says to the creation of an object."""
     answer = ask(server, manifest)
-    return {"accepted": True, "message": ""} if UNKNOWN_CLASS in answer.message else answer.verdict()
+    return (
+        {"accepted": True, "message": ""} if UNKNOWN_CLASS in answer.message else answer.verdict()
+    )
 
 
 def ask(server: Server, manifest: Json) -> Answer:
@@ -178,7 +180,9 @@ def created_by_kubectl(made: Made, row: Json, space: str) -> Json:
         return made.apply({**file, "metadata": metadata})
     last = as_go_writes({**file, "metadata": {"annotations": {}, **metadata}})
     annotations = {**metadata.get("annotations", {}), LAST_APPLIED: f"{last}\n"}
-    return made.create({**file, "metadata": {**metadata, "annotations": annotations}}, "kubectl-client-side-apply")
+    return made.create(
+        {**file, "metadata": {**metadata, "annotations": annotations}}, "kubectl-client-side-apply"
+    )
 
 
 def as_go_writes(value: Json) -> str:
@@ -225,7 +229,9 @@ def admitted_pod(server: Server, row: Json) -> Json:
     if "pod" not in row:
         return {}
     pod = as_pod(row["manifest"]["spec"]["template"], "x") or {}
-    return {"pod": server.request("POST", f"{server.path(pod, space_of(row))}?{DRY_RUN}", pod).verdict()}
+    return {
+        "pod": server.request("POST", f"{server.path(pod, space_of(row))}?{DRY_RUN}", pod).verdict()
+    }
 
 
 def space_of(row: Json) -> str:
@@ -248,7 +254,9 @@ def warnings(server: Server, name: str) -> Iterator[Json]:
     A version without rows is asked about the manifests of the newest version that has some.
     """
     rows = list(recorded.rows(name))
-    versions = sorted({row["kubernetes"] for row in rows}, key=lambda text: int(text.partition(".")[2]))
+    versions = sorted(
+        {row["kubernetes"] for row in rows}, key=lambda text: int(text.partition(".")[2])
+    )
     source = server.version if server.version in versions else versions[-1]
     yield from (row for row in rows if row["kubernetes"] != server.version)
     for row in (row for row in rows if row["kubernetes"] == source):
@@ -260,7 +268,9 @@ def warnings(server: Server, name: str) -> Iterator[Json]:
 def bases_of(name: str) -> str:
     """Return the set that has the manifests of a set's ids."""
     folder = name.rpartition("/")[0]
-    return "apiserver/surface/real" if folder.startswith("apiserver/versions/") else f"{folder}/real"
+    return (
+        "apiserver/surface/real" if folder.startswith("apiserver/versions/") else f"{folder}/real"
+    )
 
 
 class Drawn(NamedTuple):
@@ -349,8 +359,12 @@ def answers(server: Server, name: str, new: int = 0, seed: int = 1) -> Iterator[
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
     parser = server_arguments(RECORDER, __doc__)
-    parser.add_argument("--new", type=int, metavar="N", help="add N new questions to sets of changes")
-    parser.add_argument("--seed", type=int, default=1, help="draws other new questions (default: 1)")
+    parser.add_argument(
+        "--new", type=int, metavar="N", help="add N new questions to sets of changes"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="draws other new questions (default: 1)"
+    )
     options = parser.parse_args()
     status = 0
     with connected(options.server) as server:
@@ -366,7 +380,9 @@ def refuse_other_release(name: str, server: Server) -> None:
     """Raise ValueError if a set of one release would be asked of a server of another."""
     folder, _, version = name.rpartition("/")[0].rpartition("/")
     if folder == "apiserver/versions" and version != server.version:
-        message = f"{name} has the answers of Kubernetes {version}, but the server is {server.version}"
+        message = (
+            f"{name} has the answers of Kubernetes {version}, but the server is {server.version}"
+        )
         raise ValueError(message)
 
 

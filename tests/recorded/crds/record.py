@@ -22,7 +22,11 @@ RECORDER = "tests.recorded.crds.record"
 def without_descriptions(node: Any) -> Any:
     """Return a schema without the descriptions of its fields; a field of that name stays."""
     if isinstance(node, dict):
-        return {key: without_descriptions(value) for key, value in node.items() if not is_description(key, value)}
+        return {
+            key: without_descriptions(value)
+            for key, value in node.items()
+            if not is_description(key, value)
+        }
     return [without_descriptions(item) for item in node] if isinstance(node, list) else node
 
 
@@ -48,7 +52,13 @@ def leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the values below a node that have no parts, with their paths; items are named if they
     have a name.
     """
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for key, value in items:
         name = value.get("name", key) if isinstance(node, list) and isinstance(value, dict) else key
         yield from leaves(value, f"{path}.{name}")
@@ -67,7 +77,9 @@ def main() -> int:
         metavar="FOLDER",
         help="has crds/NAME.yaml",
     )
-    parser.add_argument("--release", required=True, metavar="SOFTWARE=VERSION", help="such as jobset=0.12.1")
+    parser.add_argument(
+        "--release", required=True, metavar="SOFTWARE=VERSION", help="such as jobset=0.12.1"
+    )
     options = parser.parse_args()
     software, _, version = options.release.partition("=")
     status = 0

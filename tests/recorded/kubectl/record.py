@@ -56,7 +56,9 @@ def texts(name: str) -> Iterator[Json]:
                 "-f",
                 path.name,
             ]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+            )
             is_accepted = done.returncode == 0
             message = "" if is_accepted else done.stderr[:LONGEST_MESSAGE]
             yield {**row, "accepted": is_accepted, "message": message}
@@ -75,9 +77,15 @@ def versions(name: str) -> dict[str, str]:
         *(() if name == "kubectl-texts" else ("--client",)),
     ]
     env = os.environ if name == "kubectl-texts" else {**os.environ, "KUBECONFIG": os.devnull}
-    printed = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60, env=env).stdout)
+    printed = json.loads(
+        subprocess.run(command, capture_output=True, check=True, timeout=60, env=env).stdout
+    )
     found = {"kubectl": printed["clientVersion"], "kubernetes": printed.get("serverVersion")}
-    return {software: release["gitVersion"].removeprefix("v") for software, release in found.items() if release}
+    return {
+        software: release["gitVersion"].removeprefix("v")
+        for software, release in found.items()
+        if release
+    }
 
 
 def main() -> int:

@@ -102,7 +102,9 @@ def beside(server: Server, name: str) -> Iterator[Made]:
     and runtimes.
     """
     with owned(server) as made:
-        for manifest in recorded.rows("kueue/foreign/beside") if "/foreign/" in name else (UPDATED,):
+        for manifest in (
+            recorded.rows("kueue/foreign/beside") if "/foreign/" in name else (UPDATED,)
+        ):
             made.create(manifest)
         yield made
 
@@ -174,7 +176,9 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
 def workloads(server: Server) -> dict[str, Json]:
     """Return the Workloads by the name of their job."""
     items = server.request("GET", WORKLOADS).data.get("items", ())
-    return {owner["name"]: one for one in items for owner in one["metadata"].get("ownerReferences", ())}
+    return {
+        owner["name"]: one for one in items for owner in one["metadata"].get("ownerReferences", ())
+    }
 
 
 def condition(workload: Json, name: str) -> Json:
@@ -225,7 +229,11 @@ def pod_set(assigned: Json) -> Json:
     """Return the recorded part of a pod set's assignment."""
     kept: Json = {key: assigned[key] for key in ("count", "flavors", "name") if key in assigned}
     topology = assigned.get("topologyAssignment")
-    return {**kept, "topology": {key: topology[key] for key in ("domains", "levels")}} if topology else kept
+    return (
+        {**kept, "topology": {key: topology[key] for key in ("domains", "levels")}}
+        if topology
+        else kept
+    )
 
 
 ASKED = {"creates": creates, "updates": updates, "admission": admission}
@@ -234,12 +242,16 @@ ASKED = {"creates": creates, "updates": updates, "admission": admission}
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
     parser = server_arguments(RECORDER, __doc__)
-    parser.add_argument("--release", required=True, metavar="VERSION", help="of Kueue, such as 0.19.2")
+    parser.add_argument(
+        "--release", required=True, metavar="VERSION", help="of Kueue, such as 0.19.2"
+    )
     options = parser.parse_args()
     status = 0
     with connected(options.server) as server:
         for name in options.sets:
-            rows = of_release(name, list(ASKED[name.rpartition("/")[2]](server, name)), options.release)
+            rows = of_release(
+                name, list(ASKED[name.rpartition("/")[2]](server, name)), options.release
+            )
             versions = {
                 **recorded.header(name)["versions"],
                 "kueue": options.release,

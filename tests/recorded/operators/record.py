@@ -155,7 +155,8 @@ def expanded(server: Server, manifest: Json) -> Json:
             "pods": shortened(list(numbered(pods))),
             "services": [service_row(one) for one in by_name(objects["services"])],
             "configmaps": [
-                {"name": one["metadata"]["name"], "data": one["data"]} for one in by_name(objects["configmaps"])
+                {"name": one["metadata"]["name"], "data": one["data"]}
+                for one in by_name(objects["configmaps"])
             ],
             "jobs": [job_row(one) for one in by_name(objects["jobs"])],
         }
@@ -196,7 +197,9 @@ def listed(server: Server, root: str, name: str) -> list[Json]:
 
 
 def names_of(objects: dict[str, list[Json]]) -> list[str]:
-    return sorted(f"{kind}/{one['metadata']['name']}" for kind, found in objects.items() for one in found)
+    return sorted(
+        f"{kind}/{one['metadata']['name']}" for kind, found in objects.items() for one in found
+    )
 
 
 def by_name(objects: Iterable[Json]) -> list[Json]:
@@ -208,7 +211,10 @@ def shortened(pods: list[Json]) -> list[Json]:
     groups: dict[Any, list[Json]] = defaultdict(list)
     for pod in pods:
         groups[pod["role"]].append(pod)
-    kept = (sorted(group, key=lambda pod: (pod.get("jobIndex", 0), pod["index"])) for group in groups.values())
+    kept = (
+        sorted(group, key=lambda pod: (pod.get("jobIndex", 0), pod["index"]))
+        for group in groups.values()
+    )
     return [pod for group in kept for pod in ends(group)]
 
 
@@ -233,13 +239,17 @@ def numbered(pods: Iterable[Json]) -> Iterator[Json]:
 def pod_row(pod: Json) -> Json:
     """Return the recorded part of a pod: names, labels, and what its containers get."""
     metadata, spec = pod["metadata"], pod["spec"]
-    labels = {key: value for key, value in metadata.get("labels", {}).items() if key not in UID_LABELS}
+    labels = {
+        key: value for key, value in metadata.get("labels", {}).items() if key not in UID_LABELS
+    }
     job = labels.get("batch.kubernetes.io/job-name")
     index = next((int(labels[key]) for key in INDEXES if key in labels), None)
     start = metadata.get("generateName", "")
     # the Job controller ends the name of each pod with random letters
     names = (
-        {"name": start.removesuffix("-"), "generateName": start, "group": job} if job else {"name": metadata["name"]}
+        {"name": start.removesuffix("-"), "generateName": start, "group": job}
+        if job
+        else {"name": metadata["name"]}
     )
     of_job = {"jobIndex": int(labels[JOB_INDEX])} if JOB_INDEX in labels else {}
     containers = [container_row(one, is_init=True) for one in spec.get("initContainers", ())]
@@ -258,7 +268,9 @@ def pod_row(pod: Json) -> Json:
 
 
 def container_row(container: Json, *, is_init: bool) -> Json:
-    added: Json = {key: container[key] for key in ("image", "command", "args") if is_init and key in container}
+    added: Json = {
+        key: container[key] for key in ("image", "command", "args") if is_init and key in container
+    }
     env = [env_row(one) for one in container.get("env", ())]
     return {
         "name": container["name"],
@@ -287,15 +299,25 @@ def service_row(service: Json) -> Json:
 
 def job_row(job: Json) -> Json:
     spec, labels = job["spec"], job["metadata"].get("labels", {})
-    fields = {key: spec[key] for key in ("backoffLimit", "completionMode", "completions", "parallelism") if key in spec}
-    of_set = {"index": int(labels[JOB_INDEX]), "replicatedJob": labels[ROLES[2]]} if JOB_INDEX in labels else {}
+    fields = {
+        key: spec[key]
+        for key in ("backoffLimit", "completionMode", "completions", "parallelism")
+        if key in spec
+    }
+    of_set = (
+        {"index": int(labels[JOB_INDEX]), "replicatedJob": labels[ROLES[2]]}
+        if JOB_INDEX in labels
+        else {}
+    )
     return {**fields, "name": job["metadata"]["name"], **of_set}
 
 
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
     parser = server_arguments(RECORDER, __doc__)
-    parser.add_argument("--release", required=True, metavar="VERSION", help="of the operator, such as 0.12.1")
+    parser.add_argument(
+        "--release", required=True, metavar="VERSION", help="of the operator, such as 0.12.1"
+    )
     options = parser.parse_args()
     software = {"operators/pytorchjob": "training_operator", "operators/trainjob": "trainer"}
     status = 0

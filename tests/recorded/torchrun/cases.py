@@ -38,9 +38,7 @@ def profile(release: str) -> str:
 STATIC = "script: train.py\nnodes: 3"
 FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
 RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"
-WIDE = (
-    "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nrunPolicy: {onDisruption: Ignore}"
-)
+WIDE = "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nrunPolicy: {onDisruption: Ignore}"
 NO_RESTARTS = "script: train.py\nelastic: {nnodes: '2:3'}"
 C10D = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d}"
 IMPATIENT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {timeout: 20, join_timeout: 20}}"
@@ -89,8 +87,14 @@ SHAPES: tuple[Case, ...] = (
     *(Case(f"static@{target}", STATIC, target) for target in TARGETS),
     *(Case(f"fixed@{target}", FIXED, target) for target in TARGETS),
     *(Case(f"range@{target}", RANGE, target) for target in TARGETS),
-    *(Case(f"plain@{target}", "nodes: 2\ncommand: [python, train.py]", target) for target in ("job", "volcano")),
-    *(Case(f"roles@{t}", "script: train.py\nmaster: {}\nworker: {replicas: 2}", t) for t in ("pytorchjob", "volcano")),
+    *(
+        Case(f"plain@{target}", "nodes: 2\ncommand: [python, train.py]", target)
+        for target in ("job", "volcano")
+    ),
+    *(
+        Case(f"roles@{t}", "script: train.py\nmaster: {}\nworker: {replicas: 2}", t)
+        for t in ("pytorchjob", "volcano")
+    ),
     Case("module", "module: pkg.train\nnodes: 2\nmasterPort: 29555\nargs: [--lr, '1']", "job"),
     Case("host-network", C10D + "\nhostNetwork: true\nmasterPort: 29400", "job"),
     Case("one-three", "script: train.py\nelastic: {nnodes: '1:3', rdzvId: my id=1}", "jobset"),
@@ -134,11 +138,17 @@ FAULTS: tuple[Case, ...] = (
 )
 """Cases for the README's promises and warnings, and for torchrun without a store per rendezvous."""
 
-WIDER = "script: train.py\nelastic: {nnodes: '2:4', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+WIDER = (
+    "script: train.py\nelastic: {nnodes: '2:4', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+)
 ONCE = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 1, rdzvConfigs: {join_timeout: 60}}"
 TWICE = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 2, rdzvConfigs: {join_timeout: 60}}"
-RANGE_ONCE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 1, rdzvConfigs: {join_timeout: 60}}"
-STARVING = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+RANGE_ONCE = (
+    "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 1, rdzvConfigs: {join_timeout: 60}}"
+)
+STARVING = (
+    "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3, rdzvConfigs: {join_timeout: 60}}"
+)
 STATIC_ONCE = "script: train.py\nnodes: 3\nelastic: {rdzvConfigs: {timeout: 60}}"
 WHOLE = RANGE + "\nrunPolicy: {onPodFailure: RestartJob, backoffLimit: 6}"
 
@@ -189,7 +199,9 @@ SEVERAL: tuple[Case, ...] = (
     Case("node-0-killed-while-meeting", RANGE, "job", ("kill 1@2s,back=20s", "kill 0@6s,back=5s")),
     Case("node-0-killed-after-shrinking", STARVING, "job", ("kill 2@2s", "kill 0@60s,back=5s")),
     Case("process-fails-node-0-killed", RANGE, "job", ("fail-process 1@2s", "kill 0@25s,back=5s")),
-    Case("killed-node-0-drained", RANGE, "pytorchjob", ("kill 1@2s,back=5s", "drain 0@60s,back=5s")),
+    Case(
+        "killed-node-0-drained", RANGE, "pytorchjob", ("kill 1@2s,back=5s", "drain 0@60s,back=5s")
+    ),
     # the budget of restarts
     Case("once-same-process-fails", ONCE, "job", ("fail-process 1@2s", "fail-process 1@25s")),
     Case("once-other-process-fails", ONCE, "job", ("fail-process 1@2s", "fail-process 2@25s")),
@@ -202,7 +214,9 @@ SEVERAL: tuple[Case, ...] = (
         "job",
         tuple(f"fail-process {i}@{2 + 23 * i}s" for i in range(3)),
     ),
-    Case("once-killed-process-fails", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "fail-process 1@60s")),
+    Case(
+        "once-killed-process-fails", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "fail-process 1@60s")
+    ),
     Case(
         "once-killed-other-process-fails",
         RANGE_ONCE,
@@ -210,7 +224,9 @@ SEVERAL: tuple[Case, ...] = (
         ("kill 1@2s,back=5s", "fail-process 2@60s"),
     ),
     Case("once-process-fails-killed", ONCE, "job", ("fail-process 1@2s", "kill 2@60s,back=5s")),
-    Case("once-killed-other-killed", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "kill 2@60s,back=5s")),
+    Case(
+        "once-killed-other-killed", RANGE_ONCE, "job", ("kill 1@2s,back=5s", "kill 2@60s,back=5s")
+    ),
     Case("once-killed-again", ONCE, "volcano", ("kill 1@2s,back=5s", "kill 1@60s,back=5s")),
     Case("twice-killed-other-killed", TWICE, "job", ("kill 1@2s,back=5s", "kill 2@60s,back=5s")),
     Case("once-killed-while-meeting", ONCE, "job", ("kill 1@2s,back=20s", "kill 2@6s,back=5s")),
@@ -249,7 +265,9 @@ SEVERAL: tuple[Case, ...] = (
     Case("bare-dns-lag-killed", RANGE, "pytorchjob", ("dns-lag 10s", "kill 1@2s,back=5s")),
     # an operator that recreates all pods
     Case("whole-killed-twice", WHOLE, "jobset", ("kill 1@2s,back=5s", "kill 0@60s,back=5s")),
-    Case("whole-killed-process-fails", WHOLE, "volcano", ("kill 1@2s,back=5s", "fail-process 0@60s")),
+    Case(
+        "whole-killed-process-fails", WHOLE, "volcano", ("kill 1@2s,back=5s", "fail-process 0@60s")
+    ),
     Case("whole-killed-for-good", WHOLE, "jobset", ("kill 1@2s,back=5s", "drain 2@60s")),
 )
 """Cases with two or more faults: the state after one decides what the next one does."""

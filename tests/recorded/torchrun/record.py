@@ -67,10 +67,14 @@ def _pod(pod: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     """Run the named cases, or all, and save the results for this torch, or compare them with the predictions."""
-    parser = argparse.ArgumentParser(prog="python -m tests.recorded.torchrun.record", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.recorded.torchrun.record", description=__doc__
+    )
     parser.add_argument("names", nargs="*", metavar="CASE", help="only these")
     parser.add_argument("--python", required=True, help="the interpreter that has torch")
-    parser.add_argument("--check", action="store_true", help="write nothing: 1 where simulate claims otherwise")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing: 1 where simulate claims otherwise"
+    )
     options = parser.parse_args()
     differs = False
     for name in options.names or CASES:

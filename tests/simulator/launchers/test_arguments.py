@@ -42,14 +42,25 @@ _PARSER.add_argument("-t", "--tee")
 _PARSER.add_argument("script", nargs="?")
 _PARSER.add_argument("rest", nargs=argparse.REMAINDER)
 _TABLE = OptionTable(
-    frozenset({"max-restarts", "master-addr", "standalone", "tee"}), frozenset({"standalone"}), {"-t": "tee"}
+    frozenset({"max-restarts", "master-addr", "standalone", "tee"}),
+    frozenset({"standalone"}),
+    {"-t": "tee"},
 )
 
 
 @given(
     st.lists(
-        st.sampled_from(["--max-r", "--master_a", "--master-addr", "--stand", "--tee", "-t", "-t5"]), max_size=4
-    ).map(lambda names: [word for name in names for word in ([name] if name in ("--stand", "-t5") else [name, "1"])])
+        st.sampled_from(
+            ["--max-r", "--master_a", "--master-addr", "--stand", "--tee", "-t", "-t5"]
+        ),
+        max_size=4,
+    ).map(
+        lambda names: [
+            word
+            for name in names
+            for word in ([name] if name in ("--stand", "-t5") else [name, "1"])
+        ]
+    )
 )
 def test_argparse_agrees(arguments: list[str]) -> None:
     parsed = _PARSER.parse_args([*arguments, "t.py", "--tee", "x"])

@@ -7,7 +7,11 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from ptcompile.simulator.launchers.command import container_invocation, entry_arguments, read_command_line
+from ptcompile.simulator.launchers.command import (
+    container_invocation,
+    entry_arguments,
+    read_command_line,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,9 @@ from ptcompile.simulator.launchers.command import container_invocation, entry_ar
         (["sh", "-c", "torchrun --node-rank=$(hostname) t.py"], "torchrun", {"node-rank": "job-3"}, ("t.py",)),
     ],
 )  # fmt: skip
-def test_launcher(argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]) -> None:
+def test_launcher(
+    argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]
+) -> None:
     launch = read_command_line(argv, {"N": "4", "HOSTNAME": "job-3"})
     assert (launch.launcher, dict(launch.options), launch.entry) == (launcher, options, entry)
 
@@ -118,7 +124,9 @@ def test_entry_arguments(argv: list[str], words: tuple[str, ...]) -> None:
         ([""], [], "command"),
     ],
 )
-def test_arguments_without_a_command_belong_to_the_image(command: list[str], args: list[str], launcher: str) -> None:
+def test_arguments_without_a_command_belong_to_the_image(
+    command: list[str], args: list[str], launcher: str
+) -> None:
     assert container_invocation(command, args, {}).launcher == launcher
 
 
@@ -145,5 +153,7 @@ def test_a_long_script_of_open_quotes_takes_no_time() -> None:
         (["x", "run"], "command"),
     ],
 )
-def test_programs_that_launch_only_with_one_of_their_commands(argv: list[str], launcher: str) -> None:
+def test_programs_that_launch_only_with_one_of_their_commands(
+    argv: list[str], launcher: str
+) -> None:
     assert read_command_line(argv, {}).launcher == launcher

@@ -24,7 +24,9 @@ from ptcompile.simulator.launchers.rendezvous import pod_rendezvous
         ("python -m accelerate.commands.launch --num_machines=2 --main_process_ip=a t.py", "a:29500", (2, 2), "0", 4),
     ],
 )  # fmt: skip
-def test_options(line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None) -> None:
+def test_options(
+    line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None
+) -> None:
     env = {"MASTER_ADDR": "m", "MASTER_PORT": "2", "WORLD_SIZE": "128"} if endpoint == "m:2" else {}
     rendezvous = pod_rendezvous(read_command_line(line.split(), env), env, 4)
     assert (rendezvous.endpoint, rendezvous.nodes, rendezvous.node_rank) == (endpoint, nodes, rank)
@@ -77,7 +79,11 @@ VALUES = {
     "mount": "{name: conf, mountPath: /conf}",
     "source": "{name: conf}",
 }
-SAME, ALONE, FEW = ("same-node-rank", "error"), ("launcher-alone", "warning"), ("too-few-pods", "error")
+SAME, ALONE, FEW = (
+    ("same-node-rank", "error"),
+    ("launcher-alone", "warning"),
+    ("too-few-pods", "error"),
+)
 
 
 @pytest.mark.parametrize(
@@ -89,15 +95,26 @@ SAME, ALONE, FEW = ("same-node-rank", "error"), ("launcher-alone", "warning"), (
         ({"machines": "3", "more": "--machine_rank=$(RANK), train.py"}, {FEW}),
         ({"namespace": "other"}, set()),
         ({"path": "/conf/other.yaml"}, set()),
-        ({"source": "{name: conf, items: [{key: acc.yaml, path: a.yaml}]}", "path": "/conf/a.yaml"}, {SAME}),
+        (
+            {
+                "source": "{name: conf, items: [{key: acc.yaml, path: a.yaml}]}",
+                "path": "/conf/a.yaml",
+            },
+            {SAME},
+        ),
         ({"mount": "{name: conf, mountPath: /conf/acc.yaml, subPath: acc.yaml}"}, {SAME}),
         ({"mount": "{name: conf, mountPath: /con}"}, set()),
     ],
 )
 def test_a_config_file(changed: dict[str, str], expected: set[tuple[str, str]]) -> None:
-    found = {(problem.name, problem.severity) for problem in ptcompile.lint(STREAM % (VALUES | changed)).diagnostics}
+    found = {
+        (problem.name, problem.severity)
+        for problem in ptcompile.lint(STREAM % (VALUES | changed)).diagnostics
+    }
     assert found & {SAME, ALONE, FEW} == expected
 
 
 def test_settings() -> None:
-    assert read_config("num_machines: '2'\nfsdp_config:\n  machine_rank: 1\nmixed_precision: bf16\n") == {"nnodes": "2"}
+    assert read_config(
+        "num_machines: '2'\nfsdp_config:\n  machine_rank: 1\nmixed_precision: bf16\n"
+    ) == {"nnodes": "2"}

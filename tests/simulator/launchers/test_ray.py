@@ -33,6 +33,8 @@ def test_options(arguments: list[str], options: dict[str, str]) -> None:
         ({}, {}, ""),
     ],
 )
-def test_the_address_of_the_cluster(options: dict[str, str], env: dict[str, str], address: str) -> None:
+def test_the_address_of_the_cluster(
+    options: dict[str, str], env: dict[str, str], address: str
+) -> None:
     assert cluster_address(options, env) == address
     assert is_head(options) is ("head" in options)

@@ -45,7 +45,9 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
         (["python", "t.py"], {"PET_NNODES": "4"}, 8, ("none", "", (1, 1), "0", 1, "1")),
     ],
 )  # fmt: skip
-def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, expected: tuple[object, ...]) -> None:
+def test_rendezvous(
+    argv: list[str], env: dict[str, str], devices: int, expected: tuple[object, ...]
+) -> None:
     rendezvous = pod_rendezvous(read_command_line(argv, env), env, devices)
     assert (
         rendezvous.backend,
@@ -68,7 +70,9 @@ def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, expected
     # default, variable, option before variable, variable set in the script
     # (docs/facts/torchrun.md#options-and-variables)
 )
-def test_the_static_node_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
+def test_the_static_node_rank_is_that_of_the_rendezvous(
+    argv: list[str], env: dict[str, str]
+) -> None:
     launch = read_command_line(argv, env)
     assert static_node_rank(launch) == pod_rendezvous(launch, launch.env, 0).node_rank
 
@@ -82,28 +86,47 @@ def test_the_static_node_rank_is_that_of_the_rendezvous(argv: list[str], env: di
             "torchrun does not start: PET_STANDALONE must be a whole number, not ''",
         ),
         (["torchrun", "--nnodes=4:2", "t.py"], {}, "torchrun does not start: nnodes '4:2'"),
-        (["torchrun", "--nproc-per-node=gpu", "t.py"], {}, "torchrun does not start without a device"),
-        (["torchrun", "--nproc-per-node=8 ", "t.py"], {}, "torchrun does not start: nproc-per-node '8 '"),
+        (
+            ["torchrun", "--nproc-per-node=gpu", "t.py"],
+            {},
+            "torchrun does not start without a device",
+        ),
+        (
+            ["torchrun", "--nproc-per-node=8 ", "t.py"],
+            {},
+            "torchrun does not start: nproc-per-node '8 '",
+        ),
         (["accelerate", "launch", "t.py"], {}, "accelerate launch does not read PET_* variables"),
         (["python", "t.py"], {"PET_NNODES": "4"}, "the command does not start torchrun"),
         ([], {"PET_NNODES": "4"}, "the image's own command is unknown"),
     ],
 )
 def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:
-    assert any(one.startswith(note) for one in pod_rendezvous(read_command_line(argv, env), env, 0).notes)
+    assert any(
+        one.startswith(note) for one in pod_rendezvous(read_command_line(argv, env), env, 0).notes
+    )
 
 
 def test_cuda_is_not_a_number_of_processes() -> None:
     """PyTorch 2.13, torch/distributed/run.py: "Unsupported nproc_per_node value: cuda", with any number of devices."""
-    rendezvous = pod_rendezvous(read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4)
+    rendezvous = pod_rendezvous(
+        read_command_line(["torchrun", "--nproc-per-node=cuda", "t.py"], {}), {}, 4
+    )
     assert rendezvous.processes is None
-    assert [note for note in rendezvous.notes if note.startswith("torchrun does not start: nproc-per-node 'cuda'")]
+    assert [
+        note
+        for note in rendezvous.notes
+        if note.startswith("torchrun does not start: nproc-per-node 'cuda'")
+    ]
 
 
 @pytest.mark.parametrize(
-    ("torch", "closes"), [((2, 2), False), ((2, 3), True), ((2, 5), True), ((2, 7), True), ((2, 8), False)]
+    ("torch", "closes"),
+    [((2, 2), False), ((2, 3), True), ((2, 5), True), ((2, 7), True), ((2, 8), False)],
 )
-def test_releases_whose_torchrun_closes_the_rendezvous_on_sigterm(torch: tuple[int, int], closes: bool) -> None:
+def test_releases_whose_torchrun_closes_the_rendezvous_on_sigterm(
+    torch: tuple[int, int], closes: bool
+) -> None:
     """Sources: PyTorch pull requests 117066 and 152525."""
     assert torchrun.closes_on_sigterm(torch) is closes
 
@@ -179,7 +202,9 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint: str, static: bool, why: str 
         ("timeout", "x", "unknown", None),
     ],
 )
-def test_values_that_a_backend_rejects(name: str, value: str, backend: str | None, why: str | None) -> None:
+def test_values_that_a_backend_rejects(
+    name: str, value: str, backend: str | None, why: str | None
+) -> None:
     assert torchrun.why_not_option(name, value, backend) == why
 
 
@@ -196,7 +221,11 @@ def test_the_first_release_that_has_an_option() -> None:
 
 
 def test_names_of_options_and_variables() -> None:
-    assert torchrun.option_name("--nproc_per_node=8") == torchrun.option_name("--nproc_per=8") == "nproc-per-node"
+    assert (
+        torchrun.option_name("--nproc_per_node=8")
+        == torchrun.option_name("--nproc_per=8")
+        == "nproc-per-node"
+    )
     assert torchrun.option_name("--epochs=3") == "epochs"
     assert torchrun.option_variable("nproc-per-node") == "PET_NPROC_PER_NODE"
     literal = {"h:1": True, "$(H):1": False, "<secret:a/b>": False, "`h`": False}

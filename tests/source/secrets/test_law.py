@@ -86,7 +86,9 @@ MANIFESTS = {
 }  # fmt: skip
 SPECS = {
     "env": smallest(f"env: {{HF_TOKEN: {MARK}, LEVEL: 5}}\nnods: 4"),
-    "env, valid": smallest(f"env: {{HF_TOKEN: {MARK}, URL: 'https://u:{MARK}@h/'}}\nargs: [--hf-token, {MARK}]"),
+    "env, valid": smallest(
+        f"env: {{HF_TOKEN: {MARK}, URL: 'https://u:{MARK}@h/'}}\nargs: [--hf-token, {MARK}]"
+    ),
     "mapping": smallest(f"env: {{HF_TOKEN: {{value: {MARK}}}}}"),
     "list": smallest(f"env: {{HF_TOKEN: [{MARK}]}}"),
     "key": smallest(f"env: {{HF_TOKEN: {{{MARK}}}}}"),
@@ -118,9 +120,17 @@ def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
 
 def diff_reports(text: str) -> Iterator[tuple[str, str]]:
     """Yield the reports of diff for a changed secret, a changed image and an unrelated object."""
-    for other in (text.replace(MARK, MARK[::-1]), text.replace("image: i", "image: j"), "kind: Pod\napiVersion: v1\n"):
+    for other in (
+        text.replace(MARK, MARK[::-1]),
+        text.replace("image: i", "image: j"),
+        "kind: Pod\napiVersion: v1\n",
+    ):
         found = ptcompile.diff(text, other)
-        yield from (("diff", found.text()), ("diff markdown", found.markdown()), ("diff", json.dumps(found.to_dict())))
+        yield from (
+            ("diff", found.text()),
+            ("diff markdown", found.markdown()),
+            ("diff", json.dumps(found.to_dict())),
+        )
 
 
 def leaks(reports: Iterator[tuple[str, str]]) -> list[str]:
@@ -146,9 +156,15 @@ def test_specs(name: str) -> None:
     assert not leaks(world_reports(text, "simulate"))
     assert not leaks(diff_reports(text))
     result = ptcompile.compile(text, filename="f.yaml")
-    assert not leaks(iter([(form, renderer(form)(result.diagnostics, {"f.yaml": text})) for form in FORMATS]))
+    assert not leaks(
+        iter([(form, renderer(form)(result.diagnostics, {"f.yaml": text})) for form in FORMATS])
+    )
     why = ptcompile.explain(text, filename="f.yaml")
-    told = [why.text(), *(why.text(query) for query in ("env", "args", "metadata")), json.dumps(why.to_dict())]
+    told = [
+        why.text(),
+        *(why.text(query) for query in ("env", "args", "metadata")),
+        json.dumps(why.to_dict()),
+    ]
     assert not leaks(iter([("explain", one) for one in [*told, html(gather(text))]]))
 
 
@@ -157,7 +173,13 @@ def test_the_law_can_fail() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["secrets-manifest", "secret-under-misspelt-value", "secret-as-mapping-in-spec", "secrets-spec"]
+    "name",
+    [
+        "secrets-manifest",
+        "secret-under-misspelt-value",
+        "secret-as-mapping-in-spec",
+        "secrets-spec",
+    ],
 )
 def test_attacks(name: str) -> None:
     """These files revealed missed forms and names; each of their secrets contains SECRET or AAAA."""
@@ -165,7 +187,11 @@ def test_attacks(name: str) -> None:
     reports = [*lint_reports(text), *world_reports(text, "simulate"), *diff_reports(text)]
     if "spec" in name:
         why = ptcompile.explain(text, filename="f.yaml")
-        reports += [("explain", why.text("env")), ("json", json.dumps(why.to_dict())), ("html", html(gather(text)))]
+        reports += [
+            ("explain", why.text("env")),
+            ("json", json.dumps(why.to_dict())),
+            ("html", html(gather(text))),
+        ]
     found = [
         form
         for form, shown in reports
@@ -174,26 +200,57 @@ def test_attacks(name: str) -> None:
     assert found == []
 
 
-_ENDS = ("lac", "docker", "str", "cm", "sh", "arg", "menv", "k", "img", "hdr", "map", "ann", "url", "pann", "env")
+_ENDS = (
+    "lac",
+    "docker",
+    "str",
+    "cm",
+    "sh",
+    "arg",
+    "menv",
+    "k",
+    "img",
+    "hdr",
+    "map",
+    "ann",
+    "url",
+    "pann",
+    "env",
+)
 
 
 def test_json_marks_what_is_masked() -> None:
-    world = ptcompile.simulate(pod(env=ENTRIES["in another variable"], args=ARGS["one word"], note=MARK)).to_dict()
-    assert world["pods"][0]["masked"] == ["env.HF_TOKEN", "env.B", "env.C", "args[0]", "annotations.acme.io/api-token"]
+    world = ptcompile.simulate(
+        pod(env=ENTRIES["in another variable"], args=ARGS["one word"], note=MARK)
+    ).to_dict()
+    assert world["pods"][0]["masked"] == [
+        "env.HF_TOKEN",
+        "env.B",
+        "env.C",
+        "args[0]",
+        "annotations.acme.io/api-token",
+    ]
     token = "hf_" + MARK * 3
     world = ptcompile.simulate(pod().replace("acme.io/api-token", token)).to_dict()
     assert world["pods"][0]["masked"] == ["annotations.***"]
-    assert ptcompile.simulate(pod().replace("api-token", "note")).to_dict()["pods"][0]["masked"] == []
+    assert (
+        ptcompile.simulate(pod().replace("api-token", "note")).to_dict()["pods"][0]["masked"] == []
+    )
     found = ptcompile.lint(pod(env=ENTRIES["list"])).diagnostics
     assert {one.name for one in found if one.masked} <= {
         one.name for one in found if "***" in one.message + str(one.path)
     }
     spec = smallest(f"env: {{HF_TOKEN: {MARK}, LEVEL: a}}")
-    difference = ptcompile.diff(spec, spec.replace(MARK, "other4Q9z").replace("LEVEL: a", "LEVEL: b")).to_dict()
+    difference = ptcompile.diff(
+        spec, spec.replace(MARK, "other4Q9z").replace("LEVEL: a", "LEVEL: b")
+    ).to_dict()
     facts = {one["what"]: one["masked"] for one in difference["objects"][0]["facts"]}
     assert (facts["env HF_TOKEN"], facts["env LEVEL"]) == (True, False)
     causes = {one["shown"]: one["masked"] for one in ptcompile.explain(spec).to_dict()["causes"]}
-    assert [causes[next(key for key in causes if f"env[{name}].value" in key)] for name in ("HF_TOKEN", "LEVEL")] == [
+    assert [
+        causes[next(key for key in causes if f"env[{name}].value" in key)]
+        for name in ("HF_TOKEN", "LEVEL")
+    ] == [
         True,
         False,
     ]

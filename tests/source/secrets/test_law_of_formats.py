@@ -60,4 +60,6 @@ def test_names_of_files_comments_and_options(drawn: tuple[SecretFormat, str]) ->
 def test_the_law_can_fail() -> None:
     with folder():
         Path("a.yaml").write_text(json.dumps(spec("zQ7xK2mV9wzQ7xK2mV9wzQ7xK2mV9w")))
-        assert leaks("zQ7xK2mV9wzQ7xK2mV9wzQ7xK2mV9w", run("simulate", "a.yaml")[0]), "no form, no name: not a secret"
+        assert leaks("zQ7xK2mV9wzQ7xK2mV9wzQ7xK2mV9w", run("simulate", "a.yaml")[0]), (
+            "no form, no name: not a secret"
+        )

@@ -23,7 +23,9 @@ from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 from tests.cli.running import here, spec
 from tests.making import gather, smallest
 
-SECRET = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-and-much-longer-than-what-a-message-shows-of-a-value"  # noqa: S105
+SECRET = (
+    "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789-and-much-longer-than-what-a-message-shows-of-a-value"  # noqa: S105
+)
 POD = f"""\
 apiVersion: v1
 kind: Pod
@@ -129,8 +131,21 @@ def test_secrets_of_finds_every_form() -> None:
         "items": [
             {"kind": "Secret", "data": {"a": "1"}, "stringData": {"b": "2"}},
             {"kind": "ConfigMap", "data": {"a": "no", "B_KEY": "3"}},
-            {"env": [{"name": "password", "value": "4"}, {"name": "A", "value": "no"}, {"name": "B_KEY"}]},
-            {"env": {"MY_SECRET": 5, "OTHER": "no", "C_TOKEN": {"secretKeyRef": {}}, "D_KEY": True}},
+            {
+                "env": [
+                    {"name": "password", "value": "4"},
+                    {"name": "A", "value": "no"},
+                    {"name": "B_KEY"},
+                ]
+            },
+            {
+                "env": {
+                    "MY_SECRET": 5,
+                    "OTHER": "no",
+                    "C_TOKEN": {"secretKeyRef": {}},
+                    "D_KEY": True,
+                }
+            },
             {"secretName": "no", "volumes": [{"name": "secrets", "secret": {"secretName": "no"}}]},
         ],
     }
@@ -151,29 +166,46 @@ def test_no_world_shows_a_secret(form: Callable[[ptcompile.World], str]) -> None
     assert SECRET[:24] not in shown
     assert "https://***" in shown
     assert "HF_TOKEN" in shown
-    assert ("--token=***" in shown) == (form is not overview), "which shows no command line of such a Pod"
+    assert ("--token=***" in shown) == (form is not overview), (
+        "which shows no command line of such a Pod"
+    )
 
 
 def test_references_to_secrets_are_shown() -> None:
-    world = ptcompile.simulate(smallest("env: {HF_TOKEN: {secretKeyRef: {name: hub, key: token}}}"), target="job")
+    world = ptcompile.simulate(
+        smallest("env: {HF_TOKEN: {secretKeyRef: {name: hub, key: token}}}"), target="job"
+    )
     assert "<secret:hub/token>" in overview(world)
     assert "secret:hub/token" in _json(world)
 
 
 def test_the_difference_of_worlds_contains_no_secret() -> None:
     spec = smallest(f"nodes: 2\nargs: [--token=$(HF_TOKEN)]\nenv: {{HF_TOKEN: {SECRET}}}")
-    one, other = (ptcompile.simulate(text, target="job") for text in (spec, spec.replace(SECRET, SECRET + "2")))
+    one, other = (
+        ptcompile.simulate(text, target="job")
+        for text in (spec, spec.replace(SECRET, SECRET + "2"))
+    )
     told = world_differences(one, other)
     assert any("env HF_TOKEN" in line for line in told)
     assert not any(SECRET[:24] in line for line in told)
 
 
 def test_a_secret_repeated_in_a_command_is_hidden_in_diff_and_explain() -> None:
-    text = smallest(f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}")
+    text = smallest(
+        f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}"
+    )
     told = ptcompile.diff(text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow"))
     why = ptcompile.explain(text, filename="s.yaml")
     pages = html(gather(text))
-    for shown in (told.text(), told.markdown(), _json(told), why.text(), why.text("args"), _json(why), pages):
+    for shown in (
+        told.text(),
+        told.markdown(),
+        _json(told),
+        why.text(),
+        why.text("args"),
+        _json(why),
+        pages,
+    ):
         assert SECRET not in shown
         assert SECRET[::-1] not in shown
     assert "--token=***" in told.text()
@@ -190,14 +222,18 @@ def test_manifests_and_env_files_hold_the_value() -> None:
     assert ptcompile.simulate(POD).pods[0].env["HF_TOKEN"] == SECRET
 
 
-def test_the_command_line_echoes_no_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_echoes_no_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran = here(capsys, spec(tmp_path), "--set", f"spec.env.HF_TOKEN=[{SECRET}")
     assert ran.status == 2
     assert "spec.env.HF_TOKEN=***" in ran.err
     assert SECRET not in ran.err
 
 
-@pytest.mark.parametrize("line", ["HF_TOKEN: " + "x" * 50_000, "value" * 20_000, "_KEY" * 20_000, "a" * 100_000])
+@pytest.mark.parametrize(
+    "line", ["HF_TOKEN: " + "x" * 50_000, "value" * 20_000, "_KEY" * 20_000, "a" * 100_000]
+)
 def test_long_lines_are_masked(line: str) -> None:
     assert len(masked_lines(f"# A_KEY\n{line}\n: [")) == 3
 
@@ -215,7 +251,9 @@ spec:
 """
 
 
-@pytest.mark.parametrize("wrong", ["    hunter2", "[   hunter2", "  : hunter2", "'  hunter2", "hunter2"])
+@pytest.mark.parametrize(
+    "wrong", ["    hunter2", "[   hunter2", "  : hunter2", "'  hunter2", "hunter2"]
+)
 def test_a_line_of_a_secret_with_a_wrong_indentation_is_masked(wrong: str) -> None:
     text = f"env:\n    PASSWORD: |\n{wrong}\n    hunter3\n    NAME: shown\nbroken: [\n"
     *masked, name, last, _ = masked_lines(text)
@@ -248,9 +286,13 @@ def test_a_finding_at_a_possible_secret_hides_its_value() -> None:
 
 def test_only_the_secret_part_of_a_line_is_masked() -> None:
     lines = masked_lines(
-        "args: [train --hf-token a1B2c3D4 --lr 3, 'HF_TOKEN=a1B2 x']\nHF_TOKEN: a1B2c3D4 # x\n", fill=""
+        "args: [train --hf-token a1B2c3D4 --lr 3, 'HF_TOKEN=a1B2 x']\nHF_TOKEN: a1B2c3D4 # x\n",
+        fill="",
     )
-    assert lines[:2] == ["args: [train --hf-token *** --lr 3, 'HF_TOKEN=*** x']", "HF_TOKEN: *** # x"]
+    assert lines[:2] == [
+        "args: [train --hf-token *** --lr 3, 'HF_TOKEN=*** x']",
+        "HF_TOKEN: *** # x",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -271,17 +313,41 @@ def test_comments_behind_values(line: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("data", "masked"),
     [
-        ({"args": ["curl", "-u", "me:summer", "https://x"]}, {"args": ["curl", "-u", "me:***", "https://x"]}),
-        ({"args": ["/usr/bin/wandb", "login", "summer"]}, {"args": ["/usr/bin/wandb", "login", "***"]}),
-        ({"args": ["echo", "-u", "me:summer"]}, {"args": ["echo", "-u", "me:summer"]}),
-        ({"auths": {"x": {"auth": "bWU6cHc=", "email": "a"}}}, {"auths": {"x": {"auth": "***", "email": "a"}}}),
-        ({"auth": "basic"}, {"auth": "basic"}),
         (
-            {"env": {"HF_TOKEN": {"valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "summer"}}}}},
-            {"env": {"HF_TOKEN": {"valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "***"}}}}},
+            {"args": ["curl", "-u", "me:summer", "https://x"]},
+            {"args": ["curl", "-u", "me:***", "https://x"]},
         ),
         (
-            {"env": {"A_TOKEN": "prefix-zQ7xK2mV9w", "B_TOKEN": "zQ7xK2mV9w"}, "x": "--token a1B2 --plain zQ7xK2mV9w"},
+            {"args": ["/usr/bin/wandb", "login", "summer"]},
+            {"args": ["/usr/bin/wandb", "login", "***"]},
+        ),
+        ({"args": ["echo", "-u", "me:summer"]}, {"args": ["echo", "-u", "me:summer"]}),
+        (
+            {"auths": {"x": {"auth": "bWU6cHc=", "email": "a"}}},
+            {"auths": {"x": {"auth": "***", "email": "a"}}},
+        ),
+        ({"auth": "basic"}, {"auth": "basic"}),
+        (
+            {
+                "env": {
+                    "HF_TOKEN": {
+                        "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "summer"}}
+                    }
+                }
+            },
+            {
+                "env": {
+                    "HF_TOKEN": {
+                        "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "value": "***"}}
+                    }
+                }
+            },
+        ),
+        (
+            {
+                "env": {"A_TOKEN": "prefix-zQ7xK2mV9w", "B_TOKEN": "zQ7xK2mV9w"},
+                "x": "--token a1B2 --plain zQ7xK2mV9w",
+            },
             {"env": {"A_TOKEN": "***", "B_TOKEN": "***"}, "x": "--token *** --plain ***"},
         ),
         ({"labels": {SECRET[:40]: "x", "b": "c"}}, {"labels": {"***": "x", "b": "c"}}),
@@ -308,7 +374,9 @@ def test_a_file_that_may_contain_a_secret_is_searched(text: str) -> None:
     assert masking._may_contain_secrets(text)
 
 
-@pytest.mark.parametrize("text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"])
+@pytest.mark.parametrize(
+    "text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"]
+)
 def test_a_file_without_secrets_is_shown_unchanged(text: str) -> None:
     assert not masking._may_contain_secrets(text)
     assert masked_lines(text) == text.split("\n")
@@ -339,7 +407,10 @@ def test_all_short_secrets_at_a_place_are_masked() -> None:
 )
 def test_a_short_secret_is_masked_near_its_place(path: tuple[str, ...], masked: bool) -> None:
     """A text of three characters is searched for only where a message is likely to quote it."""
-    data = {"metadata": {"name": "a"}, "spec": {"env": {"DB_PASSWORD": "abc", "OTHER": "x"}, "far": {"other": {}}}}
+    data = {
+        "metadata": {"name": "a"},
+        "spec": {"env": {"DB_PASSWORD": "abc", "OTHER": "x"}, "far": {"other": {}}},
+    }
     document = from_data([data]).documents[0]
     problem, _ = masked_problem(Problem("x", path, "it is abc now"), document, path)
     assert problem.message == ("it is *** now" if masked else "it is abc now")
@@ -370,7 +441,9 @@ def test_quoted_lines_are_masked_as_in_the_whole_text() -> None:
         lines = masked_lines(text)
         numbers = set(draw.sample(range(1, len(lines) + 1), 2))
         quoted = masked_lines(text, quoted=numbers)
-        assert [quoted[number - 1] for number in numbers] == [lines[number - 1] for number in numbers]
+        assert [quoted[number - 1] for number in numbers] == [
+            lines[number - 1] for number in numbers
+        ]
 
 
 def test_a_text_that_has_been_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,4 +456,11 @@ def test_a_text_that_has_been_read_is_not_read_again(monkeypatch: pytest.MonkeyP
 
 
 def test_documents_without_a_quoted_line_are_left_empty() -> None:
-    assert masked_lines("a: 1\n---\npassword: hunter2\n---\nb: 1\n", quoted={5}) == ["", "", "", "", "b: 1", ""]
+    assert masked_lines("a: 1\n---\npassword: hunter2\n---\nb: 1\n", quoted={5}) == [
+        "",
+        "",
+        "",
+        "",
+        "b: 1",
+        "",
+    ]

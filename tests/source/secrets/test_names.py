@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from ptcompile.source.secrets.names import FIELDS, MASK, is_searched, is_secret, mask_value, normalize_name
+from ptcompile.source.secrets.names import (
+    FIELDS,
+    MASK,
+    is_searched,
+    is_secret,
+    mask_value,
+    normalize_name,
+)
 from ptcompile.source.secrets.scanner import secrets_of, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
@@ -66,18 +73,26 @@ def test_a_name_that_is_not_a_string_is_not_a_secret() -> None:
 def test_plain_data_and_the_paths_in_it() -> None:
     data: dict[str, Any] = {
         "env": {"HF_TOKEN": "a", "X": "b", "A_KEY": {"secretKeyRef": {"name": "s", "key": "k"}}},
-        "containers": [{"name": "c", "env": [{"name": "B_KEY", "value": "c"}, {"name": "Y", "value": "d"}]}],
+        "containers": [
+            {"name": "c", "env": [{"name": "B_KEY", "value": "c"}, {"name": "Y", "value": "d"}]}
+        ],
         "labels": {"level": "5"},
         "tolerations": [{"key": "gpu", "value": "yes"}],
         "volumes": [{"name": "hf-token", "secret": {"secretName": "hub"}}],
     }
     hidden: Any = without_secrets(data)
     assert hidden["env"] == {**data["env"], "HF_TOKEN": MASK}
-    assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": MASK}, {"name": "Y", "value": "d"}]
+    assert hidden["containers"][0]["env"] == [
+        {"name": "B_KEY", "value": MASK},
+        {"name": "Y", "value": "d"},
+    ]
     assert [hidden[key] for key in ("labels", "tolerations", "volumes")] == [
         data[key] for key in ("labels", "tolerations", "volumes")
     ]
-    assert [secret.path for secret in secrets_of(data)] == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+    assert [secret.path for secret in secrets_of(data)] == [
+        ("env", "HF_TOKEN"),
+        ("containers", 0, "env", 0, "value"),
+    ]
 
 
 def test_data_without_secrets_is_returned_unchanged() -> None:
@@ -98,7 +113,11 @@ def _properties(schema: Any) -> Iterator[str]:
 
 def test_kubernetes_fields_are_not_mistaken_for_secrets() -> None:
     """`redisPassword` and TokenRequest's `token` do hold a secret."""
-    names = {name for file in Path("schemas").rglob("*.json") for name in _properties(json.loads(file.read_text()))}
+    names = {
+        name
+        for file in Path("schemas").rglob("*.json")
+        for name in _properties(json.loads(file.read_text()))
+    }
     assert {name for name in names if is_secret(name, "a1B2c3D4e5") and name not in FIELDS} <= {
         "token",
         "redisPassword",
@@ -155,12 +174,16 @@ def test_innocent_names_with_innocent_values(name: str, value: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["SORT_KEY", "PAD_TOKEN", "SECRETS_DIR", "USE_SECRETS", "MAX_TOKENS"])
+@pytest.mark.parametrize(
+    "name", ["SORT_KEY", "PAD_TOKEN", "SECRETS_DIR", "USE_SECRETS", "MAX_TOKENS"]
+)
 def test_innocent_names_with_a_generated_value(name: str) -> None:
     assert mask_value(name, "a1B2c3D4e5") == MASK
 
 
-@pytest.mark.parametrize("name", ["USE_API_KEY", "PAD_API_TOKEN", "MAX_PASSWORD", "SECRET_NAMES_KEY"])
+@pytest.mark.parametrize(
+    "name", ["USE_API_KEY", "PAD_API_TOKEN", "MAX_PASSWORD", "SECRET_NAMES_KEY"]
+)
 def test_credentials_are_never_innocent(name: str) -> None:
     assert mask_value(name, "word") == MASK
 

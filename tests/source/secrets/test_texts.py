@@ -65,7 +65,9 @@ KEPT = [
 @pytest.mark.parametrize(("text", "shown"), SHOWN)
 def test_secrets_in_text_are_masked(text: str, shown: str) -> None:
     assert without_parts(text, secret_parts(text), lambda _: MASK) == shown
-    assert not [one for one in secret_parts(shown) if MASK not in shown[slice(*one)]], "what is masked stays so"
+    assert not [one for one in secret_parts(shown) if MASK not in shown[slice(*one)]], (
+        "what is masked stays so"
+    )
 
 
 @pytest.mark.parametrize("text", KEPT)
@@ -74,7 +76,8 @@ def test_other_text_is_kept(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "name"), [("--hf-token", "hf-token"), ("-p", "p"), ("x", None), ("--a=b", None), (1, None)]
+    ("word", "name"),
+    [("--hf-token", "hf-token"), ("-p", "p"), ("x", None), ("--a=b", None), (1, None)],
 )
 def test_options(word: object, name: str | None) -> None:
     assert option_name(word) == name
@@ -123,7 +126,11 @@ def test_occurrences(secrets: list[str], text: str, places: list[tuple[int, int]
 
 
 def test_forms_of_a_secret() -> None:
-    assert set(quoted_forms("a'\"\n\u00e4")) == {"a'\"\n\u00e4", "a\\'\"\\n\u00e4", "a'\\\"\\n\\u00e4"}
+    assert set(quoted_forms("a'\"\n\u00e4")) == {
+        "a'\"\n\u00e4",
+        "a\\'\"\\n\u00e4",
+        "a'\\\"\\n\\u00e4",
+    }
 
 
 def test_intervals_in_order() -> None:
@@ -140,20 +147,39 @@ def test_options_are_short(length: int, is_option: bool) -> None:
     assert option_name(option) == (option[2:] if is_option else None)
 
 
-@pytest.mark.parametrize(("kind", "masked"), [("Secret", True), (" secret", True), ("ConfigMap", False)])
+@pytest.mark.parametrize(
+    ("kind", "masked"), [("Secret", True), (" secret", True), ("ConfigMap", False)]
+)
 def test_the_last_applied_text_of_a_secret(kind: str, masked: bool) -> None:
     """kubectl apply keeps the whole object in an annotation."""
     key = "kubectl.kubernetes.io/last-applied-configuration"
-    metadata = {"name": "s", "labels": {"team": "ml"}, "annotations": {key: '{"data": {"a": "aHVudGVy"}}', "b": "c"}}
+    metadata = {
+        "name": "s",
+        "labels": {"team": "ml"},
+        "annotations": {key: '{"data": {"a": "aHVudGVy"}}', "b": "c"},
+    }
     data = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
     hidden = without_secrets(data)["metadata"]
     assert (hidden["annotations"][key] == "***") is masked
-    assert (hidden["labels"], hidden["annotations"]["b"], hidden["name"]) == ({"team": "ml"}, "c", "s")
+    assert (hidden["labels"], hidden["annotations"]["b"], hidden["name"]) == (
+        {"team": "ml"},
+        "c",
+        "s",
+    )
 
 
 def test_a_reference_to_a_secret_is_no_secret() -> None:
     owner = {"apiVersion": "v1", "kind": "Secret", "name": "s", "uid": "1"}
-    data = {"metadata": {"ownerReferences": [owner]}, "spec": {"ref": {"kind": "Secret", "name": "s"}}}
+    data = {
+        "metadata": {"ownerReferences": [owner]},
+        "spec": {"ref": {"kind": "Secret", "name": "s"}},
+    }
     assert without_secrets(data) == data
-    whole = {"kind": "Secret", "type": "Opaque", "immutable": True, "data": {"a": "aGk="}, "stringData": {"b": "hi"}}
+    whole = {
+        "kind": "Secret",
+        "type": "Opaque",
+        "immutable": True,
+        "data": {"a": "aGk="},
+        "stringData": {"b": "hi"},
+    }
     assert without_secrets(whole) == {**whole, "data": {"a": "***"}, "stringData": {"b": "***"}}

@@ -72,7 +72,9 @@ def _replaces_preempted_pods(subject: Subject, template: ManifestTemplate) -> bo
     return lost is not None and lost.recreated != "none"
 
 
-def _temporary_storage(template: ManifestTemplate, container: ManifestContainer, folder: str) -> str | None:
+def _temporary_storage(
+    template: ManifestTemplate, container: ManifestContainer, folder: str
+) -> str | None:
     """Return what kind of storage a folder is on if it disappears with the pod, or None if it survives."""
     mount = mount_for(container, folder)
     if mount is None:

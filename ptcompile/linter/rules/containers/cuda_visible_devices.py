@@ -38,7 +38,11 @@ _is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
 
 
 def check(subject: Subject) -> Findings:
-    processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
+    processes = {
+        role.path: role.rendezvous.processes or 0
+        for role in subject.training_roles
+        if role.is_torchrun
+    }
     for container in subject.containers:
         stack = stack_of(container.limits)
         for entry in container.variables if stack is not None else ():
@@ -46,7 +50,9 @@ def check(subject: Subject) -> Findings:
                 continue
             problem = _problem(entry.value, container.accelerators)
             if problem is not None:
-                is_short = processes.get(container.path, 0) > _count_visible(entry.value, container.accelerators)
+                is_short = processes.get(container.path, 0) > _count_visible(
+                    entry.value, container.accelerators
+                )
                 yield found_at(
                     entry.value_path,
                     f"{entry.name}={entry.value}: {problem}",
@@ -64,9 +70,7 @@ def _problem(value: str, count: int) -> str | None:
     numbers = [int(index) for index in value.split(",")]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
-        return (
-            f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU {beyond} does not exist"
-        )
+        return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU {beyond} does not exist"
     if len(set(numbers)) < count:
         return f"only {len(set(numbers))} of the container's {count} GPUs are visible"
     return None

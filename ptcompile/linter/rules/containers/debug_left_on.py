@@ -43,7 +43,10 @@ _COSTS = {
     ("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"): "the driver handles every allocation",
 }
 _COSTS_OF_GLOO = {
-    ("TORCH_DISTRIBUTED_DEBUG", "DETAIL"): "with Gloo, the first collective that differs ends all ranks with SIGSEGV"
+    (
+        "TORCH_DISTRIBUTED_DEBUG",
+        "DETAIL",
+    ): "with Gloo, the first collective that differs ends all ranks with SIGSEGV"
 }
 
 
@@ -69,4 +72,6 @@ def _starts_python(container: ManifestContainer) -> bool:
     """Return whether the container trains: it starts a launcher or a Python script."""
     if not container.is_main:
         return False
-    return starts_training(container) or any(word.endswith(".py") for word in container.launch.entry)
+    return starts_training(container) or any(
+        word.endswith(".py") for word in container.launch.entry
+    )

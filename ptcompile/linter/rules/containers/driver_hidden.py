@@ -42,7 +42,10 @@ _FOLDER = "/usr/local/nvidia/lib64"
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
+        is_gke = any(
+            key.startswith("cloud.google.com/gke-")
+            for key in string_map(template.spec.get("nodeSelector"))
+        )
         for container in template.containers:
             if any(str(name).startswith("nvidia.com/") for name in container.limits):
                 yield from _hidden_by(container, is_gke)

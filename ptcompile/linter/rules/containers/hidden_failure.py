@@ -46,7 +46,12 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         script = container.script if container.is_main else None
         training = training_command(script)
-        if script is None or training is None or training.fails_script or not _is_known(script, training):
+        if (
+            script is None
+            or training is None
+            or training.fails_script
+            or not _is_known(script, training)
+        ):
             continue
         last = script.commands[-1]
         status = f"ends with the exit code of {basename(last.words[0])}"

@@ -26,7 +26,12 @@ Source: ptcompile's own advice.
 
 from __future__ import annotations
 
-from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
+from ptcompile.linter.containers import (
+    LAUNCHERS,
+    idle_command,
+    starts_training_in_text,
+    training_command,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -67,13 +72,19 @@ def _check_script(container: ManifestContainer, script: Script, held: str) -> Fi
     training = training_command(script)
     if training is None:
         if not script.unread and starts_training_in_text(script.call.text):
-            cause = f"{script.endless} never ends" if script.endless else "the script ends before it"
+            cause = (
+                f"{script.endless} never ends" if script.endless else "the script ends before it"
+            )
             yield found_at(
-                container.script_path, f"the training never starts: {cause}", "remove what is left before it"
+                container.script_path,
+                f"the training never starts: {cause}",
+                "remove what is left before it",
             )
         return
     later = script.commands[script.commands.index(training) + 1 :]
-    idle = next((command for command in later if command.is_endless and not command.in_background), None)
+    idle = next(
+        (command for command in later if command.is_endless and not command.in_background), None
+    )
     if script.endless and not training.in_loop:
         yield found_at(
             container.script_path,

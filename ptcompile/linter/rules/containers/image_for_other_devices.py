@@ -36,7 +36,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
-        built_for = stack_of_image(as_string(container.spec.get("image"))) if devices is not None else None
+        built_for = (
+            stack_of_image(as_string(container.spec.get("image"))) if devices is not None else None
+        )
         if devices is None or built_for is None or built_for is devices:
             continue
         resource = next(name for name in container.limits if stack_of([name]) is devices)

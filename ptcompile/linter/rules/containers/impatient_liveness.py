@@ -48,7 +48,9 @@ def check(subject: Subject) -> Findings:
         period = as_int(probe.get("periodSeconds"), 10) or 10
         failures = as_int(probe.get("failureThreshold"), 3) or 3
         seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
-        if seconds < _MIN_PATIENCE_SECONDS and (container.accelerators or starts_training(container)):
+        if seconds < _MIN_PATIENCE_SECONDS and (
+            container.accelerators or starts_training(container)
+        ):
             yield found_at(
                 (*container.path, "livenessProbe"),
                 f"the kubelet kills the container if nothing answers in the first {seconds} seconds",

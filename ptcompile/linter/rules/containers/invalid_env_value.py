@@ -64,12 +64,20 @@ def check(subject: Subject) -> Findings:
 def _expected_value(name: str, value: str) -> str | None:
     """Return what the variable accepts, or None if it accepts `value`."""
     if name in LEVEL_VARIABLES:
-        return None if value.strip().upper() in LEVEL_VARIABLES[name] else "one of " + ", ".join(LEVEL_VARIABLES[name])
+        return (
+            None
+            if value.strip().upper() in LEVEL_VARIABLES[name]
+            else "one of " + ", ".join(LEVEL_VARIABLES[name])
+        )
     if name in NCCL_INTEGERS:
         return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number such as 0 or 1"
     if name in THREAD_COUNTS:
         parts = value.split(",")
-        return None if all(_is_number(part.strip()) and int(part) > 0 for part in parts) else "a number above 0"
+        return (
+            None
+            if all(_is_number(part.strip()) and int(part) > 0 for part in parts)
+            else "a number above 0"
+        )
     return None
 
 

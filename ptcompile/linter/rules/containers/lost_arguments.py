@@ -67,4 +67,6 @@ def _loses_training(script: str, unused: Sequence[Token]) -> bool:
     words = script.split()
     if len(words) == 1:
         return basename(words[0]) in LAUNCHERS
-    return not mentions_training(script) and mentions_training(" ".join(word.text for word in unused))
+    return not mentions_training(script) and mentions_training(
+        " ".join(word.text for word in unused)
+    )

@@ -72,7 +72,14 @@ def _intended_resource(name: str) -> str | None:
     domain, _, rest = lower.partition("/")
     domain = domain if "." in domain else domain + ".com"
     candidate = f"{domain}/{rest}"
-    return next((resource for resource in (candidate, candidate.removesuffix("s")) if is_accelerator(resource)), None)
+    return next(
+        (
+            resource
+            for resource in (candidate, candidate.removesuffix("s"))
+            if is_accelerator(resource)
+        ),
+        None,
+    )
 
 
 def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[Edit]:

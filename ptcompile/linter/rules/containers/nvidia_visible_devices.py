@@ -45,7 +45,11 @@ def check(subject: Subject) -> Findings:
             if hides_all and not container.accelerators:
                 continue  # the usual way to hide GPUs from a container whose image requests all of them
             path = entry.value_path
-            effect = "the container sees none of its GPUs" if hides_all else "the container sees GPUs of other pods"
+            effect = (
+                "the container sees none of its GPUs"
+                if hides_all
+                else "the container sees GPUs of other pods"
+            )
             yield found_at(
                 path,
                 f"{_VARIABLE}={entry.value} overrides what the device plugin sets: {effect}",

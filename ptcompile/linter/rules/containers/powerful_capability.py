@@ -37,7 +37,11 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         security = nested_map(container.spec, "securityContext")
         added = nested_value(security, "capabilities", "add")
-        if not container.is_main or security.get("privileged") is True or not isinstance(added, list):
+        if (
+            not container.is_main
+            or security.get("privileged") is True
+            or not isinstance(added, list)
+        ):
             continue
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:

@@ -39,7 +39,12 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry_path, mount in container.mounts:
             mount_path = as_string(mount.get("mountPath"))
-            if mount_path and not mount_path.startswith("/") and ":" not in mount_path and "\\" not in mount_path:
+            if (
+                mount_path
+                and not mount_path.startswith("/")
+                and ":" not in mount_path
+                and "\\" not in mount_path
+            ):
                 path = (*entry_path, "mountPath")
                 absolute = "/" + mount_path.removeprefix("./")
                 yield found_at(

@@ -48,7 +48,11 @@ def check(subject: Subject) -> Findings:
                     (*entry.path, "name"),
                     _message(entry.name, last[entry.name]),
                     "remove all entries but the last",
-                    fix_removing(f"remove the overridden {entry.name}", entry.path, safe=entry.name not in referenced),
+                    fix_removing(
+                        f"remove the overridden {entry.name}",
+                        entry.path,
+                        safe=entry.name not in referenced,
+                    ),
                 )
 
 

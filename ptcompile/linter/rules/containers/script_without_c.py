@@ -39,7 +39,10 @@ def check(subject: Subject) -> Findings:
         shell = shell_index(container)
         if not is_command_written(container) or shell is None or container.call is not None:
             continue
-        word = next((argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")), None)
+        word = next(
+            (argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")),
+            None,
+        )
         if word is not None and len(word.text.split()) > 1:
             key = word.path[:-1]
             siblings = [argument for argument in argv if argument.path[:-1] == key]
@@ -49,5 +52,7 @@ def check(subject: Subject) -> Findings:
                 word.path,
                 f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
-                fix_setting("put -c before it", key, [*words[:index], "-c", *words[index:]], safe=False),
+                fix_setting(
+                    "put -c before it", key, [*words[:index], "-c", *words[index:]], safe=False
+                ),
             )

@@ -47,7 +47,9 @@ def check(subject: Subject) -> Findings:
             or basename(container.tokens[0]) in _PROGRAMS_WITH_OPERATORS
         ):
             continue
-        word = next((argument for argument in container.argv[1:] if argument.text in _OPERATORS), None)
+        word = next(
+            (argument for argument in container.argv[1:] if argument.text in _OPERATORS), None
+        )
         if word is not None:
             yield found_at(
                 word.path,

@@ -46,8 +46,13 @@ def check(subject: Subject) -> Findings:
             if match is not None:
                 name = match[1] or match[2]
                 path = (*entry.path, "value")
-                replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", value)
-                all_defined = all((reference[1] or reference[2]) in defined for reference in _VARIABLE.finditer(value))
+                replaced = _VARIABLE.sub(
+                    lambda reference: f"$({reference[1] or reference[2]})", value
+                )
+                all_defined = all(
+                    (reference[1] or reference[2]) in defined
+                    for reference in _VARIABLE.finditer(value)
+                )
                 help = (
                     "refer to a Secret by valueFrom.secretKeyRef"
                     if is_credential(entry.name)
@@ -57,6 +62,8 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{match[0]} is not expanded: no shell reads env values",
                     f"write $({name})" if all_defined else help,
-                    fix_setting(f"write $({name})", path, replaced, safe=False) if all_defined else None,
+                    fix_setting(f"write $({name})", path, replaced, safe=False)
+                    if all_defined
+                    else None,
                 )
             defined.add(entry.name)

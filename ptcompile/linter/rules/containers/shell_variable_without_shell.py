@@ -57,12 +57,16 @@ def check(subject: Subject) -> Findings:
                 word = container.argv[index]
                 name = match[1] or match[2]
                 is_defined = any(entry.name == name for entry in container.variables)
-                replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", word.text)
+                replaced = _VARIABLE.sub(
+                    lambda reference: f"$({reference[1] or reference[2]})", word.text
+                )
                 yield found_at(
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",
                     f"use {instead[name]}" if name in instead else f"write $({name})",
-                    fix_setting(f"write $({name})", word.path, replaced, safe=False) if is_defined else None,
+                    fix_setting(f"write $({name})", word.path, replaced, safe=False)
+                    if is_defined
+                    else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
 
@@ -71,5 +75,7 @@ def _launcher_reads(subject: Subject, container: ManifestContainer, variable: st
     """Return whether the container's launcher takes an option from the variable."""
     settings = [role.rendezvous for role in subject.training_roles if role.path == container.path]
     return any(
-        variable in value for rendezvous in settings for value in (rendezvous.endpoint, *rendezvous.options.values())
+        variable in value
+        for rendezvous in settings
+        for value in (rendezvous.endpoint, *rendezvous.options.values())
     )

@@ -69,10 +69,17 @@ def _slurm_in(script: Script) -> tuple[str, str] | None:
         words = command.words
         if basename(words[0]) == "srun":
             return "the script calls srun, which a pod does not have", _NO_SRUN
-        unknown = [piece.text for argument in command.argv for piece in argument.value if piece.kind in _UNKNOWN]
+        unknown = [
+            piece.text
+            for argument in command.argv
+            for piece in argument.value
+            if piece.kind in _UNKNOWN
+        ]
         match = _VARIABLE.search(" ".join(unknown)) if words[0] not in SHELL_COMMANDS else None
         if match is not None:
-            instead = load_table("linter/slurm.json")["instead"].get(match[1], "a value of the pod's own")
+            instead = load_table("linter/slurm.json")["instead"].get(
+                match[1], "a value of the pod's own"
+            )
             return f"no pod sets {match[1]}, a variable of Slurm: it is empty", f"use {instead}"
     return None
 

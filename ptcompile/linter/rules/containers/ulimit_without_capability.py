@@ -44,7 +44,9 @@ def check(subject: Subject) -> Findings:
         if not _may_raise(container) or _can_raise_limits(container):
             continue
         commands = container.script.commands if container.script is not None else ()
-        command = next((command for command in commands if _raises(command) and command.fails_script), None)
+        command = next(
+            (command for command in commands if _raises(command) and command.fails_script), None
+        )
         if command is not None:
             yield found_at(
                 container.script_path,
@@ -61,11 +63,18 @@ def _may_raise(container: ManifestContainer) -> bool:
 def _raises(command: ShellCommand) -> bool:
     """Return whether a command sets a hard limit to unlimited."""
     program, *options = command.words
-    return program == "ulimit" and options[-1:] == ["unlimited"] and not any("S" in option for option in options)
+    return (
+        program == "ulimit"
+        and options[-1:] == ["unlimited"]
+        and not any("S" in option for option in options)
+    )
 
 
 def _can_raise_limits(container: ManifestContainer) -> bool:
     """Return whether the container may raise hard limits."""
     security = nested_map(container.spec, "securityContext")
-    added = {name.removeprefix("CAP_") for name in as_strings(nested_value(security, "capabilities", "add"))}
+    added = {
+        name.removeprefix("CAP_")
+        for name in as_strings(nested_value(security, "capabilities", "add"))
+    }
     return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})

@@ -61,7 +61,10 @@ def check(subject: Subject) -> Findings:
 
 def _has_writable_folder(container: ManifestContainer) -> bool:
     """Return whether there may be a writable folder: where Python looks, or set by a variable."""
-    if any(entry.name in _VARIABLES for entry in container.variables) or container.has_unknown_variables:
+    if (
+        any(entry.name in _VARIABLES for entry in container.variables)
+        or container.has_unknown_variables
+    ):
         return True
     folders = (*_TEMPORARY_FOLDERS, as_string(container.spec.get("workingDir")))
     return any(mount_for(container, folder) for folder in folders if folder)

@@ -45,14 +45,16 @@ def check(subject: Subject) -> Findings:
     for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
-            message = (
-                f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program with that whole name"
-            )
+            message = f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program with that whole name"
             yield _finding(argv, 0, message)
-        elif any(" " in word for word in container.tokens[1:]) and (entry := _find_entry(container)):
+        elif any(" " in word for word in container.tokens[1:]) and (
+            entry := _find_entry(container)
+        ):
             index, starter, noun = entry
             yield _finding(
-                argv, index, f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces included"
+                argv,
+                index,
+                f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces included",
             )
 
 
@@ -60,7 +62,9 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
     word = argv[index]
     words = split_line(word.text)
     items = [argument for argument in argv if argument.path[:-1] == word.path[:-1]]
-    split = [text for argument in items for text in (words if argument is word else [argument.text])]
+    split = [
+        text for argument in items for text in (words if argument is word else [argument.text])
+    ]
     title = "write each word as its own list item"
     fix = fix_setting(title, word.path[:-1], split, safe=False) if words else None
     return found_at(word.path, message, title, fix)
@@ -104,4 +108,6 @@ def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
     if starter != "python" and is_program(words[0]):
         return True
     has_options = any(word.startswith("-") for word in words[1:])
-    return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
+    return words[0].endswith(".py") and (
+        has_options or (starter != "python" and not text.endswith(".py"))
+    )

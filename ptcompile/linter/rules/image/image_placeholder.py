@@ -34,4 +34,6 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         if is_placeholder(image):
-            yield found_at(path, f"{image} is a placeholder", "render the template, and lint the result")
+            yield found_at(
+                path, f"{image} is a placeholder", "render the template, and lint the result"
+            )

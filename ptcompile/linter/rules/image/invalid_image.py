@@ -36,4 +36,6 @@ def check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         reason = None if is_placeholder(image) else why_not_image(image)
         if reason is not None:
-            yield found_at(path, f"is not a valid image name: {reason}", "write REGISTRY/REPOSITORY:TAG")
+            yield found_at(
+                path, f"is not a valid image name: {reason}", "write REGISTRY/REPOSITORY:TAG"
+            )

@@ -37,7 +37,9 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("bad-endpoint"):
-        yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
+        yield found_at(
+            role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}"
+        )
     for role in subject.torchrun_roles:
         endpoint = role.options.get("rdzv-endpoint", "")
         backend = role.rendezvous.backend

@@ -46,12 +46,18 @@ def check(subject: Subject) -> Findings:
             is_text = (is_random or is_never_number(value)) and not role.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
-                name = role.member.variable(option) if role.member.is_env_script else role.member.option_name(option)
+                name = (
+                    role.member.variable(option)
+                    if role.member.is_env_script
+                    else role.member.option_name(option)
+                )
                 yield found_at(
                     path,
                     f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}"
                     + (", and the pods' names end in random letters" if is_random else ""),
-                    "use c10d, or an Indexed Job, whose pods have indexes" if is_random else "write a number",
+                    "use c10d, or an Indexed Job, whose pods have indexes"
+                    if is_random
+                    else "write a number",
                 )
 
 
@@ -66,8 +72,15 @@ _HOST_NAMES = ("HOSTNAME", "$(hostname", "`hostname", "<metadata.name>")
 def _numeric_options(role: TrainingRole) -> dict[str, str]:
     """Return the options that must be numbers, with their values."""
     if role.member.is_env_script:
-        values = {"node-rank": role.launch.env.get("RANK", "0"), "nnodes": role.launch.env.get("WORLD_SIZE", "1")}
-        return {option: value for option, value in values.items() if role.user_entry(role.member.variable(option))}
+        values = {
+            "node-rank": role.launch.env.get("RANK", "0"),
+            "nnodes": role.launch.env.get("WORLD_SIZE", "1"),
+        }
+        return {
+            option: value
+            for option, value in values.items()
+            if role.user_entry(role.member.variable(option))
+        }
     options = [*_MAX_VALUES] if role.member.is_modeled else []
     if role.is_torchrun:
         options = [*_MAX_VALUES, "monitor-interval"]
@@ -83,4 +96,8 @@ def _is_accepted(option: str, value: str) -> bool:
 def _expectation(option: str) -> str:
     if option == "monitor-interval":
         return "it must be a number of seconds, such as 0.1"
-    return "it must be a port up to 65535" if option == "master-port" else "it must be a whole number of at least 0"
+    return (
+        "it must be a port up to 65535"
+        if option == "master-port"
+        else "it must be a whole number of at least 0"
+    )

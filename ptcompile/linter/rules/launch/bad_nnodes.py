@@ -37,7 +37,9 @@ def check(subject: Subject) -> Findings:
     for role in subject.torchrun_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets
-        is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain("nnodes"))
+        is_certain = is_literal(nnodes) or (
+            is_never_number(nnodes) and not role.is_uncertain("nnodes")
+        )
         if role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
             yield found_at(
                 role.path_of("nnodes"),

@@ -35,8 +35,37 @@ from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 _NO_DEVICES = frozenset(
-    {"all", "any", "max", "maximum", "each", "every", "full", "none", "null", "default", "true", "false", "yes", "no"}
-    | {"on", "off", "node", "local", "host", "cuda", "gpus", "cpus", "core", "cores", "device", "devices", "nvidia"}
+    {
+        "all",
+        "any",
+        "max",
+        "maximum",
+        "each",
+        "every",
+        "full",
+        "none",
+        "null",
+        "default",
+        "true",
+        "false",
+        "yes",
+        "no",
+    }
+    | {
+        "on",
+        "off",
+        "node",
+        "local",
+        "host",
+        "cuda",
+        "gpus",
+        "cpus",
+        "core",
+        "cores",
+        "device",
+        "devices",
+        "nvidia",
+    }
     | {"accelerator", "accelerators", "amd", "rocm", "hip", "one", "two", "four", "eight"}
 )
 """Words that are the name of no device type that PyTorch or a plugin registers as its private backend."""
@@ -64,7 +93,9 @@ def check(subject: Subject) -> Findings:
             f"torchrun does not start with {nproc!r} processes per node: it must be a number above "
             f"0, or one of {', '.join(PROCESS_WORDS)}",
             "write a number, or gpu for one process per GPU",
-            role.fix_to(_OPTION, suggestion, f"write {suggestion}", safe=True) if is_known else None,
+            role.fix_to(_OPTION, suggestion, f"write {suggestion}", safe=True)
+            if is_known
+            else None,
         )
 
 

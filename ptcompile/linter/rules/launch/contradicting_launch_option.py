@@ -36,7 +36,15 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
-_OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
+_OPTIONS = (
+    "nproc-per-node",
+    "nnodes",
+    "rdzv-backend",
+    "rdzv-id",
+    "rdzv-conf",
+    "max-restarts",
+    "monitor-interval",
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -49,7 +57,11 @@ def check(subject: Subject) -> Findings:
             overridden_path = _overridden_path(role, option)
             if overridden_path is None:
                 continue
-            if option == "nnodes" and subject.record.rendezvous.fixed_size and flag.endswith(f":{overridden}"):
+            if (
+                option == "nnodes"
+                and subject.record.rendezvous.fixed_size
+                and flag.endswith(f":{overridden}")
+            ):
                 continue
             yield found_at(
                 role.flag_path(option),

@@ -54,8 +54,12 @@ from ptcompile.simulator.launchers.torchrun import closes_on_sigterm
 
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
-        rejoining = ((role, torch_version(role, subject.versions)) for role in roles if can_meet_again(role))
-        closing = next(((role, torch) for role, torch in rejoining if closes_on_sigterm(torch)), None)
+        rejoining = (
+            (role, torch_version(role, subject.versions)) for role in roles if can_meet_again(role)
+        )
+        closing = next(
+            ((role, torch) for role, torch in rejoining if closes_on_sigterm(torch)), None
+        )
         if closing is not None and count_nodes(roles) > 1:
             role, (major, minor) = closing
             yield found_at(

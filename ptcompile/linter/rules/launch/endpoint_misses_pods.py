@@ -67,5 +67,7 @@ def check(subject: Subject) -> Findings:
             role.endpoint_path,
             f"nothing answers to {role.rendezvous.host}: the Service {object_name(service)} {reason}",
             help,
-            severity="warning" if any(id(item) in subject.stream.related_ids for item in obstacle.services) else None,
+            severity="warning"
+            if any(id(item) in subject.stream.related_ids for item in obstacle.services)
+            else None,
         )

@@ -49,12 +49,18 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 def check(subject: Subject) -> Findings:
     for role in subject.torchrun_roles:
         is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
-        if is_etcd and role.options.get("rdzv-id") in ("none", "") and not role.is_uncertain("rdzv-id", "rdzv-backend"):
+        if (
+            is_etcd
+            and role.options.get("rdzv-id") in ("none", "")
+            and not role.is_uncertain("rdzv-id", "rdzv-backend")
+        ):
             yield found_at(
                 role.path_of("rdzv-backend"),
                 f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one join the same rendezvous",
                 "give the job its own id, such as its name",
-                _fix(subject) if role.source_of("rdzv-backend") == "operator" and subject.name else None,
+                _fix(subject)
+                if role.source_of("rdzv-backend") == "operator" and subject.name
+                else None,
             )
 
 

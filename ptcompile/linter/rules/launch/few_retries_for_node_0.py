@@ -67,7 +67,12 @@ def check(subject: Subject) -> Findings:
                 f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} pods, but only "
                 f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
-                fix_setting(f"set backoffLimit to {6 * (other_pods + 1)}", path, 6 * (other_pods + 1), safe=False),
+                fix_setting(
+                    f"set backoffLimit to {6 * (other_pods + 1)}",
+                    path,
+                    6 * (other_pods + 1),
+                    safe=False,
+                ),
             )
 
 

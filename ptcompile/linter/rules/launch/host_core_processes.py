@@ -38,7 +38,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for role in subject.torchrun_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if nproc in ("auto", "cpu") and not role.is_uncertain("nproc-per-node") and not may_see_devices(role.pod):
+        if (
+            nproc in ("auto", "cpu")
+            and not role.is_uncertain("nproc-per-node")
+            and not may_see_devices(role.pod)
+        ):
             yield found_at(
                 role.path_or_command("nproc-per-node"),
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "

@@ -76,7 +76,9 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
     spec = template.spec
     annotations = nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
-    return spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
+    return (
+        spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
+    )
 
 
 def _requests_network_device(container: ManifestContainer) -> bool:

@@ -43,7 +43,12 @@ def check(subject: Subject) -> Findings:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
         is_known = role.is_torchrun or role.rendezvous.launcher in LAUNCHERS
-        if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
+        if (
+            is_known
+            and processes is not None
+            and 0 < processes < gpus
+            and not role.is_uncertain("nproc-per-node")
+        ):
             yield found_at(
                 role.path_or_command("nproc-per-node"),
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "

@@ -55,7 +55,11 @@ def check(subject: Subject) -> Findings:
         standalone = role.is_standalone
         if standalone and role.expanded.count > 1:
             continue  # reported by standalone-on-many-pods
-        ignored = [name for name in _ignored_options(role, standalone=standalone) if name in role.launch.options]
+        ignored = [
+            name
+            for name in _ignored_options(role, standalone=standalone)
+            if name in role.launch.options
+        ]
         for option in ignored[:1]:
             path = role.flag_path(option)
             why = "--standalone" if standalone else f"the backend {role.rendezvous.backend}"
@@ -72,7 +76,8 @@ def _ignored_options(role: TrainingRole, *, standalone: bool) -> tuple[str, ...]
         return _RENDEZVOUS_OPTIONS
     return (
         _STATIC_OPTIONS
-        if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and role.options.get("rdzv-endpoint")
+        if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2")
+        and role.options.get("rdzv-endpoint")
         else ()
     )
 
@@ -81,4 +86,6 @@ def _is_harmless(role: TrainingRole, ignored: list[str]) -> bool:
     """Return whether the options name the rendezvous that takes place: only --node-rank, or the endpoint again."""
     host, _, port = role.options.get("rdzv-endpoint", "").rpartition(":")
     values = {"master-addr": host, "master-port": port}
-    return all(name == "node-rank" or role.launch.options.get(name) == values.get(name) for name in ignored)
+    return all(
+        name == "node-rank" or role.launch.options.get(name) == values.get(name) for name in ignored
+    )

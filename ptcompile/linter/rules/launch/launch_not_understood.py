@@ -49,7 +49,11 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
+from ptcompile.linter.rules.launch.launcher_alone import (
+    ignores_other_machines,
+    starts_other_hosts,
+    trains_alone,
+)
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.pod import Pod
@@ -89,7 +93,9 @@ def check(subject: Subject) -> Findings:
             return
 
 
-def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: TrainingRole | None) -> str | None:
+def _why_unknown(
+    subject: Subject, role: ExpandedRole, pod: Pod, training: TrainingRole | None
+) -> str | None:
     """Return why it is unknown how a pod starts its processes, or None."""
     launch = pod.launch
     if training is not None and training.misplaced_options:
@@ -112,7 +118,12 @@ def _why_unknown(subject: Subject, role: ExpandedRole, pod: Pod, training: Train
     if launch.launcher == "ray":
         return "Ray connects the pods and places the processes"
     by_operator = training is not None and subject.record.rendezvous.all_pods
-    if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
+    if (
+        launch.launcher != "command"
+        or by_operator
+        or pod.rendezvous.backend == "env"
+        or not launch.entry
+    ):
         return None
     return _why_command_unknown(role, pod, launch.entry)
 

@@ -75,7 +75,9 @@ def check(subject: Subject) -> Findings:
                     "start the script with torchrun",
                 )
             continue
-        started = count_nodes(tuple(other for other in roles if other.rendezvous.launcher == role.rendezvous.launcher))
+        started = count_nodes(
+            tuple(other for other in roles if other.rendezvous.launcher == role.rendezvous.launcher)
+        )
         if launcher.over_ssh and started > 1:
             yield from _check_over_ssh(role, started)
         elif not launcher.over_ssh and ignores_other_machines(role):
@@ -99,14 +101,24 @@ def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bo
     """Return whether several pods of a Job with GPUs run the same script, which is called train or the like, and the
     manifest tells none of them which it is.
     """
-    if not template.main_containers or any(entry.source for entry in template.main_containers[0].env):
+    if not template.main_containers or any(
+        entry.source for entry in template.main_containers[0].env
+    ):
         return False
     words = pod.launch.entry
-    if role.count < 2 or pod.rendezvous.backend != "none" or not any("gpu" in name for name in pod.devices):
+    if (
+        role.count < 2
+        or pod.rendezvous.backend != "none"
+        or not any("gpu" in name for name in pod.devices)
+    ):
         return False  # JAX finds the hosts of a TPU slice by itself
     if kind_of(pod.job.manifest) != ("batch/v1", "Job"):
         return False  # other operators have variables that the script may read
-    if not words or not basename(words[0]).startswith("python") or not any(map(_is_training, words[1:3])):
+    if (
+        not words
+        or not basename(words[0]).startswith("python")
+        or not any(map(_is_training, words[1:3]))
+    ):
         return False
     return pod.job.pod(role, role.count - 1).launch.entry == words
 
@@ -161,7 +173,9 @@ def _reads_no_variable(role: TrainingRole) -> bool:
     """Return whether a Python script starts without torchrun where an operator sets torchrun's variables alone."""
     is_told = "PET_NNODES" in role.pod.env and role.user_entry("PET_NNODES") is None
     is_script = any(word.endswith(".py") for word in role.launch.entry[1:3])
-    return role.member.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
+    return (
+        role.member.is_python_script and is_script and is_told and role.rendezvous.backend == "none"
+    )
 
 
 def starts_other_hosts(role: TrainingRole) -> bool:
@@ -181,16 +195,22 @@ def ignores_other_machines(role: TrainingRole) -> bool:
     if launcher is None or role.rendezvous.launcher == "composer":
         return False
     if (variable := launcher.variables.get("nnodes")) is not None:
-        return role.launch.env.get(variable, "1") in ("", "1") and "MIN_NNODES" not in role.launch.env
+        return (
+            role.launch.env.get(variable, "1") in ("", "1") and "MIN_NNODES" not in role.launch.env
+        )
     if role.rendezvous.launcher == "accelerate" and "nnodes" in role.launch.options:
         return role.launch.options["nnodes"] in ("", "1")
-    is_configured = any(name.startswith(launcher.machine_variables) for name in role.launch.env) or (
-        launcher.over_ssh and _mounts_hosts(role)
+    is_configured = any(
+        name.startswith(launcher.machine_variables) for name in role.launch.env
+    ) or (launcher.over_ssh and _mounts_hosts(role))
+    return not is_configured and not any(
+        word.startswith(launcher.machine_options) for word in role.launch.entry
     )
-    return not is_configured and not any(word.startswith(launcher.machine_options) for word in role.launch.entry)
 
 
 def _mounts_hosts(role: TrainingRole) -> bool:
     """Return whether a volume may contain the host file that deepspeed reads by default, /job/hostfile."""
-    mounts = as_mappings(role.pod.main.spec.get("volumeMounts")) if role.pod.main is not None else []
+    mounts = (
+        as_mappings(role.pod.main.spec.get("volumeMounts")) if role.pod.main is not None else []
+    )
     return any(as_string(mount.get("mountPath")).startswith("/job") for mount in mounts)

@@ -108,7 +108,9 @@ def check(subject: Subject) -> Findings:
         for key, i, word in words:
             missing = _unknown_names(subject, word, known_names)
             severity = _severity(subject, missing) if missing else None
-            if missing and not (severity and _in_shell(written)):  # $(X) may be a command of the shell
+            if missing and not (
+                severity and _in_shell(written)
+            ):  # $(X) may be a command of the shell
                 yield _missing_variable((*path, key, i), missing, severity)
 
 
@@ -125,7 +127,9 @@ def _index_of(env: tuple[Json, ...], entry: Json) -> int:
 
 def _referring_texts(values: Sequence[object]) -> list[tuple[int, str]]:
     """Return the texts that may contain a reference, each with its index."""
-    return [(i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value]
+    return [
+        (i, value) for i, value in enumerate(values) if isinstance(value, str) and "$(" in value
+    ]
 
 
 def _references(container: Json) -> tuple[list[tuple[int, str]], list[tuple[str, int, str]]]:
@@ -144,7 +148,9 @@ def _references(container: Json) -> tuple[list[tuple[int, str]], list[tuple[str,
 def _unknown_names(subject: Subject, value: str, known: Collection[str]) -> list[str]:
     """Return the variables that the text references and that are not among `known`."""
     names = dict.fromkeys(_find_references(value))
-    return [name for name in names if name not in known and not _may_be_service_variable(subject, name)]
+    return [
+        name for name in names if name not in known and not _may_be_service_variable(subject, name)
+    ]
 
 
 def _may_be_service_variable(subject: Subject, name: str) -> bool:
@@ -153,7 +159,11 @@ def _may_be_service_variable(subject: Subject, name: str) -> bool:
     if match is None or _LAUNCH_VARIABLE.fullmatch(name):
         return False
     service = match[1].lower().replace("_", "-")
-    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.objects.by_name(SERVICE, service))
+    return (
+        "_SERVICE_" in name
+        or service == "kubernetes"
+        or bool(subject.objects.by_name(SERVICE, service))
+    )
 
 
 def _severity(subject: Subject, names: list[str]) -> Severity | None:
@@ -173,14 +183,22 @@ def _late_reference(
 ) -> Finding:
     references = ", ".join(f"$({name})" for name in late)
     operators = not is_written and any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
-    reason = "the operator's variables come after those of the manifest" if operators else "it is set further down"
+    reason = (
+        "the operator's variables come after those of the manifest"
+        if operators
+        else "it is set further down"
+    )
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX_FIELD}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
     earlier = f"set {late[0]} before"
-    alternative = "use it in command or args, or take the pod's field with valueFrom" if operators else earlier
+    alternative = (
+        "use it in command or args, or take the pod's field with valueFrom"
+        if operators
+        else earlier
+    )
     return found_at(
         path,
         f"the kubelet does not replace {references}: "

@@ -74,7 +74,10 @@ def _unset_help(role: TrainingRole) -> str:
     """Return what gives the launcher the first pod's address and, unless it is set, the pod's rank."""
     launcher = LAUNCHERS[role.rendezvous.launcher]
     missing = []
-    for option, value in (("master-addr", "the first pod's name"), ("node-rank", "the pod's own index")):
+    for option, value in (
+        ("master-addr", "the first pod's name"),
+        ("node-rank", "the pod's own index"),
+    ):
         flag = launcher.names.get(option, "").replace("-", "_")
         name = f"--{flag}" if flag else launcher.variables.get(option)
         if option not in role.options:
@@ -84,10 +87,16 @@ def _unset_help(role: TrainingRole) -> str:
 
 def _endpoint_option(role: TrainingRole) -> str:
     return (
-        "rdzv-endpoint" if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static" else "master-addr"
+        "rdzv-endpoint"
+        if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static"
+        else "master-addr"
     )
 
 
 def _unread_hint(role: TrainingRole) -> str:
     """Return a hint if the container sets MASTER_ADDR, which torchrun does not read; else ""."""
-    return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in role.launch.env else ""
+    return (
+        "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
+        if "MASTER_ADDR" in role.launch.env
+        else ""
+    )

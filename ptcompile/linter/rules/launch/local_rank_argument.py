@@ -32,7 +32,9 @@ from ptcompile.simulator.launchers.torchrun import option_names
 
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        if role.launch.program == "torch.distributed.launch" and "use-env" not in option_names(role.launch.arguments):
+        if role.launch.program == "torch.distributed.launch" and "use-env" not in option_names(
+            role.launch.arguments
+        ):
             yield found_at(
                 role.command_path,
                 "torch.distributed.launch passes --local-rank=N to the script, and is deprecated",

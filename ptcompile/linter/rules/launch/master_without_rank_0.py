@@ -50,6 +50,12 @@ def check(subject: Subject) -> Findings:
             continue  # another file may have the pod with rank 0
         if obstacle.option:
             example = f": write $({obstacle.better}), which begins at 0" if obstacle.better else ""
-            yield found_at(role.path_of(obstacle.option), obstacle.sentence, f"give the first pod the rank 0{example}")
+            yield found_at(
+                role.path_of(obstacle.option),
+                obstacle.sentence,
+                f"give the first pod the rank 0{example}",
+            )
         else:
-            yield found_at(role.endpoint_path, obstacle.sentence, "write the name of the pod that has rank 0")
+            yield found_at(
+                role.endpoint_path, obstacle.sentence, "write the name of the pod that has rank 0"
+            )

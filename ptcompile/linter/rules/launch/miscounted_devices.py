@@ -47,8 +47,12 @@ def check(subject: Subject) -> Findings:
         if foreign is None and slices < 2:
             continue
         if foreign is not None:
-            why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
+            why = (
+                "does not start" if nproc == "gpu" else "starts a process for each core of the host"
+            )
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"
         else:
             message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
-        yield found_at(role.path_or_command("nproc-per-node"), message, "write the number of processes")
+        yield found_at(
+            role.path_or_command("nproc-per-node"), message, "write the number of processes"
+        )

@@ -53,7 +53,9 @@ def check(subject: Subject) -> Findings:
             help_text = misread.help
             if " -" in misread.word and any("\\ -" in token for _, token in role.container.argv):
                 help_text = "remove the backslash: it escapes the space after it, except at the end of a line"
-            yield found_at(role.path_of_word(misread.word), misread.message, help_text, severity=severity)
+            yield found_at(
+                role.path_of_word(misread.word), misread.message, help_text, severity=severity
+            )
         elif role.misplaced_options:
             yield _misplaced(role)
         for word in lost_options(role.launch) if misread is None else ():

@@ -37,7 +37,11 @@ def check(subject: Subject) -> Findings:
             continue
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
-            last = f", and {launch.arguments[-1]!r} is the value of an option" if launch.arguments else ""
+            last = (
+                f", and {launch.arguments[-1]!r} is the value of an option"
+                if launch.arguments
+                else ""
+            )
             yield found_at(
                 role.command_path,
                 f"torchrun has no script to start{last}",

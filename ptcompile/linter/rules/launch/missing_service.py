@@ -69,10 +69,14 @@ def check(subject: Subject) -> Findings:
         if mistake is None or is_reported_at_service(mistake, subject):
             continue
 
-        is_elsewhere = any(id(service) in subject.stream.related_ids for service in mistake.services)
+        is_elsewhere = any(
+            id(service) in subject.stream.related_ids for service in mistake.services
+        )
         is_certain = mistake.services and not is_elsewhere
         doubtful: Severity | None = None if subject.stream.has_context else "note"
-        text, help = _text_and_help(mistake, subject, role.rendezvous.host.removesuffix(".").lower())
+        text, help = _text_and_help(
+            mistake, subject, role.rendezvous.host.removesuffix(".").lower()
+        )
         yield found_at(
             role.endpoint_path,
             text,
@@ -83,10 +87,16 @@ def check(subject: Subject) -> Findings:
 
 def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[str, str]:
     service = mistake.written
-    missing = "but these manifests have none" if subject.stream.has_context else "which is not in this file"
+    missing = (
+        "but these manifests have none"
+        if subject.stream.has_context
+        else "which is not in this file"
+    )
     if mistake.services:
         named = f"{mistake.better}.{service}"
-        return f"nothing answers to {named}: {sentence_of(mistake, subject)}", help_of(mistake, subject, "")
+        return f"nothing answers to {named}: {sentence_of(mistake, subject)}", help_of(
+            mistake, subject, ""
+        )
     if mistake.name == "Service":
         help = f"add the Service {host}, or use a pod's DNS name"
         return f"{host} needs a Service of that name, {missing}", help

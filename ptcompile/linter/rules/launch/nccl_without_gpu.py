@@ -65,7 +65,9 @@ def check(subject: Subject) -> Findings:
         wrong = _backends().difference(stack.backends) if stack is not None else frozenset({"nccl"})
         if stack is None and may_see_devices(pod):
             continue
-        backend_path = _backend_path(path, written, wrong) or _script_path(path, written, pod.launch, wrong)
+        backend_path = _backend_path(path, written, wrong) or _script_path(
+            path, written, pod.launch, wrong
+        )
         if backend_path is not None and stack is not None:
             yield found_at(
                 backend_path,
@@ -104,7 +106,9 @@ def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | 
     return None
 
 
-def _script_path(path: Path, container: Json, launch: Invocation, wrong: frozenset[str]) -> Path | None:
+def _script_path(
+    path: Path, container: Json, launch: Invocation, wrong: frozenset[str]
+) -> Path | None:
     """Return the path of the shell script that requests such a backend for the program it starts, or None."""
     if not launch.in_shell:
         return None
@@ -125,7 +129,9 @@ def _script_path(path: Path, container: Json, launch: Invocation, wrong: frozens
     return script_path if requests else None
 
 
-_backend_of_call = Pattern(r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](\w{1,16})[\"']").search
+_backend_of_call = Pattern(
+    r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](\w{1,16})[\"']"
+).search
 
 
 def _list(value: object) -> list[object]:

@@ -48,7 +48,10 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
-_LOCAL_ADDR_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+_LOCAL_ADDR_ENTRY = {
+    "name": "PET_LOCAL_ADDR",
+    "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}},
+}
 
 
 def check(subject: Subject) -> Findings:
@@ -71,4 +74,9 @@ def check(subject: Subject) -> Findings:
 
 def _publishes_host_name(role: TrainingRole) -> bool:
     local_address = role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR")
-    return role.pod.on_host and role.rendezvous.backend == "c10d" and not role.is_local and not local_address
+    return (
+        role.pod.on_host
+        and role.rendezvous.backend == "c10d"
+        and not role.is_local
+        and not local_address
+    )

@@ -84,4 +84,6 @@ def _is_plain(role: TrainingRole) -> bool:
     """Return whether the command is one script file and no argument mentions devices."""
     words = role.launch.entry
     is_script = any(word.endswith(".py") for word in words[1:3])
-    return is_script and not any(part in word.lower() for word in words[1:] for part in _DEVICE_WORDS)
+    return is_script and not any(
+        part in word.lower() for word in words[1:] for part in _DEVICE_WORDS
+    )

@@ -53,7 +53,9 @@ _SIZES = {
 
 
 def check(subject: Subject) -> Findings:
-    groups = subject.rendezvous_groups or tuple((role,) for role in subject.training_roles if count_nodes((role,)) == 1)
+    groups = subject.rendezvous_groups or tuple(
+        (role,) for role in subject.training_roles if count_nodes((role,)) == 1
+    )
     for roles in groups:
         first = roles[0]
         world = _world(roles)
@@ -63,7 +65,11 @@ def check(subject: Subject) -> Findings:
             continue
         path = _path(first)
         if world % product:
-            text = " x ".join(f"{name} {sizes[name]}" for name in ("tensor", "pipeline", "context") if name in sizes)
+            text = " x ".join(
+                f"{name} {sizes[name]}"
+                for name in ("tensor", "pipeline", "context")
+                if name in sizes
+            )
             yield found_at(
                 path,
                 f"the model-parallel sizes ({text} = {product}) do not divide the {world} processes of the job",
@@ -108,7 +114,12 @@ def _options(words: Sequence[str]) -> dict[str, int]:
 def _is_uneven_batch(sizes: dict[str, int], replicas: int) -> bool:
     batch = sizes.get("global_batch_size")
     micro = sizes.get("micro_batch_size")
-    return batch is not None and micro is not None and "ramp" not in sizes and batch % (micro * replicas) != 0
+    return (
+        batch is not None
+        and micro is not None
+        and "ramp" not in sizes
+        and batch % (micro * replicas) != 0
+    )
 
 
 def _path(role: TrainingRole) -> tuple[str | int, ...]:

@@ -46,7 +46,11 @@ def check(subject: Subject) -> Findings:
         if processes < 2 or not (role.is_torchrun or role.member.is_modeled):
             continue
 
-        slices = [name for name in role.pod.devices if _are_slices(name, role.pod.view.spec, subject.stream)]
+        slices = [
+            name
+            for name in role.pod.devices
+            if _are_slices(name, role.pod.view.spec, subject.stream)
+        ]
         if slices:
             yield found_at(
                 role.path_of("nproc-per-node"),

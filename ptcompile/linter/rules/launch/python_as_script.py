@@ -64,7 +64,9 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
             fix_removing(f"remove {name}", path, safe=True) if is_removable else None,
         )
     elif basename(name) in LAUNCHERS:
-        message = f"torchrun runs {name!r} as a Python script, but torchrun itself starts the processes"
+        message = (
+            f"torchrun runs {name!r} as a Python script, but torchrun itself starts the processes"
+        )
         yield found_at(path, message, f"remove {name}, and start the script with torchrun alone")
     else:
         message = f"torchrun runs {name!r} as a Python script, but Python cannot read it"

@@ -59,5 +59,7 @@ def check(subject: Subject) -> Findings:
                 f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every "
                 "rendezvous",
                 f"write {nodes}",
-                first.fix_to("nnodes", nodes, f"set nnodes to {nodes}") if len(roles) == 1 else None,
+                first.fix_to("nnodes", nodes, f"set nnodes to {nodes}")
+                if len(roles) == 1
+                else None,
             )

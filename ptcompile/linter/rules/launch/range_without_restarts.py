@@ -52,12 +52,18 @@ def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = roles[0]
         nodes = first.rendezvous.nodes
-        is_range = nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
+        is_range = (
+            nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
+        )
         if not is_range or first.is_standalone:
             continue
         if first.rendezvous.max_restarts == "0":
             reason = "with max-restarts 0 the first lost node ends the training on all nodes"
-            help = "add --max-restarts=3" if first.source_of("max-restarts") == "default" else "raise it to 3"
+            help = (
+                "add --max-restarts=3"
+                if first.source_of("max-restarts") == "default"
+                else "raise it to 3"
+            )
         elif "elasticPolicy" in subject.spec and _fails_with_a_pod(subject, first.expanded.name):
             reason = "with restartPolicy Never the first failed pod fails the job, and nothing replaces it"
             help = "write restartPolicy: OnFailure"
@@ -75,5 +81,11 @@ def _fails_with_a_pod(subject: Subject, role: str) -> bool:
     from ptcompile.linter.spot import spot_label
 
     template = subject.template_of(role.lower())
-    lost = subject.record.lost_pod(subject.manifest, role if template is None else template.role, subject.objects)
-    return lost is not None and lost.recreated == "none" and not (template is not None and spot_label(template))
+    lost = subject.record.lost_pod(
+        subject.manifest, role if template is None else template.role, subject.objects
+    )
+    return (
+        lost is not None
+        and lost.recreated == "none"
+        and not (template is not None and spot_label(template))
+    )

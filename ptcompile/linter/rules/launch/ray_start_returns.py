@@ -45,7 +45,11 @@ def check(subject: Subject) -> Findings:
         if basename(program) != "ray" or words[:1] != ["start"]:
             continue
         if "block" not in parse_ray_start(words[1:]):
-            path = container.argv[container.start_index].path if container.call is None else container.script_path
+            path = (
+                container.argv[container.start_index].path
+                if container.call is None
+                else container.script_path
+            )
             text = "ray start without --block returns, and the container ends with all processes of Ray"
             yield found_at(path, text, "add --block, or run the training after it")
 
@@ -56,5 +60,10 @@ def _last_command(container: ManifestContainer) -> list[str]:
         return [*container.tokens[container.start_index :]] or [""]
     script = container.script
     last = script.commands[-1] if script is not None and script.commands else None
-    is_end = last is not None and last.doubt is None and script is not None and not (script.endless or script.unread)
+    is_end = (
+        last is not None
+        and last.doubt is None
+        and script is not None
+        and not (script.endless or script.unread)
+    )
     return last.words if last is not None and is_end else [""]

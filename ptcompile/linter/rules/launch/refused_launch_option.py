@@ -37,7 +37,13 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.arguments import GivenOption
-from ptcompile.simulator.launchers.torchrun import TORCHRUN, given_options, is_int, is_literal, option_variable
+from ptcompile.simulator.launchers.torchrun import (
+    TORCHRUN,
+    given_options,
+    is_int,
+    is_literal,
+    option_variable,
+)
 
 _is_std = Pattern(r"(?a)[0-3]|\d:[0-3](?:,\d:[0-3])*").fullmatch
 _CHOICES = {
@@ -46,7 +52,8 @@ _CHOICES = {
 }
 """Options whose values argparse compares. It does not compare what comes from a variable."""
 _VARIABLES = {
-    option: option_variable(option) for option in ("tee", "redirects", "local-ranks-filter", "shutdown-timeout")
+    option: option_variable(option)
+    for option in ("tee", "redirects", "local-ranks-filter", "shutdown-timeout")
 }
 """Options whose values torchrun also checks if they come from a variable, with the variable."""
 _CHECKED = frozenset({*_CHOICES, *_VARIABLES, *TORCHRUN.flags, "logs-specs"})
@@ -61,9 +68,15 @@ def check(subject: Subject) -> Findings:
             why = _why_refused(role, option)
             if why is not None:
                 yield found_at(
-                    role.flag_path(option.name), f"torchrun does not start with {option.written}: {why}", _help(option)
+                    role.flag_path(option.name),
+                    f"torchrun does not start with {option.written}: {why}",
+                    _help(option),
                 )
-            elif option.name == "logs-specs" and option.value not in (None, "default") and is_literal(option.value):
+            elif (
+                option.name == "logs-specs"
+                and option.value not in (None, "default")
+                and is_literal(option.value)
+            ):
                 yield found_at(
                     role.flag_path(option.name),
                     f"torchrun only starts if the image has a plugin for the log specification {option.value!r}",
@@ -79,7 +92,9 @@ def _check_variables(role: TrainingRole) -> Findings:
         if value is None or option in role.launch.options or not is_literal(value):
             continue
         if (why := _why_refused_value(option, value)) is not None:
-            yield found_at(role.path_of(option), f"torchrun does not start with {name} {value!r}: {why}", _HELP)
+            yield found_at(
+                role.path_of(option), f"torchrun does not start with {name} {value!r}: {why}", _HELP
+            )
 
 
 def _why_refused(role: TrainingRole, option: GivenOption) -> str | None:
@@ -101,7 +116,11 @@ def _why_refused_value(option: str, value: str) -> str | None:
     """Return why torchrun rejects a value that it may also read from a variable, or None."""
     if option in ("tee", "redirects") and not _is_std(value):
         return f"{_STD}, not {value!r}"
-    if option == "local-ranks-filter" and value and not all(is_int(part) for part in value.split(",")):
+    if (
+        option == "local-ranks-filter"
+        and value
+        and not all(is_int(part) for part in value.split(","))
+    ):
         return f"it must be a list of ranks such as 0,1, not {value!r}"
     if option == "shutdown-timeout" and not is_int(value):
         return f"it must be a whole number of seconds, not {value!r}"
@@ -114,4 +133,6 @@ _HELP = "write a value that torchrun accepts"
 def _help(option: GivenOption) -> str:
     if option.matches:
         return "write the whole name of the option"
-    return "remove the value" if option.name in TORCHRUN.flags and option.value is not None else _HELP
+    return (
+        "remove the value" if option.name in TORCHRUN.flags and option.value is not None else _HELP
+    )

@@ -70,7 +70,9 @@ def _check_recipe(role: TrainingRole, recipe: str) -> Findings:
         )
     near = closest_match(recipe, (*table["single_device"], *table["distributed"]))
     if near not in (None, recipe) and "/" not in recipe:
-        yield found_at(path, f"torchtune has no recipe {recipe}", f"did you mean {near}?", severity="warning")
+        yield found_at(
+            path, f"torchtune has no recipe {recipe}", f"did you mean {near}?", severity="warning"
+        )
 
 
 def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
@@ -82,7 +84,9 @@ def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
             "tune run does not start: it requires --config as a separate word"
             if joined
             else "tune run does not start: it requires --config",
-            f"write --config {name}, with a space" if joined else "add --config and its name, after the recipe",
+            f"write --config {name}, with a space"
+            if joined
+            else "add --config and its name, after the recipe",
         )
         return
     name = "".join(words[words.index("--config") + 1 :][:1])
@@ -93,6 +97,8 @@ def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
         yield found_at(
             role.path_of_word(name),
             f"torchtune has no configuration {name}, and the name is not that of a YAML file",
-            f"did you mean {near}?" if near else "write a name from `tune ls`, or the path of a YAML file",
+            f"did you mean {near}?"
+            if near
+            else "write a name from `tune ls`, or the path of a YAML file",
             severity="warning",
         )

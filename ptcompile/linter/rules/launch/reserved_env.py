@@ -40,12 +40,16 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
-    operator = subject.record.additions.env_of  # other operators reject it, replace it in place, or keep it
+    operator = (
+        subject.record.additions.env_of
+    )  # other operators reject it, replace it in place, or keep it
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return
     from ptcompile.kinds.pods import env_entry
 
-    values = {entry.path: entry.value for container in subject.containers for entry in container.variables}
+    values = {
+        entry.path: entry.value for container in subject.containers for entry in container.variables
+    }
     for path, written, view, _ in subject.views():
         entries = as_mappings(written.get("env"))
         added = {as_string(entry.get("name")): entry for entry in view.env[len(entries) :]}
@@ -54,7 +58,9 @@ def check(subject: Subject) -> Findings:
             entry_path = (*path, "env", i)
             own = values.get(entry_path)
             is_other = (
-                name in added and env_entry(entry) != env_entry(added[name]) and own != added[name].get("value", "")
+                name in added
+                and env_entry(entry) != env_entry(added[name])
+                and own != added[name].get("value", "")
             )
             if is_other and not _has_same_effect(name, own):
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
@@ -62,7 +68,9 @@ def check(subject: Subject) -> Findings:
                     entry_path,
                     f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
-                    fix_removing(f"remove {name}", entry_path, safe=not _is_referenced(entries, name)),
+                    fix_removing(
+                        f"remove {name}", entry_path, safe=not _is_referenced(entries, name)
+                    ),
                 )
 
 

@@ -50,5 +50,7 @@ def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("roles-disagree"):
         if obstacle.is_certain and not role.member.is_env_script:
             yield found_at(
-                role.path_of(obstacle.option), obstacle.sentence, "start all roles with the same command line"
+                role.path_of(obstacle.option),
+                obstacle.sentence,
+                "start all roles with the same command line",
             )

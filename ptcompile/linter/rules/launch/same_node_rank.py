@@ -46,7 +46,11 @@ from ptcompile.linter.training_roles import TrainingRole
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("same-node-rank"):
-        path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
+        path = (
+            role.path_of("node-rank")
+            if role.source_of("node-rank") != "default"
+            else role.command_path
+        )
         yield found_at(path, obstacle.sentence, _help(role, obstacle.better))
 
 
@@ -54,4 +58,6 @@ def _help(role: TrainingRole, variable: str) -> str:
     option = "RANK" if role.member.is_env_script else role.member.option_name("node-rank")
     option = f"--{option}" if role.is_torchrun else option
     example = f", such as $({variable})" if variable else ", from 0 to the number of pods minus 1"
-    return f"give each pod its own {option}{example}" + (", or use c10d" if role.is_torchrun else "")
+    return f"give each pod its own {option}{example}" + (
+        ", or use c10d" if role.is_torchrun else ""
+    )

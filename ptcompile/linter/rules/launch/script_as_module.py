@@ -38,7 +38,11 @@ from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         module = _module(role)
-        if module is None or not is_literal(module) or not (module.endswith(".py") or "/" in module):
+        if (
+            module is None
+            or not is_literal(module)
+            or not (module.endswith(".py") or "/" in module)
+        ):
             continue
         path = next((path for path, token in role.container.argv if token == module), None)
         yield found_at(
@@ -58,7 +62,12 @@ def _module(role: TrainingRole) -> str | None:
     words = launch.entry
     if launch.launcher in LAUNCHERS:
         return module_of(words)
-    if launch.launcher == "command" and words and basename(words[0]).startswith("python") and "-m" in words:
+    if (
+        launch.launcher == "command"
+        and words
+        and basename(words[0]).startswith("python")
+        and "-m" in words
+    ):
         index = words.index("-m")
         is_python_option = all(word.startswith("-") for word in words[1:index])
         return words[index + 1] if is_python_option and index + 1 < len(words) else None

@@ -90,7 +90,11 @@ def check(subject: Subject) -> Findings:
                     f"the script expects a world of {value} processes, but {total} pods start it",
                     f"write {total}, or use {value} pods",
                 )
-            elif name in _RANK and role.expanded.count > 1 and dict(_arguments_of(_last_pod(role))).get(name) == value:
+            elif (
+                name in _RANK
+                and role.expanded.count > 1
+                and dict(_arguments_of(_last_pod(role))).get(name) == value
+            ):
                 yield found_at(
                     _path(role, name),
                     f"each of {role.expanded.count} pods has the rank {value}",

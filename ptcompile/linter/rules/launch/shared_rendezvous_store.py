@@ -57,7 +57,10 @@ from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
-            first = next((role for role in roles if can_meet_again(role) and _shares_store(role, subject)), None)
+            first = next(
+                (role for role in roles if can_meet_again(role) and _shares_store(role, subject)),
+                None,
+            )
             if first is not None:
                 yield _finding(first)
 
@@ -65,13 +68,21 @@ def check(subject: Subject) -> Findings:
 def can_meet_again(role: TrainingRole) -> bool:
     """Return whether the role's agents may join a second rendezvous."""
     rendezvous = role.rendezvous
-    if rendezvous.backend != "c10d" or rendezvous.nodes is None or rendezvous.nodes[1] < 2 or role.is_local:
+    if (
+        rendezvous.backend != "c10d"
+        or rendezvous.nodes is None
+        or rendezvous.nodes[1] < 2
+        or role.is_local
+    ):
         return False
     return rendezvous.nodes[0] < rendezvous.nodes[1] or role.restarts > 0
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:
-    return role.launch.env.get(OWN_STORE) != "1" and torch_version(role, subject.versions) >= SHARED_STORE
+    return (
+        role.launch.env.get(OWN_STORE) != "1"
+        and torch_version(role, subject.versions) >= SHARED_STORE
+    )
 
 
 def _finding(role: TrainingRole) -> Finding:

@@ -64,4 +64,7 @@ def check(subject: Subject) -> Findings:
 def _is_given(role: TrainingRole) -> bool:
     """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
     written = {entry.name for entry in role.container.variables}
-    return any(value == role.rendezvous.host and name not in written for name, value in role.pod.variables.items())
+    return any(
+        value == role.rendezvous.host and name not in written
+        for name, value in role.pod.variables.items()
+    )

@@ -60,7 +60,11 @@ def check(subject: Subject) -> Findings:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
         for role in roles:
             port = role.rendezvous.endpoint.rpartition(":")[2]
-            if port.isdigit() and role.rendezvous.backend in ("static", "c10d", "env") and not role.is_standalone:
+            if (
+                port.isdigit()
+                and role.rendezvous.backend in ("static", "c10d", "env")
+                and not role.is_standalone
+            ):
                 yield from _check_sidecars(role, port)
 
 
@@ -86,7 +90,10 @@ def _runs_during_training(container: ManifestContainer) -> bool:
 def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
     """Return the path where the container opens the port, or None."""
     for i, port_entry in enumerate(as_mappings(container.spec.get("ports"))):
-        if port_entry.get("containerPort") == int(port) and port_entry.get("protocol") in (None, "TCP"):
+        if port_entry.get("containerPort") == int(port) and port_entry.get("protocol") in (
+            None,
+            "TCP",
+        ):
             return (*container.path, "ports", i, "containerPort")
     before = ""
     for word in container.argv:

@@ -69,7 +69,9 @@ def check(subject: Subject) -> Findings:
     written = {container.path: _named_hosts(container) for container in subject.containers}
     if not any(written.values()):
         return
-    endpoints = {role.rendezvous.host for role in subject.training_roles}  # reported by unresolvable-endpoint
+    endpoints = {
+        role.rendezvous.host for role in subject.training_roles
+    }  # reported by unresolvable-endpoint
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
     from ptcompile.simulator.hostnames import host_mistake
@@ -97,7 +99,11 @@ def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, 
 
 def _text_path(container: ManifestContainer, index: int) -> Path:
     words = len(container.tokens)
-    return container.argv[index].path if index < words else container.variables[index - words].value_path
+    return (
+        container.argv[index].path
+        if index < words
+        else container.variables[index - words].value_path
+    )
 
 
 def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:

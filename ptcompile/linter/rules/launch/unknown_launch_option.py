@@ -58,7 +58,9 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 role.flag_path(option),
                 f"torchrun has no option --{option} and does not start",
-                f"did you mean --{near}?" if near else "put the options of the script after the script",
+                f"did you mean --{near}?"
+                if near
+                else "put the options of the script after the script",
             )
         if not role.installs_packages:
             yield from _check_release(role, options, torch_version(role, subject.versions))

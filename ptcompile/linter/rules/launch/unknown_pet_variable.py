@@ -33,7 +33,12 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
+from ptcompile.simulator.launchers.torchrun import (
+    COMMAND_LINE_ONLY,
+    OPTIONS,
+    WITHOUT_VARIABLE,
+    option_variable,
+)
 
 _KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)
 _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_ONLY}
@@ -50,10 +55,18 @@ def check(subject: Subject) -> Findings:
                 continue
             if name in _ON_COMMAND_LINE:
                 option = _ON_COMMAND_LINE[name]
-                yield found_at(path, f"torchrun reads no variable {name}", f"pass --{option} on the command line")
+                yield found_at(
+                    path,
+                    f"torchrun reads no variable {name}",
+                    f"pass --{option} on the command line",
+                )
                 continue
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
-            fix = fix_setting(f"write {near}", path, near, safe=False) if near and near not in names else None
+            fix = (
+                fix_setting(f"write {near}", path, near, safe=False)
+                if near and near not in names
+                else None
+            )
             yield found_at(
                 path,
                 f"torchrun reads no variable {name}",

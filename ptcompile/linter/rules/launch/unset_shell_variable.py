@@ -45,7 +45,9 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
-_OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
+_OPERATOR_VARIABLES = (
+    "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
+)
 _VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b(?!:?-)")
 _ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)([A-Za-z_]\w*)\b(?!:?-)")
 _ENDPOINTS = frozenset({"rdzv-endpoint", "master-addr", "master-port"})

@@ -50,7 +50,12 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("world-size-differs"):
         total = obstacle.pods
-        if total > 1 and obstacle.is_certain and role.user_entry("WORLD_SIZE") is not None and not role.is_local:
+        if (
+            total > 1
+            and obstacle.is_certain
+            and role.user_entry("WORLD_SIZE") is not None
+            and not role.is_local
+        ):
             yield found_at(
                 role.path_of("nnodes"),
                 f"the script waits for {obstacle.nodes} processes, but {total} pods start one each",

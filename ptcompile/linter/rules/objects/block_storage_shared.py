@@ -54,12 +54,19 @@ _STORAGE_CLASS = ("storage.k8s.io/v1", "StorageClass")
 def check(subject: Subject) -> Findings:
     for path, claim in _claims(subject):
         name = as_string(claim.get("storageClassName"))
-        if "ReadWriteMany" not in as_strings(claim.get("accessModes")) or claim.get("volumeMode") == "Block":
+        if (
+            "ReadWriteMany" not in as_strings(claim.get("accessModes"))
+            or claim.get("volumeMode") == "Block"
+        ):
             continue
         classes = subject.objects.by_name(_STORAGE_CLASS, name) if name else ()
         provisioner = as_string(classes[-1].get("provisioner")) if classes else ""
         if _is_block_provisioner(provisioner) or (not classes and _is_block_class(name)):
-            about = f"{provisioner} provisions disks" if classes else f"{name} is usually a class of disks"
+            about = (
+                f"{provisioner} provisions disks"
+                if classes
+                else f"{name} is usually a class of disks"
+            )
             yield found_at(
                 (*path, "accessModes"),
                 f"{about} that only one node can attach, so the claim stays Pending",

@@ -46,7 +46,9 @@ _DRIVER = "gcsfuse.csi.storage.gke.io"
 
 def check(subject: Subject) -> Findings:
     for path, name in _bucket_names(subject):
-        bucket, _, folder = name.partition("://")[2].partition("/") if "://" in name else name.partition("/")
+        bucket, _, folder = (
+            name.partition("://")[2].partition("/") if "://" in name else name.partition("/")
+        )
         if bucket == name:
             continue
         help = f"write {bucket}" if bucket else "write the bucket's name"
@@ -55,7 +57,12 @@ def check(subject: Subject) -> Findings:
         is_lossless = bucket and not folder
         fix = fix_setting(f"write {bucket}", path, bucket, safe=True) if is_lossless else None
         kind = "a URL" if "://" in name else "a path"
-        yield found_at(path, f"{name!r} is {kind}, but the driver looks up a bucket of exactly this name", help, fix)
+        yield found_at(
+            path,
+            f"{name!r} is {kind}, but the driver looks up a bucket of exactly this name",
+            help,
+            fix,
+        )
 
 
 def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:

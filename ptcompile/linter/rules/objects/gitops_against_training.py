@@ -73,11 +73,15 @@ def check(subject: Subject) -> Findings:
 
 def _owner_of(subject: Subject) -> str:
     """Return which GitOps tool applies the object, and when it does so again, or ""."""
-    marks = {*string_map(subject.metadata.get("labels")), *string_map(subject.metadata.get("annotations"))}
+    marks = {
+        *string_map(subject.metadata.get("labels")),
+        *string_map(subject.metadata.get("annotations")),
+    }
     others = subject.objects.of_kind
     applications = [*others(("argoproj.io/v1alpha1", "Application"))]
     applications += [
-        nested_map(item, "spec", "template") for item in others(("argoproj.io/v1alpha1", "ApplicationSet"))
+        nested_map(item, "spec", "template")
+        for item in others(("argoproj.io/v1alpha1", "ApplicationSet"))
     ]
     specs = [nested_map(item, "spec") for item in applications]
     if f"{_FLUX}/name" in marks or any(
@@ -87,7 +91,9 @@ def _owner_of(subject: Subject) -> str:
         return "Flux creates the object again at its next reconciliation"
     automated = [spec for spec in specs if "automated" in nested_map(spec, "syncPolicy")]
     if {f"{_ARGO}tracking-id", f"{_ARGO}instance"} & marks or any(
-        _applies_to(subject, {**nested_map(spec, "destination"), **nested_map(spec, "source")}, "namespace")
+        _applies_to(
+            subject, {**nested_map(spec, "destination"), **nested_map(spec, "source")}, "namespace"
+        )
         for spec in automated
     ):
         return "Argo CD creates the object again (at once with selfHeal, else at the next commit)"

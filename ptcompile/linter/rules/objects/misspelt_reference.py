@@ -62,7 +62,9 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     names_by_kind: dict[tuple[str, str], set[str]] = {}
     for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret", "ServiceAccount"):
         for manifest in stream.objects.of_kind(("v1", kind)):
-            names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(object_name(manifest))
+            names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(
+                object_name(manifest)
+            )
     for api_version, kind in _CLUSTER_KINDS:
         for manifest in stream.objects.of_kind((api_version, kind)):
             names_by_kind.setdefault(("", kind), set()).add(object_name(manifest))
@@ -98,7 +100,12 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
             class_path = (*volume_path, "ephemeral", "volumeClaimTemplate", "spec", _STORAGE_CLASS)
             yield "", class_path, "StorageClass", as_string(claim.get(_STORAGE_CLASS))
     if subject.kind == ("v1", "PersistentVolumeClaim"):
-        yield "", ("spec", _STORAGE_CLASS), "StorageClass", as_string(subject.spec.get(_STORAGE_CLASS))
+        yield (
+            "",
+            ("spec", _STORAGE_CLASS),
+            "StorageClass",
+            as_string(subject.spec.get(_STORAGE_CLASS)),
+        )
 
 
 def _digits_in(name: str) -> list[str]:

@@ -39,7 +39,9 @@ _ObjectKey = tuple[tuple[str, str], str, str]
 def check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
-    first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))
+    first = subject.stream.cached(_first_objects).get(
+        (subject.kind, subject.namespace, subject.name)
+    )
     if first is not None and first is not subject.manifest:
         is_equal = first == subject.manifest
         yield found_at(

@@ -98,7 +98,9 @@ def _token_paths(value: object, path: Path) -> Iterator[tuple[Path, bool]]:
 def _has_token(text: str) -> bool:
     if len(text) < _MIN_TOKEN_LENGTH:
         return False
-    return has_secret_format(text) or ("PRIVATE KEY" in text and _PRIVATE_KEY.search(text) is not None)
+    return has_secret_format(text) or (
+        "PRIVATE KEY" in text and _PRIVATE_KEY.search(text) is not None
+    )
 
 
 def _can_be_secret(value: str) -> bool:

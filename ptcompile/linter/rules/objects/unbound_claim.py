@@ -62,7 +62,9 @@ def check(subject: Subject) -> Findings:
             continue
         if is_named and owner:
             text = f"never bound: the volume {object_name(volume)} belongs to the claim {owner}"
-            yield found_at(("spec", "volumeName"), text, "name a volume that is free, or change its claimRef")
+            yield found_at(
+                ("spec", "volumeName"), text, "name a volume that is free, or change its claimRef"
+            )
             continue
 
         yield from _differences(claim, volume)
@@ -77,7 +79,9 @@ def _differences(claim: Json, volume: Json) -> Findings:
     capacity = nested_value(volume, "spec", "capacity", "storage")
     size = quantity.parse(capacity)
     if requested is not None and size is not None and requested.nano > size.nano:
-        yield found_at(_SIZE, f"never bound: the volume {name} has {capacity}", f"request {capacity} or less")
+        yield found_at(
+            _SIZE, f"never bound: the volume {name} has {capacity}", f"request {capacity} or less"
+        )
 
     mode = nested_string(claim, "spec", "volumeMode") or "Filesystem"
     volume_mode = nested_string(volume, "spec", "volumeMode") or "Filesystem"
@@ -86,7 +90,9 @@ def _differences(claim: Json, volume: Json) -> Findings:
         yield found_at(("spec", "volumeMode"), text, f"write volumeMode: {volume_mode}")
 
     modes = as_strings(nested_value(volume, "spec", "accessModes"))
-    missing = [item for item in as_strings(nested_value(claim, "spec", "accessModes")) if item not in modes]
+    missing = [
+        item for item in as_strings(nested_value(claim, "spec", "accessModes")) if item not in modes
+    ]
     if missing and modes:
         text = f"never bound: the volume {name} has {', '.join(modes)}, not {', '.join(missing)}"
         yield found_at(("spec", "accessModes"), text, f"write {', '.join(modes)}")
@@ -100,7 +106,11 @@ def _class_difference(claim: Json, volume: Json) -> Findings:
         return
 
     name = object_name(volume)
-    path = ("spec", "storageClassName") if "storageClassName" in nested_map(claim, "spec") else ("spec", "volumeName")
+    path = (
+        ("spec", "storageClassName")
+        if "storageClassName" in nested_map(claim, "spec")
+        else ("spec", "volumeName")
+    )
     of_volume = f"storageClassName {offered!r}"
     if wanted is None:
         text = f"the claim gets the default storage class, but the volume {name} has {of_volume}"

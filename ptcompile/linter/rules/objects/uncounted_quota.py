@@ -33,7 +33,12 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 _REQUESTS = "requests."
 _LIMITS = "limits."
-_COUNTED_BY_OTHERS = ("count/", "storageclass.storage.k8s.io/", "deviceclass.resource.k8s.io/", "deviceclass.resource.")
+_COUNTED_BY_OTHERS = (
+    "count/",
+    "storageclass.storage.k8s.io/",
+    "deviceclass.resource.k8s.io/",
+    "deviceclass.resource.",
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -60,5 +65,9 @@ def _counted_key(key: str) -> str | None:
     resource = key.removeprefix(_REQUESTS).removeprefix(_LIMITS)
     if not key.startswith(_REQUESTS):
         return _REQUESTS + resource
-    meant = None if is_accelerator(resource) else closest_match(resource, [item.resource for item in VENDORS.values()])
+    meant = (
+        None
+        if is_accelerator(resource)
+        else closest_match(resource, [item.resource for item in VENDORS.values()])
+    )
     return None if meant is None or meant == resource else _REQUESTS + meant

@@ -40,7 +40,8 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         requesting = [container for container in template.containers if container.accelerators]
         if requesting and all(
-            container.is_init and container.spec.get("restartPolicy") != "Always" for container in requesting
+            container.is_init and container.spec.get("restartPolicy") != "Always"
+            for container in requesting
         ):
             path = (*requesting[0].path, "resources", "limits")
             count = requesting[0].accelerators

@@ -45,11 +45,23 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        main = next((container for container in template.main_containers if container.name == template.main_name), None)
+        main = next(
+            (
+                container
+                for container in template.main_containers
+                if container.name == template.main_name
+            ),
+            None,
+        )
         if main is None or main.accelerators:
             continue
         sidecar = next(
-            (container for container in template.containers if not container.is_init and container.accelerators), None
+            (
+                container
+                for container in template.containers
+                if not container.is_init and container.accelerators
+            ),
+            None,
         )
         if sidecar is not None:
             yield found_at(

@@ -40,11 +40,16 @@ from ptcompile.world.workload import Stream
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for i, term in enumerate(as_mappings(nested_value(template.spec, "affinity", "podAffinity", REQUIRED))):
+        for i, term in enumerate(
+            as_mappings(nested_value(template.spec, "affinity", "podAffinity", REQUIRED))
+        ):
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
-            if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))):
+            if any(
+                selects(selector, labels)
+                for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))
+            ):
                 continue
             yield found_at(
                 (*template.path, "spec", "affinity", "podAffinity", REQUIRED, i, "labelSelector"),
@@ -64,6 +69,8 @@ def _labels_in(stream: Stream) -> list[dict[str, str]]:
     """Return the labels of the stream's pods and pod templates that are at the usual paths."""
     objects = [manifest for manifest in stream.objects if nested_map(manifest, "spec")]
     return [
-        template_labels(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
+        template_labels(
+            manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template")
+        )
         for manifest in objects
     ]

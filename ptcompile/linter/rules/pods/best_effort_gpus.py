@@ -34,7 +34,9 @@ from ptcompile.simulator.kubelet import is_best_effort
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        requesting = next((container for container in template.containers if container.accelerators), None)
+        requesting = next(
+            (container for container in template.containers if container.accelerators), None
+        )
         if requesting is not None and is_best_effort(template.spec):
             yield found_at(
                 (*requesting.path, "resources"),

@@ -48,7 +48,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pins = pinned_machines(template)
-        least = min((machine.devices for machine in pins.machines), default=0) if pins is not None else 0
+        least = (
+            min((machine.devices for machine in pins.machines), default=0)
+            if pins is not None
+            else 0
+        )
         gpus = sum(count_whole_gpus(container) for container in template.containers)
         for claim in claims_of(template) if pins is not None and 0 < gpus < least else ():
             source = source_of_claim(subject.stream, claim, subject.namespace)

@@ -50,15 +50,27 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
-        makers = {claim.name: source_of_claim(subject.stream, claim, namespace) for claim in claims_of(template)}
-        gpus = {name for name, maker in makers.items() if maker is not None and maker.classes & GPU_CLASSES}
+        makers = {
+            claim.name: source_of_claim(subject.stream, claim, namespace)
+            for claim in claims_of(template)
+        }
+        gpus = {
+            name
+            for name, maker in makers.items()
+            if maker is not None and maker.classes & GPU_CLASSES
+        }
         for container in template.containers if gpus else ():
             used = {
                 as_string(claim.get("name"))
                 for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
             } & gpus
             counted = next(
-                (resource for resource in container.limits if str(resource).startswith(_GPU_RESOURCES)), None
+                (
+                    resource
+                    for resource in container.limits
+                    if str(resource).startswith(_GPU_RESOURCES)
+                ),
+                None,
             )
             if used and counted is not None:
                 yield found_at(

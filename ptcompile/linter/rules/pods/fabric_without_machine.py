@@ -34,7 +34,13 @@ Source: machine types as of 2026-08: karpenter-provider-aws and Google Cloud's p
 
 from __future__ import annotations
 
-from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
+from ptcompile.hardware.fabric_machines import (
+    accelerators_with,
+    fabrics_of,
+    home_of,
+    shorten,
+    without_fabric,
+)
 from ptcompile.linter.machines import missing_fabrics
 from ptcompile.linter.rule import Findings, Subject, found_at
 

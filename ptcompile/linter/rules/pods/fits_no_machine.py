@@ -46,7 +46,11 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
-    of_machines = [] if is_listed else [each for template in subject.templates for each in _machine_misfits(template)]
+    of_machines = (
+        []
+        if is_listed
+        else [each for template in subject.templates for each in _machine_misfits(template)]
+    )
     yield from of_machines
     if pools is not None and not of_machines:
         from ptcompile.linter.placement import pod_misfits

@@ -46,9 +46,7 @@ _ACCELERATOR_LABELS = frozenset(
     }
 )
 
-_SHARED_WITHOUT_REQUEST = (
-    "none gets one, or, where NVIDIA's container runtime is the default, all of the node's, shared with other pods"
-)
+_SHARED_WITHOUT_REQUEST = "none gets one, or, where NVIDIA's container runtime is the default, all of the node's, shared with other pods"
 
 
 def check(subject: Subject) -> Findings:

@@ -53,7 +53,10 @@ def check(subject: Subject) -> Findings:
                 if devices:
                     text = f"{effect}, as guides for {devices} set it"
                     yield found_at(
-                        path, text, "remove it if the guide of your cluster does not set it", severity="note"
+                        path,
+                        text,
+                        "remove it if the guide of your cluster does not set it",
+                        severity="note",
                     )
                     continue
                 yield found_at(

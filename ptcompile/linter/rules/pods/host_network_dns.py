@@ -48,7 +48,9 @@ def check(subject: Subject) -> Findings:
         path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
         policy = "ClusterFirstWithHostNet" if is_on_host else "ClusterFirst"
         reason = (
-            "dnsPolicy Default uses" if written == "Default" else "on the node's network, dnsPolicy ClusterFirst uses"
+            "dnsPolicy Default uses"
+            if written == "Default"
+            else "on the node's network, dnsPolicy ClusterFirst uses"
         )
         yield found_at(
             path,
@@ -63,9 +65,13 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     from ptcompile.simulator.meeting import address_of
 
     for role in subject.training_roles:
-        needs_host = role.template.path == template.path and role.rendezvous.host and not role.is_local
+        needs_host = (
+            role.template.path == template.path and role.rendezvous.host and not role.is_local
+        )
         if needs_host and not address_of(role.pod, role.rendezvous.host).is_unknown:
             return True
     words = [word.text for container in template.containers for word in container.argv]
-    values = [entry.value or "" for container in template.containers for entry in container.variables]
+    values = [
+        entry.value or "" for container in template.containers for entry in container.variables
+    ]
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))

@@ -47,14 +47,23 @@ def check(subject: Subject) -> Findings:
         for name, (volume_path, volume) in template.volumes.items():
             if normpath(nested_string(volume, "hostPath", "path")) == SHM:
                 path = (*volume_path, "hostPath")
-                if sum(container.accelerators for container in template.containers) >= _WHOLE_MACHINE:
+                if (
+                    sum(container.accelerators for container in template.containers)
+                    >= _WHOLE_MACHINE
+                ):
                     text = f"files that a killed process leaves in {SHM} of the node stay in its memory"
-                    yield found_at(path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note")
+                    yield found_at(
+                        path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note"
+                    )
                     continue
                 empty_dir = Edit("set", (*volume_path, "emptyDir"), {"medium": "Memory"})
                 yield found_at(
                     path,
                     f"{SHM} of the node is shared with other pods, and files of a killed process stay in memory",
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
-                    Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), empty_dir), safe=False),
+                    Fix(
+                        f"make {name} an emptyDir in memory",
+                        (Edit("remove", path), empty_dir),
+                        safe=False,
+                    ),
                 )

@@ -73,7 +73,9 @@ def check(subject: Subject) -> Findings:
     for first in roles:
         clique: list[_PinnedRole] = []
         for role in (first, *roles):
-            if role not in clique and all(repel(role.pod, member.pod) for member in (first, *clique)):
+            if role not in clique and all(
+                repel(role.pod, member.pod) for member in (first, *clique)
+            ):
                 clique.append(role)
         pods = sum(role.pods if repel(role.pod, role.pod) else 1 for role in clique)
         hosts = frozenset().union(*(role.hosts for role in clique))
@@ -93,5 +95,7 @@ def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
     for role, pod, template in subject.roles:
         for path, hosts in pinned_values(pod.view.spec, HOST):
             if template is not None:
-                yield _PinnedRole(pod, role.count, (*template.path, "spec", *path), frozenset(hosts))
+                yield _PinnedRole(
+                    pod, role.count, (*template.path, "spec", *path), frozenset(hosts)
+                )
                 break

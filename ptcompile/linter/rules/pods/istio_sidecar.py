@@ -92,7 +92,10 @@ def check(subject: Subject) -> Findings:
     for mesh in _MESHES:
         request = _request_of_namespace(subject, mesh)
         for template in subject.templates:
-            if not template.path and template.spec.get("restartPolicy") not in ("Never", "OnFailure"):
+            if not template.path and template.spec.get("restartPolicy") not in (
+                "Never",
+                "OnFailure",
+            ):
                 continue  # a Pod without a restartPolicy usually serves requests
             metadata = nested_map(template.data, "metadata")
             keys = [key for key in mesh.places if mesh.key in nested_map(metadata, key)]

@@ -60,11 +60,16 @@ def check(subject: Subject) -> Findings:
     if not field or nested_value(subject.spec, "runPolicy", "cleanPodPolicy") is not None:
         return
 
-    mains = [(template, main) for template in subject.templates for main in template.main_containers]
+    mains = [
+        (template, main) for template in subject.templates for main in template.main_containers
+    ]
     counts = [(template.replicas, main.accelerators) for template, main in mains]
     devices = sum(pods * accelerators for pods, accelerators in counts)
     roles = nested_map(subject.spec, field)
-    never = next((role for role, spec in roles.items() if as_mapping(spec).get("restartPolicy") == "Never"), None)
+    never = next(
+        (role for role, spec in roles.items() if as_mapping(spec).get("restartPolicy") == "Never"),
+        None,
+    )
     is_settled = "Launcher" in roles or never is not None
     if sum(pods for pods, _ in counts) < 2 or not devices or not is_settled:
         return

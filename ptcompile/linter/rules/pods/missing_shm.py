@@ -50,7 +50,11 @@ def check(subject: Subject) -> Findings:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
         for container in template.main_containers:
-            if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
+            if (
+                _shares_memory(container)
+                and not _has_shm_mount(container)
+                and _trains_with_torch(subject, container)
+            ):
                 yield found_at(
                     container.path,
                     f"{container.accelerators} accelerators but no volume at /dev/shm: "
@@ -75,11 +79,21 @@ def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
 
 def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix | None:
     """Return the fix, which needs a memory limit and a free volume name; the size is half of the limit."""
-    mount = Edit("append", (*container.path, "volumeMounts"), {"name": _VOLUME_NAME, "mountPath": SHM})
+    mount = Edit(
+        "append", (*container.path, "volumeMounts"), {"name": _VOLUME_NAME, "mountPath": SHM}
+    )
     title = f"mount a volume of memory at {SHM}"
-    existing = [item for item in as_mappings(template.spec.get("volumes")) if item.get("name") == _VOLUME_NAME]
+    existing = [
+        item
+        for item in as_mappings(template.spec.get("volumes"))
+        if item.get("name") == _VOLUME_NAME
+    ]
     if existing:
-        return Fix(title, (mount,), safe=False) if nested_value(existing[0], "emptyDir", "medium") == "Memory" else None
+        return (
+            Fix(title, (mount,), safe=False)
+            if nested_value(existing[0], "emptyDir", "medium") == "Memory"
+            else None
+        )
     limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _MIN_MEMORY_BYTES:
         return None

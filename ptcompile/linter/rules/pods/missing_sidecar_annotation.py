@@ -51,7 +51,11 @@ def check(subject: Subject) -> Findings:
         for volume_path, volume in template.volumes.values():
             driver = driver_of_volume(subject, volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
-            if annotation is None or _has_annotation(template, annotation) or _has_sidecar(template):
+            if (
+                annotation is None
+                or _has_annotation(template, annotation)
+                or _has_sidecar(template)
+            ):
                 continue
             yield found_at(
                 (*volume_path, *(_DRIVER_PATH if nested_map(volume, "csi") else _CLAIM_PATH)),
@@ -67,8 +71,13 @@ def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:
 
 def _has_sidecar(template: ManifestTemplate) -> bool:
     """Return whether the pod brings the sidecar itself, as the driver's guide allows."""
-    containers = (*as_mappings(template.spec.get("containers")), *as_mappings(template.spec.get("initContainers")))
-    return any(as_string(container.get("name")) == "gke-gcsfuse-sidecar" for container in containers)
+    containers = (
+        *as_mappings(template.spec.get("containers")),
+        *as_mappings(template.spec.get("initContainers")),
+    )
+    return any(
+        as_string(container.get("name")) == "gke-gcsfuse-sidecar" for container in containers
+    )
 
 
 def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:

@@ -46,7 +46,11 @@ _TAINTS: dict[tuple[str, str], Json] = {
         for taint in (nodes.taints if nodes.tainted else ())
     },
     **{(role, ""): {"key": role, "effect": "NoSchedule"} for role in _CONTROL_PLANE},
-    ("type", "virtual-kubelet"): {"key": "virtual-kubelet.io/provider", "value": "azure", "effect": "NoSchedule"},
+    ("type", "virtual-kubelet"): {
+        "key": "virtual-kubelet.io/provider",
+        "value": "azure",
+        "effect": "NoSchedule",
+    },
 }
 """Node labels, and the taint on the nodes that have them."""
 
@@ -71,4 +75,8 @@ def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
     tolerations_path: Path = (*template.path, "spec", "tolerations")
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
     has_list = isinstance(template.spec.get("tolerations"), list)
-    yield Edit("append", tolerations_path, toleration) if has_list else Edit("set", tolerations_path, [toleration])
+    yield (
+        Edit("append", tolerations_path, toleration)
+        if has_list
+        else Edit("set", tolerations_path, [toleration])
+    )

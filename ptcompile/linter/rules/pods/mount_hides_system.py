@@ -36,7 +36,20 @@ from ptcompile.linter.volumes import volume_of
 from ptcompile.simulator.mounted import mount_path
 
 _SYSTEM_FOLDERS = frozenset(
-    {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}
+    {
+        "/",
+        "/bin",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/lib64",
+        "/proc",
+        "/sbin",
+        "/sys",
+        "/usr",
+        "/usr/bin",
+        "/usr/lib",
+    }
 )
 
 
@@ -44,7 +57,11 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:
-                if mount_path(mount) not in _SYSTEM_FOLDERS or mount.get("subPath") or mount.get("subPathExpr"):
+                if (
+                    mount_path(mount) not in _SYSTEM_FOLDERS
+                    or mount.get("subPath")
+                    or mount.get("subPathExpr")
+                ):
                     continue
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume.data:

@@ -72,7 +72,13 @@ def check(subject: Subject) -> Findings:
 def _hook_seconds(container: ManifestContainer) -> int:
     """Return how long a container's preStop hook sleeps, or 0 if that is not certain."""
     hook = nested_map(container.spec, "lifecycle", "preStop")
-    words = [word for text in as_strings(nested_value(hook, "exec", "command")) for word in text.split()]
+    words = [
+        word for text in as_strings(nested_value(hook, "exec", "command")) for word in text.split()
+    ]
     after_sleep = words[words.index("sleep") + 1 :] if "sleep" in words else []
     written = after_sleep[0].rstrip("s;") if after_sleep else ""
-    return int(written) if written.isdecimal() and len(written) < 9 else as_int(nested_value(hook, "sleep", "seconds"))
+    return (
+        int(written)
+        if written.isdecimal() and len(written) < 9
+        else as_int(nested_value(hook, "sleep", "seconds"))
+    )

@@ -44,7 +44,10 @@ _HOSTNAME = "kubernetes.io/hostname"
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         node = as_string(template.spec.get("nodeName"))
-        if not node or (not template.path and not any(container.accelerators for container in template.containers)):
+        if not node or (
+            not template.path
+            and not any(container.accelerators for container in template.containers)
+        ):
             continue  # a Pod that was read back from a cluster has a nodeName too
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
@@ -52,13 +55,21 @@ def check(subject: Subject) -> Findings:
             path,
             f"{node} bypasses the scheduler, whether or not the node has room{_need_of(template)}",
             f"use nodeSelector {_HOSTNAME}: {node}",
-            Fix("choose the node with nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
+            Fix(
+                "choose the node with nodeSelector",
+                (Edit("remove", path), Edit("set", selector, node)),
+                safe=False,
+            ),
         )
 
 
 def _need_of(template: ManifestTemplate) -> str:
     """Return what the node must have for all pods of the template, as a clause, or ""."""
-    limits = {name: amount for container in template.main_containers for name, amount in container.limits.items()}
+    limits = {
+        name: amount
+        for container in template.main_containers
+        for name, amount in container.limits.items()
+    }
     resource = next((name for name in limits if is_accelerator(name)), None)
     if resource is None:
         return ""

@@ -41,7 +41,14 @@ from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTempl
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = frozenset({"1", "on", "yes", "true"})
-_CACHES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME")
+_CACHES = (
+    "HF_HUB_CACHE",
+    "HUGGINGFACE_HUB_CACHE",
+    "TRANSFORMERS_CACHE",
+    "HF_HOME",
+    "XDG_CACHE_HOME",
+    "HOME",
+)
 _CONFIGURATION = ("configMap", "secret", "projected", "downwardAPI")
 _DEFAULT_CACHE = "/root/.cache/huggingface"
 
@@ -50,7 +57,11 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             entry = _offline_entry(container)
-            if entry is None or container.has_unknown_variables or any(item.is_init for item in template.containers):
+            if (
+                entry is None
+                or container.has_unknown_variables
+                or any(item.is_init for item in template.containers)
+            ):
                 continue
             values = {item.name: item.value or "" for item in container.variables}
             folder = next((values[name] for name in _CACHES if name in values), _DEFAULT_CACHE)
@@ -70,10 +81,14 @@ def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
 
 def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
     """Return whether a mount may hold models: neither memory, configuration nor the folder for outputs."""
-    mounts = [mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)]
+    mounts = [
+        mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)
+    ]
     outputs = {as_string(mount.data.get("name")) for mount in mounts if mount is not None}
     return any(
-        _is_data(template, mount) and as_string(mount.get("name")) not in outputs and mount_path(mount) != SHM_PATH
+        _is_data(template, mount)
+        and as_string(mount.get("name")) not in outputs
+        and mount_path(mount) != SHM_PATH
         for _, mount in container.mounts
     )
 
@@ -81,5 +96,7 @@ def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
 def _is_data(template: ManifestTemplate, mount: Json) -> bool:
     volume = volume_of(template, mount)
     return volume is None or not (
-        is_in_memory(volume.data) or "emptyDir" in volume.data or any(key in volume.data for key in _CONFIGURATION)
+        is_in_memory(volume.data)
+        or "emptyDir" in volume.data
+        or any(key in volume.data for key in _CONFIGURATION)
     )

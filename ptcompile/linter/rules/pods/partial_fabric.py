@@ -64,13 +64,20 @@ def check(subject: Subject) -> Findings:
             is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
             if not is_loopback:  # else loopback-interface reports it
                 yield found_at(
-                    (*template.path, *gap.path) if variable is None else variable.value_path, gap.message, gap.help
+                    (*template.path, *gap.path) if variable is None else variable.value_path,
+                    gap.message,
+                    gap.help,
                 )
 
 
 def _with_variables(spec: Json, containers: Sequence[ManifestContainer]) -> Json:
     """Return a pod's spec with the variables that the containers see."""
-    return {**spec, "containers": [{**item.spec, "env": [*map(_as_entry, item.variables)]} for item in containers]}
+    return {
+        **spec,
+        "containers": [
+            {**item.spec, "env": [*map(_as_entry, item.variables)]} for item in containers
+        ],
+    }
 
 
 def _as_entry(variable: EnvEntry) -> Json:
@@ -89,6 +96,7 @@ def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntr
 def _has_devices(template: ManifestTemplate) -> bool:
     """Return whether a container of the template requests or claims any device."""
     return any(
-        nested_value(container.spec, "resources", "claims") or any("/" in name for name in container.limits)
+        nested_value(container.spec, "resources", "claims")
+        or any("/" in name for name in container.limits)
         for container in template.containers
     )

@@ -102,7 +102,10 @@ def _chips_in(topology: str) -> int:
 def _chips_of_pod(template: ManifestTemplate) -> int:
     """Return the chips that a pod requests; 0 if unreadable."""
     amounts = [
-        as_int(amount) or (int(amount) if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5 else 0)
+        as_int(amount)
+        or (
+            int(amount) if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5 else 0
+        )
         for container in template.containers
         if not container.is_init
         for amount in [container.limits.get(_TPU, container.requests.get(_TPU))]

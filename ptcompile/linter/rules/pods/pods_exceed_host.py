@@ -51,12 +51,22 @@ def check(subject: Subject) -> Findings:
         path, hosts = next(pinned_values(template.spec, HOST), ((), []))
         if len(hosts) != 1:
             continue
-        devices = sum(container.accelerators for container in template.containers if not container.is_init)
+        devices = sum(
+            container.accelerators for container in template.containers if not container.is_init
+        )
         totals[hosts[0]] = totals.get(hosts[0], 0) + devices * template.replicas
         pins = pinned_machines(template)
-        most = max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES) if pins else _USUAL_DEVICES
+        most = (
+            max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES)
+            if pins
+            else _USUAL_DEVICES
+        )
         if totals[hosts[0]] > most and devices:
-            machine = f"{pins.label} has {most}" if pins is not None else f"most machines have {most} at most"
+            machine = (
+                f"{pins.label} has {most}"
+                if pins is not None
+                else f"most machines have {most} at most"
+            )
             yield found_at(
                 (*template.path, "spec", *path),
                 f"the pods on {hosts[0]} request {totals[hosts[0]]} accelerators, but {machine}",

@@ -48,11 +48,20 @@ def check(subject: Subject) -> Findings:
             continue
         metadata = nested_map(template.data, "metadata")
         shares = {"gpu-fraction", "gpu-memory"} & {*nested_map(metadata, "annotations")}
-        whole = next((container for container in template.containers if _GPU in container.limits), None)
+        whole = next(
+            (container for container in template.containers if _GPU in container.limits), None
+        )
         if shares and whole is not None:
             path = (*whole.path, "resources", "limits", _GPU)
-            yield found_at(path, f"KAI refuses a pod with {min(shares)} and whole GPUs", "ask for one of the two")
-        labels = {**string_map(metadata.get("labels")), **string_map(subject.metadata.get("labels"))}
+            yield found_at(
+                path,
+                f"KAI refuses a pod with {min(shares)} and whole GPUs",
+                "ask for one of the two",
+            )
+        labels = {
+            **string_map(metadata.get("labels")),
+            **string_map(subject.metadata.get("labels")),
+        }
         if _QUEUES.isdisjoint(labels):
             text = f"no label {KAI_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
             yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
@@ -67,4 +76,9 @@ def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Fin
         limit = nested_value(queue, "spec", "resources", "gpu", "limit")
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
             text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
-            yield found_at((*template.path, "spec"), text, "request less, or raise the limit", severity="warning")
+            yield found_at(
+                (*template.path, "spec"),
+                text,
+                "request less, or raise the limit",
+                severity="warning",
+            )

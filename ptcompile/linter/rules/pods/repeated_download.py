@@ -73,7 +73,9 @@ def _downloading_argument(container: ManifestContainer) -> Token | None:
     """Return the argument that downloads in every pod, or None if there is none."""
     commands = [container.tokens]
     if container.script is not None:
-        commands = [tuple(command.words) for command in container.script.commands if command.doubt is None]
+        commands = [
+            tuple(command.words) for command in container.script.commands if command.doubt is None
+        ]
     lines = [" ".join(words) for words in commands]
     if not any(_DOWNLOAD.search(line) and not _BY_POD.search(line) for line in lines):
         return None

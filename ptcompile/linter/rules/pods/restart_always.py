@@ -44,7 +44,11 @@ def check(subject: Subject) -> Findings:
     if not is_restarted or policy not in (None, "", "Always"):
         return
     mains = [container for template in subject.templates for container in template.main_containers]
-    trainers = [container for container in mains if starts_training(container) and not endless_command(container)]
+    trainers = [
+        container
+        for container in mains
+        if starts_training(container) and not endless_command(container)
+    ]
     if trainers and subject.kind != ("v1", "Pod"):
         texts = [subject.name, *(word for container in trainers for word in container.tokens)]
         if any(map(_trains, texts)) and not any(map(_serves, texts)):

@@ -39,10 +39,25 @@ def check(subject: Subject) -> Findings:
         pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
             container_security = nested_map(container.spec, "securityContext")
-            user_source = container_security if container_security.get("runAsUser") is not None else pod_security
-            policy_source = container_security if container_security.get("runAsNonRoot") is not None else pod_security
-            if policy_source.get("runAsNonRoot") is True and as_int(user_source.get("runAsUser"), 1) == 0:
-                owner_path = container.path if user_source is container_security else (*template.path, "spec")
+            user_source = (
+                container_security
+                if container_security.get("runAsUser") is not None
+                else pod_security
+            )
+            policy_source = (
+                container_security
+                if container_security.get("runAsNonRoot") is not None
+                else pod_security
+            )
+            if (
+                policy_source.get("runAsNonRoot") is True
+                and as_int(user_source.get("runAsUser"), 1) == 0
+            ):
+                owner_path = (
+                    container.path
+                    if user_source is container_security
+                    else (*template.path, "spec")
+                )
                 yield found_at(
                     (*owner_path, "securityContext", "runAsUser"),
                     f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",

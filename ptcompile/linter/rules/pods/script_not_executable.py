@@ -43,7 +43,11 @@ _EXECUTABLE = 0o755
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
-            if container.spec.get("command") and container.argv and container.written_tokens[0].startswith("/"):
+            if (
+                container.spec.get("command")
+                and container.argv
+                and container.written_tokens[0].startswith("/")
+            ):
                 yield from _check_command(template, container)
 
 

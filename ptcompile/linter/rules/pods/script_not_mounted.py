@@ -61,7 +61,13 @@ def check(subject: Subject) -> Findings:
             file = mounted_path(template.spec, container.spec, script) if script else None
             word = _argument_with(container, script) if script else None
             files = file.files(subject.find) if file is not None else None
-            if file is None or files is None or word is None or not file.inside or file.inside in files:
+            if (
+                file is None
+                or files is None
+                or word is None
+                or not file.inside
+                or file.inside in files
+            ):
                 continue
             suggestion = closest_match(file.inside, sorted(files))
             yield found_at(
@@ -92,19 +98,40 @@ def _script_path(container: ManifestContainer) -> str | None:
 
 
 _PREPARING = frozenset(
-    {"cd", "export", "set", "echo", "mkdir", "sleep", "ulimit", "umask", "env", "nvidia-smi", "date"}
+    {
+        "cd",
+        "export",
+        "set",
+        "echo",
+        "mkdir",
+        "sleep",
+        "ulimit",
+        "umask",
+        "env",
+        "nvidia-smi",
+        "date",
+    }
 )
 """Commands that put no program into a folder."""
 
 
-def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer, script: str) -> bool:
+def _is_in_empty_volume(
+    template: ManifestTemplate, container: ManifestContainer, script: str
+) -> bool:
     """Return whether a file that the image has is certainly hidden by an emptyDir that is still empty."""
     mount = mount_for(container, script)
     volume = volume_of(template, mount.data) if mount is not None else None
-    if mount is None or volume is None or "emptyDir" not in volume.data or container.spec.get("lifecycle"):
+    if (
+        mount is None
+        or volume is None
+        or "emptyDir" not in volume.data
+        or container.spec.get("lifecycle")
+    ):
         return False
     others = [other for other in template.containers if other is not container]
-    is_shared = any(item.get("name") == mount.data.get("name") for other in others for _, item in other.mounts)
+    is_shared = any(
+        item.get("name") == mount.data.get("name") for other in others for _, item in other.mounts
+    )
     commands = container.script.commands[:-1] if container.script is not None else ()
     return not is_shared and all(command.words[0] in _PREPARING for command in commands)
 

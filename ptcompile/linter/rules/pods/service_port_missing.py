@@ -40,7 +40,13 @@ Source: Kubernetes 1.36, Services: ports of a cluster IP.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+)
 from ptcompile.linter.references import endpoint_service
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -56,7 +62,10 @@ def check(subject: Subject) -> Findings:
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return
-    main = next((container for template in subject.templates for container in template.main_containers), None)
+    main = next(
+        (container for template in subject.templates for container in template.main_containers),
+        None,
+    )
     path: tuple[str | int, ...] = ("spec",)
     if main is not None:
         path = (*main.path, "command") if "command" in main.spec else main.path

@@ -42,7 +42,11 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")) if is_in_memory(volume) else None
+            size = (
+                quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
+                if is_in_memory(volume)
+                else None
+            )
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
                 yield found_at(

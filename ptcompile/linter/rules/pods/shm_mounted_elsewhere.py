@@ -42,7 +42,9 @@ def check(subject: Subject) -> Findings:
         for container in template.containers:
             for entry_path, mount in container.mounts:
                 name = as_string(mount.get("name")).lower()
-                volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
+                volume = (
+                    volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
+                )
                 if (
                     volume is None
                     or not is_in_memory(volume.data)

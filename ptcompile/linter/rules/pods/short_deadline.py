@@ -37,7 +37,9 @@ _MINUTE = 60
 
 
 def check(subject: Subject) -> Findings:
-    specs: list[tuple[Path, Json]] = [((*template.path, "spec"), template.spec) for template in subject.templates]
+    specs: list[tuple[Path, Json]] = [
+        ((*template.path, "spec"), template.spec) for template in subject.templates
+    ]
     if subject.kind == ("batch/v1", "Job"):
         specs.append((("spec",), subject.spec))
     for spec_path, spec in specs:

@@ -44,7 +44,11 @@ def check(subject: Subject) -> Findings:
         return  # a bare Pod has no retries
     for template in subject.templates:
         label = spot_label(template)
-        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects) if label else None
+        lost = (
+            subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+            if label
+            else None
+        )
         if lost is not None and lost.recreated == "none":
             yield found_at(
                 _limit_path(subject, template),

@@ -47,7 +47,9 @@ def check(subject: Subject) -> Findings:
         path = _opt_out(subject, template)
         if path is None or any("projected" in volume for _, volume in template.volumes.values()):
             continue
-        caller = next((container for container in template.containers if _runs_kubectl(container)), None)
+        caller = next(
+            (container for container in template.containers if _runs_kubectl(container)), None
+        )
         if caller is not None:
             text = f"container {caller.name} runs kubectl, but the pod gets no token: kubectl asks localhost:8080"
             yield found_at(path, text, "mount the token of an account that may do this")
@@ -68,5 +70,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
 
 def _runs_kubectl(container: ManifestContainer) -> bool:
     words = [word for token in container.tokens for word in token.split()]
-    has_config = any("kubeconfig" in word.lower() for word in (*words, *(entry.name for entry in container.env)))
+    has_config = any(
+        "kubeconfig" in word.lower() for word in (*words, *(entry.name for entry in container.env))
+    )
     return not has_config and any(basename(word.strip("$(`\"'")) == "kubectl" for word in words)

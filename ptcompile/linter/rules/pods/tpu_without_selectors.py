@@ -38,7 +38,11 @@ from ptcompile.world.templates import ManifestTemplate
 
 _TPU = "google.com/tpu"
 _LABELS = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
-_SUBSTITUTES = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool", "kubernetes.io/hostname")
+_SUBSTITUTES = (
+    "cloud.google.com/compute-class",
+    "cloud.google.com/gke-nodepool",
+    "kubernetes.io/hostname",
+)
 """Labels that choose the nodes, and with them the slice, in another way."""
 
 
@@ -49,7 +53,10 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         missing = _missing_labels(template)
         for container in template.containers if missing else ():
-            half = next((half for half in ("limits", "requests") if _TPU in container.resource_list(half)), None)
+            half = next(
+                (half for half in ("limits", "requests") if _TPU in container.resource_list(half)),
+                None,
+            )
             if half is not None:
                 yield found_at(
                     (*container.path, "resources", half, _TPU),
@@ -68,4 +75,6 @@ def _missing_labels(template: ManifestTemplate) -> list[str]:
             for expression in as_mappings(term.get("matchExpressions"))
         ),
     }
-    return [] if selected & {*_SUBSTITUTES} else [label for label in _LABELS if label not in selected]
+    return (
+        [] if selected & {*_SUBSTITUTES} else [label for label in _LABELS if label not in selected]
+    )

@@ -42,7 +42,9 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if not is_in_memory(volume) or quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")):
+            if not is_in_memory(volume) or quantity.parse(
+                nested_value(volume, "emptyDir", "sizeLimit")
+            ):
                 continue
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
                 yield found_at(
@@ -54,7 +56,9 @@ def check(subject: Subject) -> Findings:
 
 def _is_mounted(template: ManifestTemplate, name: str) -> bool:
     return any(
-        as_string(mount.get("name")) == name for container in template.containers for _, mount in container.mounts
+        as_string(mount.get("name")) == name
+        for container in template.containers
+        for _, mount in container.mounts
     )
 
 
@@ -71,4 +75,6 @@ def _is_bounded(template: ManifestTemplate) -> bool:
     """Return whether the memory of the whole pod has a limit."""
     if nested_value(template.spec, "resources", "limits", "memory"):
         return True
-    return all(container.limits.get("memory") for container in template.containers if not container.is_init)
+    return all(
+        container.limits.get("memory") for container in template.containers if not container.is_init
+    )

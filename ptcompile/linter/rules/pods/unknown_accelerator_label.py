@@ -69,9 +69,17 @@ def check(subject: Subject) -> Findings:
             for path, values in pinned_values(template.spec, label):
                 suggestions = [find(template, value) for value in values]
                 if suggestions and all(suggestion is not None for suggestion in suggestions):
-                    known = list(dict.fromkeys(name for names in suggestions for name in names or ()))
-                    help = f"did you mean {' or '.join(known[:3])}?" if known else "use a value that the nodes have"
-                    yield found_at((*template.path, "spec", *path), f"no node has {' or '.join(values)}", help)
+                    known = list(
+                        dict.fromkeys(name for names in suggestions for name in names or ())
+                    )
+                    help = (
+                        f"did you mean {' or '.join(known[:3])}?"
+                        if known
+                        else "use a value that the nodes have"
+                    )
+                    yield found_at(
+                        (*template.path, "spec", *path), f"no node has {' or '.join(values)}", help
+                    )
 
 
 def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
@@ -79,13 +87,17 @@ def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     known = _label_values("nvidia")
     if value in known or value in _OTHER_VALUES:
         return None
-    return _other_names(value, known) or ((near,) if (near := _misspelled(value, known)) else _tesla(value))
+    return _other_names(value, known) or (
+        (near,) if (near := _misspelled(value, known)) else _tesla(value)
+    )
 
 
 @cache
 def _label_values(vendor: str) -> frozenset[str]:
     """Return the values of GKE's label for the accelerators of a vendor."""
-    return frozenset(name for row in ROWS.values() if row.vendor == vendor for name in row.nodes.get("gke", ()))
+    return frozenset(
+        name for row in ROWS.values() if row.vendor == vendor for name in row.nodes.get("gke", ())
+    )
 
 
 def _tesla(value: str) -> Sequence[str] | None:
@@ -104,14 +116,23 @@ def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
     """Return the label values of the accelerators that a product's name means, or None if it means none."""
     from ptcompile.hardware.products import accelerators_named
 
-    values = [name for row in accelerators_named(value) if row in ROWS for name in ROWS[row].nodes.get("gke", ())]
+    values = [
+        name
+        for row in accelerators_named(value)
+        if row in ROWS
+        for name in ROWS[row].nodes.get("gke", ())
+    ]
     return tuple(dict.fromkeys(name for name in values if name in known)) or None
 
 
 def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     """Return the nearest topologies of the selected TPU, or None if it has this one or the TPU is unknown."""
     selected = {name for _, names in pinned_values(template.spec, _TPU) for name in names}
-    rows = [row for row in ROWS.values() if row.vendor == "tpu" and selected & set(row.nodes.get("gke", ()))]
+    rows = [
+        row
+        for row in ROWS.values()
+        if row.vendor == "tpu" and selected & set(row.nodes.get("gke", ()))
+    ]
     topologies = {shape for row in rows for shape in row.slices}
     if not rows or value in topologies:
         return None
@@ -126,7 +147,10 @@ def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     from ptcompile.hardware.products import accelerators_named
 
     known = tuple(
-        name for row in accelerators_named(value) if row in ROWS for name in ROWS[row].nodes.get(ANYWHERE, ())
+        name
+        for row in accelerators_named(value)
+        if row in ROWS
+        for name in ROWS[row].nodes.get(ANYWHERE, ())
     )
     return None if value in known else known or None
 
@@ -144,4 +168,6 @@ def _misspelled(value: str, known: Iterable[str]) -> str | None:
     """
     near = nearest(value, frozenset(name for name in known if name[:1] == value[:1]))
     digits = [sign for sign in value if sign.isdigit()]
-    return near if near is not None and [sign for sign in near if sign.isdigit()] == digits else None
+    return (
+        near if near is not None and [sign for sign in near if sign.isdigit()] == digits else None
+    )

@@ -47,6 +47,8 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 path,
                 f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
-                "write Memory" if is_memory else "write Memory, or remove it to use the node's disk",
+                "write Memory"
+                if is_memory
+                else "write Memory, or remove it to use the node's disk",
                 fix_setting("write Memory", path, "Memory", safe=True) if is_memory else None,
             )

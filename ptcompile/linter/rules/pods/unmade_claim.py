@@ -46,7 +46,9 @@ def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
-            candidates = [maker for maker in subject.stream.cached(claim_sources) if maker.kind == claim.kind]
+            candidates = [
+                maker for maker in subject.stream.cached(claim_sources) if maker.kind == claim.kind
+            ]
             local_names = {maker.name for maker in candidates if maker.namespace == namespace}
             if not candidates or find_in_any_namespace(subject.stream, claim) is not None:
                 continue
@@ -56,5 +58,7 @@ def check(subject: Subject) -> Findings:
                 claim.path,
                 f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has {names}",
                 f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
-                fix_setting(f"use {suggestion}", claim.path, suggestion, safe=False) if suggestion else None,
+                fix_setting(f"use {suggestion}", claim.path, suggestion, safe=False)
+                if suggestion
+                else None,
             )

@@ -57,14 +57,20 @@ def check(subject: Subject) -> Findings:
                 yield from _unmounted_paths(template, init, running)
 
 
-def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, running: list[ManifestContainer]) -> Findings:
+def _unmounted_paths(
+    template: ManifestTemplate, init: ManifestContainer, running: list[ManifestContainer]
+) -> Findings:
     """Yield the first path of each token that is on a volume of another container only."""
     for token in init.argv:
         for match in _PATH.finditer(token.text):
             path = match[1].rstrip("/.") or "/"
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
-            mounts = [entry.data for container in running if (entry := mount_for(container, path)) is not None]
+            mounts = [
+                entry.data
+                for container in running
+                if (entry := mount_for(container, path)) is not None
+            ]
             mount = next((item for item in mounts if _is_filled(template, item)), None)
             if mount is not None:
                 name = as_string(mount.get("name"))
@@ -79,4 +85,8 @@ def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, runnin
 def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
     """Return whether a mount is of a volume that a container may fill."""
     volume = volume_of(template, mount)
-    return volume is not None and not is_in_memory(volume.data) and any(key in volume.data for key in _FILLED)
+    return (
+        volume is not None
+        and not is_in_memory(volume.data)
+        and any(key in volume.data for key in _FILLED)
+    )

@@ -45,7 +45,10 @@ def check(subject: Subject) -> Findings:
         for name, (path, volume) in template.volumes.items():
             files = nested_string(volume, "hostPath", "path").rstrip("/")
             resources = [
-                prefix for stack in stacks() if files.startswith((*stack.files,)) for prefix in stack.resources
+                prefix
+                for stack in stacks()
+                if files.startswith((*stack.files,))
+                for prefix in stack.resources
             ]
             for container in template.containers if resources else ():
                 is_mounted = any(mount.get("name") == name for _, mount in container.mounts)

@@ -31,7 +31,13 @@ pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Vol
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import (
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _READABLE_BY_ALL = 0o004
@@ -46,7 +52,8 @@ def check(subject: Subject) -> Findings:
         if user == 0 or pod_security.get("fsGroup") is not None:
             continue
         modes = {
-            as_string(volume.get("name")): _mode_of(volume) for volume in as_mappings(pod.view.spec.get("volumes"))
+            as_string(volume.get("name")): _mode_of(volume)
+            for volume in as_mappings(pod.view.spec.get("volumes"))
         }
         for mount in as_mappings(view.spec.get("volumeMounts")):
             mode = modes.get(as_string(mount.get("name")), _DEFAULT_MODE)
@@ -62,4 +69,7 @@ def check(subject: Subject) -> Findings:
 
 def _mode_of(volume: object) -> int:
     sources = [nested_map(volume, kind) for kind in ("secret", "configMap")]
-    return next((as_int(source["defaultMode"]) for source in sources if "defaultMode" in source), _DEFAULT_MODE)
+    return next(
+        (as_int(source["defaultMode"]) for source in sources if "defaultMode" in source),
+        _DEFAULT_MODE,
+    )

@@ -37,7 +37,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes.pod_spec import REQUIRED
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    string_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -70,10 +77,14 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
         if operator == "In":
             remaining = values & allowed[key] if key in allowed else values
             if not remaining:
-                return _conflict_message(key, allowed.get(key, set()), f"one of {_join_values(values)}")
+                return _conflict_message(
+                    key, allowed.get(key, set()), f"one of {_join_values(values)}"
+                )
             allowed[key] = remaining
         elif operator in ("Gt", "Lt") and not all(map(_is_number, values)):
-            return f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
+            return (
+                f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
+            )
     for expression in as_mappings(term.get("matchExpressions")):
         key = as_string(expression.get("key"))
         operator = as_string(expression.get("operator"))

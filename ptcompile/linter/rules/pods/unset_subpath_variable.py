@@ -40,7 +40,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
-_is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch
+_is_service_variable = Pattern(
+    r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)"
+).fullmatch
 
 
 def check(subject: Subject) -> Findings:
@@ -49,7 +51,11 @@ def check(subject: Subject) -> Findings:
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
             mount = as_mapping(item)
             mount_path = (*path, "volumeMounts", i)
-            literal = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPath"))) if match[1]]
+            literal = [
+                match[1]
+                for match in _REFERENCE.finditer(as_string(mount.get("subPath")))
+                if match[1]
+            ]
             if literal:
                 yield found_at(
                     (*mount_path, "subPath"),
@@ -57,16 +63,24 @@ def check(subject: Subject) -> Findings:
                     "write subPathExpr instead of subPath",
                     severity="warning",
                 )
-            names = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr"))) if match[1]]
+            names = [
+                match[1]
+                for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr")))
+                if match[1]
+            ]
             imported = imported_names(view.spec, pod.job.find) if names else None
             if imported is None:
                 continue
             known = {as_string(entry.get("name")) for entry in view.env} | imported
-            missing = [name for name in names if name not in known and not _is_service_variable(name)]
+            missing = [
+                name for name in names if name not in known and not _is_service_variable(name)
+            ]
             if missing:
                 suggestion = closest_match(missing[0], sorted(known))
                 yield found_at(
                     (*mount_path, "subPathExpr"),
                     f"the container has no variable {missing[0]}, so it never starts",
-                    f"did you mean $({suggestion})?" if suggestion else f"set {missing[0]} in env of the container",
+                    f"did you mean $({suggestion})?"
+                    if suggestion
+                    else f"set {missing[0]} in env of the container",
                 )

@@ -51,7 +51,11 @@ def check(subject: Subject) -> Findings:
         }
         for pod_claim in claims_of(template):
             maker = source_of_claim(subject.stream, pod_claim, namespace)
-            if pod_claim.name in used_names or maker is None or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}:
+            if (
+                pod_claim.name in used_names
+                or maker is None
+                or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}
+            ):
                 continue
             yield found_at(
                 pod_claim.path,

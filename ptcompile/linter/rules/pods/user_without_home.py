@@ -46,12 +46,18 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             path, user = _user(template, container)
-            if user < _MADE_UP_USERS or container.has_unknown_variables or not starts_training(container):
+            if (
+                user < _MADE_UP_USERS
+                or container.has_unknown_variables
+                or not starts_training(container)
+            ):
                 continue
             if container.launch.launcher == "mpirun":
                 continue  # images for MPI have the user, since sshd needs it
             is_set = any(entry.name == "HOME" for entry in container.variables)
-            if not is_set and not any(part in token for token in container.tokens for part in _HOME_MAKERS):
+            if not is_set and not any(
+                part in token for token in container.tokens for part in _HOME_MAKERS
+            ):
                 yield found_at(
                     path,
                     f"if the image has no user {user}, its home folder is /, where no cache can be written",
@@ -65,4 +71,6 @@ def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Pat
     shared = nested_map(template.spec, "securityContext")
     is_own = own.get("runAsUser") is not None
     owner_path = container.path if is_own else (*template.path, "spec")
-    return (*owner_path, "securityContext", "runAsUser"), as_int((own if is_own else shared).get("runAsUser"))
+    return (*owner_path, "securityContext", "runAsUser"), as_int(
+        (own if is_own else shared).get("runAsUser")
+    )

@@ -71,7 +71,9 @@ def check(subject: Subject) -> Findings:
             for label, places, owner in places_of_claim(subject.stream, claim):
                 if label not in allowed:
                     pins = [values for _, values in pinned_values(template.spec, label)]
-                    allowed[label] = ("the pods select", frozenset(pins[0])) if pins else (owner, places)
+                    allowed[label] = (
+                        ("the pods select", frozenset(pins[0])) if pins else (owner, places)
+                    )
                 other, values = allowed[label]
                 if values.isdisjoint(places):
                     yield found_at(

@@ -61,7 +61,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
-_WAITING = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
+_WAITING = Pattern(
+    r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b"
+)
 _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
@@ -103,4 +105,8 @@ def _waiting_arguments(container: ManifestContainer) -> list[Token]:
     """Return the arguments with scripts that wait for a port in every pod."""
     if container.spec.get("restartPolicy") == "Always":
         return []
-    return [word for word in container.argv if _WAITING.search(word.text) and not _CONDITION.search(word.text)]
+    return [
+        word
+        for word in container.argv
+        if _WAITING.search(word.text) and not _CONDITION.search(word.text)
+    ]

@@ -82,7 +82,11 @@ def check(subject: Subject) -> Findings:
     pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
-            policies = [policy for policy in subject.neighbors.of_kind(POLICY) if _restricts(policy, direction, pod)]
+            policies = [
+                policy
+                for policy in subject.neighbors.of_kind(POLICY)
+                if _restricts(policy, direction, pod)
+            ]
             is_concerned = any(policy is subject.manifest for policy in policies)
             if is_concerned and not any(
                 _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
@@ -95,7 +99,11 @@ def check(subject: Subject) -> Findings:
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )
                 break
-            if is_concerned and direction == "Egress" and not any(_allows_dns(policy) for policy in policies):
+            if (
+                is_concerned
+                and direction == "Egress"
+                and not any(_allows_dns(policy) for policy in policies)
+            ):
                 yield found_at(
                     ("spec", "egress") if "egress" in subject.spec else ("spec",),
                     f"the pods of {pod.job.title} cannot reach the cluster's DNS, so no host name resolves",
@@ -120,7 +128,10 @@ def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
 def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
     """Return whether a policy restricts traffic to or from a pod."""
     spec = nested_map(policy, "spec")
-    directions = as_strings(spec.get("policyTypes")) or ["Ingress", *(["Egress"] if "egress" in spec else [])]
+    directions = as_strings(spec.get("policyTypes")) or [
+        "Ingress",
+        *(["Egress"] if "egress" in spec else []),
+    ]
     return direction in directions and selects(nested_map(spec, "podSelector"), pod.view.labels)
 
 
@@ -129,8 +140,12 @@ def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: St
     for rule in as_mappings(nested_value(policy, "spec", direction.lower())):
         ports = as_mappings(rule.get("ports"))
         allowed_peers = as_mappings(rule.get(peers))
-        all_ports = not ports or any(port.get("endPort") is not None or "port" not in port for port in ports)
-        if all_ports and (not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)):
+        all_ports = not ports or any(
+            port.get("endPort") is not None or "port" not in port for port in ports
+        )
+        if all_ports and (
+            not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)
+        ):
             return True
     return False
 
@@ -142,7 +157,9 @@ def _can_match(peer: Json, pod: Pod, stream: Stream) -> bool:
     space = peer.get("namespaceSelector")
     if space is not None and not _may_be_in(as_mapping(space), pod, stream):
         return False
-    return peer.get("podSelector") is None or selects(nested_map(peer, "podSelector"), pod.view.labels)
+    return peer.get("podSelector") is None or selects(
+        nested_map(peer, "podSelector"), pod.view.labels
+    )
 
 
 def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
@@ -151,7 +168,10 @@ def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
     if not name:
         return True
     spaces = stream.objects.by_name(_NAMESPACE, name)
-    labels = {_NAME_LABEL: name, **(string_map(nested_value(spaces[-1], "metadata", "labels")) if spaces else {})}
+    labels = {
+        _NAME_LABEL: name,
+        **(string_map(nested_value(spaces[-1], "metadata", "labels")) if spaces else {}),
+    }
     return selects(selector, labels, partly=not spaces)
 
 
@@ -160,7 +180,9 @@ def _allows_dns(policy: Json) -> bool:
     for rule in as_mappings(nested_value(policy, "spec", "egress")):
         ports = as_mappings(rule.get("ports"))
         peers = as_mappings(rule.get("to"))
-        has_port = not ports or any(port.get("port") in (None, 53, "53") or _is_named(port) for port in ports)
+        has_port = not ports or any(
+            port.get("port") in (None, 53, "53") or _is_named(port) for port in ports
+        )
         if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
             return True
     return False
@@ -175,4 +197,6 @@ def _may_be_dns(peer: Json) -> bool:
     if "ipBlock" in peer:
         return True
     space = peer.get("namespaceSelector")
-    return space is not None and selects(as_mapping(space), {_NAME_LABEL: "kube-system"}, partly=True)
+    return space is not None and selects(
+        as_mapping(space), {_NAME_LABEL: "kube-system"}, partly=True
+    )

@@ -31,7 +31,14 @@ from collections.abc import Iterator
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _API = "rbac.authorization.k8s.io/v1"
@@ -41,7 +48,11 @@ _HELP = "use a ClusterRole and a ClusterRoleBinding"
 def check(subject: Subject) -> Findings:
     if subject.kind[1] == "Role":
         for path, resource in _cluster_scoped(subject.manifest):
-            yield found_at(path, f"{resource} are cluster-scoped: a Role of a namespace never grants them", _HELP)
+            yield found_at(
+                path,
+                f"{resource} are cluster-scoped: a Role of a namespace never grants them",
+                _HELP,
+            )
         return
     reference = nested_map(subject.manifest, "roleRef")
     if reference.get("kind") == "ClusterRole":
@@ -57,7 +68,11 @@ def _cluster_scoped(role: Json) -> Iterator[tuple[Path, str]]:
     """Yield the resources of a role that have no namespace."""
     groups = load_table("linter/cluster_scoped.json")["groups"]
     for i, rule in enumerate(as_mappings(role.get("rules"))):
-        scoped = {resource for group in as_strings(rule.get("apiGroups")) for resource in groups.get(group, ())}
+        scoped = {
+            resource
+            for group in as_strings(rule.get("apiGroups"))
+            for resource in groups.get(group, ())
+        }
         for j, resource in enumerate(as_strings(rule.get("resources"))):
             if resource.partition("/")[0] in scoped:
                 yield ("rules", i, "resources", j), resource

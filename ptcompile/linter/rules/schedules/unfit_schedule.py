@@ -55,7 +55,11 @@ def check(subject: Subject) -> Findings:
     minutes, hours, days, months, _ = map(_numbers, fields, range(len(fields)))
     is_any_weekday = fields[-1][0] in "*?"  # else one of the two fields of days is enough
     if is_any_weekday and not any(min(days) <= _LAST_DAYS.get(month, 31) for month in months):
-        yield found_at(path, f"no month has the day in {text!r}: the CronJob never runs", "write a day that exists")
+        yield found_at(
+            path,
+            f"no month has the day in {text!r}: the CronJob never runs",
+            "write a day that exists",
+        )
         return
     times = sorted(hour * 60 + minute for hour in hours for minute in minutes)
     gap = 60 * min(later - earlier for earlier, later in pairwise([*times, times[0] + _DAY]))
@@ -78,7 +82,11 @@ def _numbers(field: str, index: int) -> set[int]:
     numbers: set[int] = set()
     for part in field.lower().split(","):
         span, _, step = part.partition("/")
-        ends = [low, high] if span in ("*", "?") else [int(names.get(end, end)) for end in span.split("-")]
+        ends = (
+            [low, high]
+            if span in ("*", "?")
+            else [int(names.get(end, end)) for end in span.split("-")]
+        )
         last = high if step and len(ends) == 1 else ends[-1]
         numbers |= {*range(ends[0], last + 1, int(step or 1))}
     return numbers

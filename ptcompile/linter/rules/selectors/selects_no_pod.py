@@ -93,9 +93,15 @@ def check(subject: Subject) -> Findings:
         return
     pods = subject.stream.cached(_pod_labels).get(subject.namespace, [])
     local_pods = [item for item in pods if not item.is_related]
-    if not local_pods or len(pods) > _MAX_LABEL_SETS or any(_may_select(selector, item) for item in pods):
+    if (
+        not local_pods
+        or len(pods) > _MAX_LABEL_SETS
+        or any(_may_select(selector, item) for item in pods)
+    ):
         return
-    wanted = ", ".join(f"{key}={value}" for key, value in string_map(selector.get("matchLabels")).items())
+    wanted = ", ".join(
+        f"{key}={value}" for key, value in string_map(selector.get("matchLabels")).items()
+    )
     example = next((f", such as {item.name_label}" for item in local_pods if item.name_label), "")
     yield found_at(
         path,
@@ -134,7 +140,9 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
             name_label = f"{label}={object_name(manifest)}" if label else ""
             for _, pod in job.first_pods() if job is not None else ():
                 key = (frozenset(pod.view.labels.items()), True, is_related)
-                local_pods.setdefault(key, _PodLabels(title, pod.view.labels, name_label, True, is_related))
+                local_pods.setdefault(
+                    key, _PodLabels(title, pod.view.labels, name_label, True, is_related)
+                )
         else:
             for template in _templates(manifest, 0):
                 labels = string_map(nested_value(template, "metadata", "labels"))
@@ -160,13 +168,22 @@ def _may_select(selector: Json, pod: _PodLabels) -> bool:
     if selects(selector, pod.labels):
         return True
     wanted = string_map(selector.get("matchLabels"))
-    keys = [as_string(expression.get("key")) for expression in as_mappings(selector.get("matchExpressions"))]
+    keys = [
+        as_string(expression.get("key"))
+        for expression in as_mappings(selector.get("matchExpressions"))
+    ]
     domains = {key.partition("/")[0] for key in pod.labels if "/" in key}
     absent = [key for key in (*wanted, *keys) if key not in pod.labels]
     added = [key for key in absent if _is_added(key, domains, pod)]
     known = {key: value for key, value in wanted.items() if key not in added}
-    expressions = [item for item in as_mappings(selector.get("matchExpressions")) if item.get("key") not in added]
-    return bool(added) and selects({"matchLabels": known, "matchExpressions": expressions}, pod.labels)
+    expressions = [
+        item
+        for item in as_mappings(selector.get("matchExpressions"))
+        if item.get("key") not in added
+    ]
+    return bool(added) and selects(
+        {"matchLabels": known, "matchExpressions": expressions}, pod.labels
+    )
 
 
 def _is_added(key: str, domains: set[str], pod: _PodLabels) -> bool:

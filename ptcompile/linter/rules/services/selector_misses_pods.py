@@ -48,7 +48,9 @@ def check(subject: Subject) -> Findings:
     users = subject.cached(service_users)
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
-        missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
+        missing = [
+            f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value
+        ]
         reason = (
             f"the pods of {users[0].title} do not have {', '.join(missing)}"
             if missing
@@ -57,9 +59,11 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",
-            "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].is_job else ""),
+            "select labels of the pods"
+            + (", such as batch.kubernetes.io/job-name" if users[0].is_job else ""),
             on_key=True,
             severity="error"
-            if missing and meets_by_name(subject_of(users[0].manifest, subject.stream), subject.name)
+            if missing
+            and meets_by_name(subject_of(users[0].manifest, subject.stream), subject.name)
             else None,
         )

@@ -53,5 +53,7 @@ def check(subject: Subject) -> Findings:
             fix_setting("make the Service headless", ("spec", "clusterIP"), "None", safe=False),
             on_key=bool(address),
             field="spec.clusterIP",
-            severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,
+            severity="error"
+            if meets_by_name(subject_of(user.manifest, subject.stream), subject.name)
+            else None,
         )

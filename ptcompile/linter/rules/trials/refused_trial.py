@@ -53,7 +53,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 _TEMPLATE: Path = ("spec", "trialTemplate")
 _PARAMETERS: Path = (*_TEMPLATE, "trialParameters")
 _use = Pattern(r"\$\{trialParameters\.(.+?)\}")
-_is_of_trial = Pattern(r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}").search
+_is_of_trial = Pattern(
+    r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}"
+).search
 
 
 def check(subject: Subject) -> Findings:
@@ -63,26 +65,40 @@ def check(subject: Subject) -> Findings:
         yield found_at(_TEMPLATE, text, "name the container that trains", on_key=True)
     yield from _unknown_references(subject)
 
-    uses = {name: path for path, name in _uses(template.get("trialSpec"), (*_TEMPLATE, "trialSpec"))}
-    declared = [as_string(parameter.get("name")) for parameter in as_mappings(template.get("trialParameters"))]
+    uses = {
+        name: path for path, name in _uses(template.get("trialSpec"), (*_TEMPLATE, "trialSpec"))
+    }
+    declared = [
+        as_string(parameter.get("name"))
+        for parameter in as_mappings(template.get("trialParameters"))
+    ]
     for i, name in enumerate(declared if template.get("trialSpec") else ()):
         if name and name not in uses:
             text = f"trialSpec has no ${{trialParameters.{name}}}"
-            yield found_at((*_PARAMETERS, i, "name"), text, "use it in trialSpec, or remove it here")
+            yield found_at(
+                (*_PARAMETERS, i, "name"), text, "use it in trialSpec, or remove it here"
+            )
     for name, path in uses.items():
         if name not in declared:
             text = f"${{trialParameters.{name}}} is not among the trialParameters"
-            yield found_at(path, text, "declare it in trialParameters, with the parameter as its reference")
+            yield found_at(
+                path, text, "declare it in trialParameters, with the parameter as its reference"
+            )
 
 
 def _unknown_references(subject: Subject) -> Findings:
-    parameters = [as_string(parameter.get("name")) for parameter in as_mappings(subject.spec.get("parameters"))]
+    parameters = [
+        as_string(parameter.get("name"))
+        for parameter in as_mappings(subject.spec.get("parameters"))
+    ]
     declared = as_mappings(nested_value(subject.spec, "trialTemplate", "trialParameters"))
     for i, parameter in enumerate(declared if parameters else ()):
         reference = as_string(parameter.get("reference"))
         if reference and reference not in parameters and not _is_of_trial(reference):
             text = f"the Experiment has no parameter {reference}"
-            yield found_at((*_PARAMETERS, i, "reference"), text, f"write one of {', '.join(parameters)}")
+            yield found_at(
+                (*_PARAMETERS, i, "reference"), text, f"write one of {', '.join(parameters)}"
+            )
 
 
 def _uses(value: object, path: Path) -> Iterator[tuple[Path, str]]:

@@ -55,7 +55,9 @@ def check(subject: Subject) -> Findings:
         if path is not None:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
-                edits.append(Edit("set", ("spec", "completions"), as_int(subject.spec.get("parallelism"), 1)))
+                edits.append(
+                    Edit("set", ("spec", "completions"), as_int(subject.spec.get("parallelism"), 1))
+                )
             yield found_at(
                 path,
                 "refers to the completion index, which pods of a Job that is not Indexed do not have",
@@ -72,5 +74,9 @@ def _index_paths(container: ManifestContainer) -> Iterator[Path]:
         if entry.name == _VARIABLE:
             return
     for token in container.argv:
-        if f"${_VARIABLE}" in token.text or f"$({_VARIABLE})" in token.text or f"${{{_VARIABLE}}}" in token.text:
+        if (
+            f"${_VARIABLE}" in token.text
+            or f"$({_VARIABLE})" in token.text
+            or f"${{{_VARIABLE}}}" in token.text
+        ):
             yield token.path

@@ -62,7 +62,11 @@ def check(subject: Subject) -> Findings:
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
     rendezvous = subject.rendezvous
-    if rendezvous is None or rendezvous.backend not in ("static", "env") or (rendezvous.nodes or (1, 1))[0] < 2:
+    if (
+        rendezvous is None
+        or rendezvous.backend not in ("static", "env")
+        or (rendezvous.nodes or (1, 1))[0] < 2
+    ):
         return
     is_set = subject.spec.get("backoffLimit") is not None
     path = _LIMIT if is_set else ("spec",)

@@ -52,7 +52,10 @@ _POD = ("spec", "template", "spec")
 
 
 def check(subject: Subject) -> Findings:
-    if subject.spec.get("completionMode") != "Indexed" or as_int(subject.spec.get("completions")) < 2:
+    if (
+        subject.spec.get("completionMode") != "Indexed"
+        or as_int(subject.spec.get("completions")) < 2
+    ):
         return
     services = subject.neighbors
     subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
@@ -61,17 +64,28 @@ def check(subject: Subject) -> Findings:
         for candidate in services.by_name(SERVICE, subdomain)
     ):
         return
-    labels = {**template_labels(nested_map(subject.manifest, "spec", "template")), **job_labels(subject.name)}
+    labels = {
+        **template_labels(nested_map(subject.manifest, "spec", "template")),
+        **job_labels(subject.name),
+    }
     for service in services.services_selecting(labels):
         name = as_string(nested_map(service, "metadata").get("name"))
         if is_headless(service) and name:
             path = (*_POD, "subdomain") if subdomain else _POD
-            cause = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
+            cause = (
+                f"{subdomain} is not a Service in this stream"
+                if subdomain
+                else "there is no subdomain"
+            )
             yield found_at(
                 path,
                 f"{cause}, and the headless Service {name} selects these pods: their names do not resolve",
                 f"set subdomain to {name}",
-                Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
+                Fix(
+                    f"set subdomain to {name}",
+                    (Edit("set", (*_POD, "subdomain"), name),),
+                    safe=False,
+                ),
                 on_key=True,
                 severity="error" if meets_by_name(subject, name) else None,
             )

@@ -58,7 +58,11 @@ def check(subject: Subject) -> Findings:
     if not 0 < parallelism < completions:
         return
     rendezvous = subject.rendezvous
-    nodes = rendezvous.nodes if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune") else None
+    nodes = (
+        rendezvous.nodes
+        if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune")
+        else None
+    )
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # a launch with more nodes than pods has its own rule
     target: Path = ("spec", "parallelism")

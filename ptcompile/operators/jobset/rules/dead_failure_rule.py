@@ -54,12 +54,17 @@ _NEEDS = {
 
 
 def check(subject: Subject) -> Findings:
-    fields = {name_of(replicated): _set_fields(child_job(replicated)) for _, replicated in replicated_jobs(subject)}
+    fields = {
+        name_of(replicated): _set_fields(child_job(replicated))
+        for _, replicated in replicated_jobs(subject)
+    }
     everywhere = {field for job_fields in fields.values() for field in job_fields}
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
         reasons = as_strings(rule.get("onJobFailureReasons"))
         targets = as_strings(rule.get("targetReplicatedJobs"))
-        present = set().union(*(fields.get(name, set()) for name in targets)) if targets else everywhere
+        present = (
+            set().union(*(fields.get(name, set()) for name in targets)) if targets else everywhere
+        )
         dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in present]
         if reasons and dead == reasons:
             path = ("spec", "failurePolicy", "rules", i)

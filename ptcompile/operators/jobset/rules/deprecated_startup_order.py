@@ -64,7 +64,9 @@ def check(subject: Subject) -> Findings:
     edits = [Edit("remove", ("spec", "startupPolicy"))]
     if any(deadlocks(subject)):
         help = "remove it: the pods wait for one another before they are ready"
-        yield found_at(path, "InOrder is deprecated", help, Fix("remove it", tuple(edits), safe=False))
+        yield found_at(
+            path, "InOrder is deprecated", help, Fix("remove it", tuple(edits), safe=False)
+        )
         return
     for index in range(1, len(names)):
         dependency = [{"name": names[index - 1], "status": "Ready"}]

@@ -73,7 +73,9 @@ def check(subject: Subject) -> Findings:
             path,
             f"the JobSet is done when {condition} is, but {unreached} is created only then: it never runs",
             f"name {unreached} in targetReplicatedJobs" if targets else "use the operator All",
-            Fix(f"look at {unreached}", (Edit("set", path, [unreached]),), safe=False) if targets else None,
+            Fix(f"look at {unreached}", (Edit("set", path, [unreached]),), safe=False)
+            if targets
+            else None,
         )
 
 
@@ -85,7 +87,9 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
     bits = {name: 1 << i for i, name in enumerate(dict.fromkeys(awaited))}
     all_bits = (1 << len(bits)) - 1
     completed_bits: dict[str, int] = {}
-    for _, replicated in replicated_jobs(subject):  # the webhook lets dependsOn name only earlier ones
+    for _, replicated in replicated_jobs(
+        subject
+    ):  # the webhook lets dependsOn name only earlier ones
         name = name_of(replicated)
         completed = 0
         for dependency in as_mappings(replicated.get("dependsOn")):

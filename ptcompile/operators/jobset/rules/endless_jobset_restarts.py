@@ -58,5 +58,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 "every failure restarts the JobSet and none counts: it never ends by itself",
                 "name onJobFailureReasons, or use RestartJobSet",
-                Fix("count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False),
+                Fix(
+                    "count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False
+                ),
             )

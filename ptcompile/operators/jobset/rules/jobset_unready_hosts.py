@@ -55,7 +55,9 @@ def check(subject: Subject) -> Findings:
     ):
         return
     if any(
-        as_mapping(container.spec.get("readinessProbe")) for container in subject.containers if not container.is_init
+        as_mapping(container.spec.get("readinessProbe"))
+        for container in subject.containers
+        if not container.is_init
     ):
         path = ("spec", "network", "publishNotReadyAddresses")
         yield found_at(
@@ -63,5 +65,9 @@ def check(subject: Subject) -> Findings:
             f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} pods wait for one "
             "another",
             "remove it: true is the default",
-            Fix("publish addresses of pods that are not ready", (Edit("set", path, True),), safe=False),
+            Fix(
+                "publish addresses of pods that are not ready",
+                (Edit("set", path, True),),
+                safe=False,
+            ),
         )

@@ -44,7 +44,13 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.jobset.rules.reading import child_job, child_path, min_nodes, name_of, replicated_jobs
+from ptcompile.operators.jobset.rules.reading import (
+    child_job,
+    child_path,
+    min_nodes,
+    name_of,
+    replicated_jobs,
+)
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 

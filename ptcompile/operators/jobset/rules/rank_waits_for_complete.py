@@ -70,14 +70,22 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.jobset.rules.reading import concurrent_pods, min_nodes, name_of, replicated_jobs
+from ptcompile.operators.jobset.rules.reading import (
+    concurrent_pods,
+    min_nodes,
+    name_of,
+    replicated_jobs,
+)
 
 
 def check(subject: Subject) -> Findings:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
     waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
     pods = (
-        {name_of(replicated): concurrent_pods(replicated) for _, replicated in replicated_jobs(subject)}
+        {
+            name_of(replicated): concurrent_pods(replicated)
+            for _, replicated in replicated_jobs(subject)
+        }
         if waiting
         else {}
     )
@@ -87,7 +95,9 @@ def check(subject: Subject) -> Findings:
             rendezvous = waiting.get(required_job)
             if rendezvous is None or dependency.get("status") != "Complete":
                 continue
-            earlier_pods = sum(pods.values()) - sum(pods.get(name, 0) for name in _started_after(subject, required_job))
+            earlier_pods = sum(pods.values()) - sum(
+                pods.get(name, 0) for name in _started_after(subject, required_job)
+            )
             nodes = min_nodes(rendezvous)
             if nodes > earlier_pods:
                 path = ("spec", "replicatedJobs", job_index, "dependsOn", i)
@@ -103,9 +113,13 @@ def check(subject: Subject) -> Findings:
 def _started_after(subject: Subject, first: str) -> set[str]:
     """Return the replicatedJobs that start only after `first` completes, directly or through others."""
     later: set[str] = set()
-    for _, replicated in replicated_jobs(subject):  # the webhook lets dependsOn name only earlier ones
+    for _, replicated in replicated_jobs(
+        subject
+    ):  # the webhook lets dependsOn name only earlier ones
         for dependency in as_mappings(replicated.get("dependsOn")):
             required_job = as_string(dependency.get("name"))
-            if (required_job == first and dependency.get("status") == "Complete") or required_job in later:
+            if (
+                required_job == first and dependency.get("status") == "Complete"
+            ) or required_job in later:
                 later.add(name_of(replicated))
     return later - {first}

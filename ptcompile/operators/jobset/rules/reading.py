@@ -44,7 +44,9 @@ def concurrent_pods(replicated: Json) -> int:
     """Return how many pods of a replicatedJob run at once."""
     spec = child_job(replicated)
     parallelism = as_int(spec.get("parallelism"), 1)
-    return job_count(replicated) * max(0, min(parallelism, as_int(spec.get("completions"), parallelism)))
+    return job_count(replicated) * max(
+        0, min(parallelism, as_int(spec.get("completions"), parallelism))
+    )
 
 
 def min_nodes(rendezvous: Rendezvous) -> int:

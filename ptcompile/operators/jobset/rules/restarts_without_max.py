@@ -46,7 +46,9 @@ def check(subject: Subject) -> Findings:
     if as_int(policy.get("maxRestarts")) > 0:
         return
     path: Path = ("spec", "failurePolicy")
-    restart_paths: list[Path] = [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
+    restart_paths: list[Path] = (
+        [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
+    )
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
         if rule.get("action") == "RestartJobSet":
             restart_paths.append((*path, "rules", i, "action"))

@@ -67,7 +67,9 @@ def check(subject: Subject) -> Findings:
         rendezvous = subject.waiting_roles.get(name_of(replicated))
         if rendezvous is None or min_nodes(rendezvous) <= running:
             continue
-        path = child_path(index, "completions" if spec.get("parallelism") is None else "parallelism")
+        path = child_path(
+            index, "completions" if spec.get("parallelism") is None else "parallelism"
+        )
         yield found_at(
             path,
             f"{running} pods run at once and {min_nodes(rendezvous)} wait for one another: the others are "

@@ -68,7 +68,13 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.jobset.rules.reading import child_job, job_count, min_nodes, name_of, replicated_jobs
+from ptcompile.operators.jobset.rules.reading import (
+    child_job,
+    job_count,
+    min_nodes,
+    name_of,
+    replicated_jobs,
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -77,12 +83,21 @@ def check(subject: Subject) -> Findings:
         return
     targets = set(as_strings(policy.get("targetReplicatedJobs")))
     counted = [
-        replicated for _, replicated in replicated_jobs(subject) if not targets or name_of(replicated) in targets
+        replicated
+        for _, replicated in replicated_jobs(subject)
+        if not targets or name_of(replicated) in targets
     ]
     for replicated in counted:
         rendezvous = subject.waiting_roles.get(name_of(replicated))
-        pods = as_int(child_job(replicated).get("completions"), as_int(child_job(replicated).get("parallelism"), 1))
-        if rendezvous is not None and min_nodes(rendezvous) > pods and sum(map(job_count, counted)) > 1:
+        pods = as_int(
+            child_job(replicated).get("completions"),
+            as_int(child_job(replicated).get("parallelism"), 1),
+        )
+        if (
+            rendezvous is not None
+            and min_nodes(rendezvous) > pods
+            and sum(map(job_count, counted)) > 1
+        ):
             path = ("spec", "successPolicy", "operator")
             nodes = min_nodes(rendezvous)
             yield found_at(

@@ -50,10 +50,17 @@ def check(subject: Subject) -> Findings:
             if meant is not None and meant not in values:
                 edits = (Edit("rename", (*path, key), meant),)
                 fix = Fix(f"rename it to {meant}", edits, safe=False)
-                yield found_at((*path, key), "JobSet does not read this annotation", f'did you mean "{meant}"?', fix)
+                yield found_at(
+                    (*path, key),
+                    "JobSet does not read this annotation",
+                    f'did you mean "{meant}"?',
+                    fix,
+                )
         if NODE_SELECTOR in values and EXCLUSIVE not in values:
             message = "has no effect without exclusive-topology"
-            yield found_at((*path, NODE_SELECTOR), message, f"set {EXCLUSIVE} to a label of the nodes")
+            yield found_at(
+                (*path, NODE_SELECTOR), message, f"set {EXCLUSIVE} to a label of the nodes"
+            )
 
 
 def _meant(key: str) -> str | None:
@@ -61,6 +68,8 @@ def _meant(key: str) -> str | None:
     if key in (EXCLUSIVE, NODE_SELECTOR):
         return None
     prefix, _, name = key.rpartition("/")
-    if name == "exclusive-topology" or ("jobset" in prefix and closest_match(name, ["exclusive-topology"])):
+    if name == "exclusive-topology" or (
+        "jobset" in prefix and closest_match(name, ["exclusive-topology"])
+    ):
         return EXCLUSIVE
     return closest_match(key, [EXCLUSIVE, NODE_SELECTOR])

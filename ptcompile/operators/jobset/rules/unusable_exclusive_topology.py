@@ -53,7 +53,9 @@ def check(subject: Subject) -> Findings:
         label = values[EXCLUSIVE]
         if why := names.why_not_qualified_name(label):
             help = "name a label of the nodes, such as cloud.google.com/gke-nodepool"
-            yield found_at((*path, EXCLUSIVE), f"the pods are rejected: {label!r} is not a label: {why}", help)
+            yield found_at(
+                (*path, EXCLUSIVE), f"the pods are rejected: {label!r} is not a label: {why}", help
+            )
         for index in indexes:
             if as_string(child_job(jobs[index][1]).get("completionMode")) == "NonIndexed":
                 yield found_at(

@@ -40,7 +40,10 @@ class GroupSize(NamedTuple):
 
 def group_of_template(template: ManifestTemplate, subject: Subject) -> NamedGroup | None:
     """Return the group of kube-scheduler that a written template names."""
-    return next((group for group in groups_of_template(template, subject) if group.scheduler == SCHEDULER), None)
+    return next(
+        (group for group in groups_of_template(template, subject) if group.scheduler == SCHEDULER),
+        None,
+    )
 
 
 def groups_of_template(template: ManifestTemplate, subject: Subject) -> list[NamedGroup]:
@@ -53,10 +56,15 @@ def group_sizes(subject: Subject) -> Iterator[GroupSize]:
     by_member: dict[str, list[Member]] = {}
     for member in subject.stream.cached(_members).get(id(subject.manifest), ()):
         by_member.setdefault(member.group.member, []).append(member)
-    items = {item.get("name"): index for index, item in enumerate(as_mappings(subject.spec.get("podGroups")))}
+    items = {
+        item.get("name"): index
+        for index, item in enumerate(as_mappings(subject.spec.get("podGroups")))
+    }
     for name, members in by_member.items():
         size = members[0].group.size
-        below: Path = ("podGroups", items[name], "policy") if name in items else ("schedulingPolicy",)
+        below: Path = (
+            ("podGroups", items[name], "policy") if name in items else ("schedulingPolicy",)
+        )
         if size is not None:
             yield GroupSize(("spec", *below, "gang", "minCount"), size, members)
 
@@ -80,12 +88,21 @@ def _members_of_job(subject: Subject) -> Iterator[Member]:
     if subject.job is None:
         return
     objects = subject.stream.objects.in_namespace(subject.namespace)
-    parallelism = subject.spec.get("parallelism") if kind_of(subject.manifest) == ("batch/v1", "Job") else None
+    parallelism = (
+        subject.spec.get("parallelism")
+        if kind_of(subject.manifest) == ("batch/v1", "Job")
+        else None
+    )
     for role, pod in subject.job.first_pods():
         view = pod.view
-        data: Json = {"metadata": {"annotations": view.annotations, "labels": view.labels}, "spec": view.spec}
+        data: Json = {
+            "metadata": {"annotations": view.annotations, "labels": view.labels},
+            "spec": view.spec,
+        }
         for group in named_groups(data, objects):
             if group.scheduler == SCHEDULER and group.manifest is not None:
                 count = min(role.count, parallelism) if type(parallelism) is int else role.count
                 priority: Any = nested_map(data, "spec").get("priorityClassName")
-                yield Member(subject, role.name, count, group, priority if type(priority) is str else "")
+                yield Member(
+                    subject, role.name, count, group, priority if type(priority) is str else ""
+                )

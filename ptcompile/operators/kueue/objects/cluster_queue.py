@@ -43,14 +43,19 @@ def _check_totals(spec: Json, problems: FieldErrors) -> None:
     path = ("spec", "resourceGroups")
     totals = {
         "flavors": sum(len(as_mappings(group.get("flavors"))) for group in groups),
-        "covered resources": sum(len(as_strings(group.get("coveredResources"))) for group in groups),
+        "covered resources": sum(
+            len(as_strings(group.get("coveredResources"))) for group in groups
+        ),
     }
     for what, total in totals.items():
         if total > _MAX_FLAVORS:
             why = f"total number of {what} across all resourceGroups must be at most {_MAX_FLAVORS}, got {total}"
             problems.invalid(path, total, why, "split the ClusterQueue")
     for index, group in enumerate(groups):
-        total = sum(len(as_mappings(flavor.get("resources"))) for flavor in as_mappings(group.get("flavors")))
+        total = sum(
+            len(as_mappings(flavor.get("resources")))
+            for flavor in as_mappings(group.get("flavors"))
+        )
         if total > _MAX_COMBINATIONS:
             limit = f"must be at most {_MAX_COMBINATIONS}, got {total}"
             why = f"number of flavor-resource combinations in a resourceGroup {limit}"
@@ -64,7 +69,9 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
         for group in as_mappings(spec.get("resourceGroups"))
         for flavor in as_mappings(group.get("flavors"))
     }
-    if spec.get("admissionChecks"):  # of v1beta1, whose conversion puts them in place of the strategy
+    if spec.get(
+        "admissionChecks"
+    ):  # of v1beta1, whose conversion puts them in place of the strategy
         return
     checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
     unknown = (
@@ -74,7 +81,9 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
         if name not in flavors
     )
     for path, name in islice(unknown, _MAX_UNKNOWN_FLAVORS):
-        problems.unsupported(path, name, flavors, "" if flavors else "add the flavor to resourceGroups")
+        problems.unsupported(
+            path, name, flavors, "" if flavors else "add the flavor to resourceGroups"
+        )
 
 
 def check_cluster_queue_update(update: Update, problems: FieldErrors) -> None:

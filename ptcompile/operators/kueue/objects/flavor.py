@@ -7,7 +7,12 @@ Topology change above kubernetes.io/hostname.
 from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import check_labels
-from ptcompile.diagnostics.field_errors import RECREATE_HELP, FieldErrors, immutable, indexed_mappings
+from ptcompile.diagnostics.field_errors import (
+    RECREATE_HELP,
+    FieldErrors,
+    immutable,
+    indexed_mappings,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -65,6 +70,8 @@ def check_flavor_update(update: Update, problems: FieldErrors) -> None:
 
 def check_topology_update(update: Update, problems: FieldErrors) -> None:
     """Check that the levels stay the same."""
-    before, after = (nested_map(manifest, "spec").get("levels") for manifest in (update.old, update.new))
+    before, after = (
+        nested_map(manifest, "spec").get("levels") for manifest in (update.old, update.new)
+    )
     if update.versions.kueue < (0, 20) and before and after and update.under("spec", "levels"):
         problems.append(immutable(("spec", "levels")))

@@ -52,7 +52,9 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) 
             flavor_name = flavor.get("name")
             if isinstance(flavor_name, str):
                 if flavor_name in flavors:
-                    problems.duplicate((*flavor_path, "name"), flavor_name, "list each flavor in one group")
+                    problems.duplicate(
+                        (*flavor_path, "name"), flavor_name, "list each flavor in one group"
+                    )
                 flavors.add(flavor_name)
 
 
@@ -77,7 +79,9 @@ def parse_amount(value: Any, path: Path, problems: FieldErrors) -> quantity.Quan
     """Return an amount, or None with a problem if Go cannot decode the text: the CRD's pattern accepts `1e1.5`."""
     amount = quantity.parse(value)
     if amount is None and isinstance(value, str):
-        problems.invalid(path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi")
+        problems.invalid(
+            path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi"
+        )
     return amount
 
 
@@ -87,7 +91,9 @@ def _check_not_negative(quota: Json, field: str, path: Path, problems: FieldErro
         problems.invalid((*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
 
 
-def _check_limit(quota: Json, field: str, rules: QuotaRules, path: Path, problems: FieldErrors) -> None:
+def _check_limit(
+    quota: Json, field: str, rules: QuotaRules, path: Path, problems: FieldErrors
+) -> None:
     limit = parse_amount(quota.get(field), (*path, field), problems)
     if limit is None:
         return
@@ -110,15 +116,21 @@ def check_weight(spec: Json, problems: FieldErrors) -> None:
     path = ("spec", "fairSharing", "weight")
     weight = parse_amount(nested_map(spec, "fairSharing").get("weight"), path, problems)
     if weight is not None and weight.nano < 0:
-        problems.invalid(path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
+        problems.invalid(
+            path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing"
+        )
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
         why = "When not 0, weight must be > 10e-9"
-        problems.invalid(path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing")
+        problems.invalid(
+            path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing"
+        )
 
 
 def check_cohort(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a Cohort at creation and on updates."""
     spec = nested_map(manifest, "spec")
-    rules = QuotaRules("parent", "parentName", bool(spec.get("parentName")), lends_at_most_nominal=False)
+    rules = QuotaRules(
+        "parent", "parentName", bool(spec.get("parentName")), lends_at_most_nominal=False
+    )
     check_resource_groups(spec, rules, problems)
     check_weight(spec, problems)

@@ -30,7 +30,9 @@ _SHAPES: dict[str, roundtrip.FieldShapes] = {
             }
         ],
         "namespaceSelector": {
-            "matchExpressions": [{roundtrip.ZERO: {"key": "", "operator": ""}, "values": roundtrip.STRINGS}]
+            "matchExpressions": [
+                {roundtrip.ZERO: {"key": "", "operator": ""}, "values": roundtrip.STRINGS}
+            ]
         },
     },
     "ResourceFlavor": {
@@ -57,12 +59,17 @@ def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:
         changed = {
             key: new
             for key, item in value.items()
-            if (new := _written_amount(item) if in_amounts or key in _AMOUNTS else _below(key, item)) is not item
+            if (
+                new := _written_amount(item) if in_amounts or key in _AMOUNTS else _below(key, item)
+            )
+            is not item
         }
         return {**value, **changed} if changed else value
     if isinstance(value, list):
         items = [_with_text_amounts(item) for item in value]
-        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+        return (
+            items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+        )
     return value
 
 

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_mappings,
+    nested_map,
+    string_map,
+)
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import PREFIX
@@ -37,7 +44,9 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
         _check_pod_set(pod_set, (*_POD_SETS, index), problems)
         counted += pod_set.get("minCount") is not None
     if counted > 1:
-        problems.invalid(_POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount")
+        problems.invalid(
+            _POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount"
+        )
     elif counted and _is_elastic(manifest):
         why = "partial admission and elastic job cannot be used together"
         problems.invalid(_POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
@@ -59,7 +68,9 @@ def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
     metadata_path = (*template_path, "metadata")
     check_labels(metadata.get("labels"), (*metadata_path, "labels"), problems)
     check_annotations(metadata.get("annotations"), (*metadata_path, "annotations"), problems)
-    for resources, resources_path in _resources_of(nested_map(template, "spec"), (*template_path, "spec")):
+    for resources, resources_path in _resources_of(
+        nested_map(template, "spec"), (*template_path, "spec")
+    ):
         for field in ("requests", "limits"):
             _check_amounts(resources.get(field), (*resources_path, field), problems)
     _check_slices(nested_map(pod_set, "topologyRequest"), (*path, "topologyRequest"), problems)
@@ -83,7 +94,9 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
             why = "must be greater than or equal to 0"
-            problems.invalid(amount_path, str(amount), why, "use 0 or more", field=key_path(amount_path))
+            problems.invalid(
+                amount_path, str(amount), why, "use 0 or more", field=key_path(amount_path)
+            )
 
 
 def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
@@ -105,9 +118,14 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The last pod set stays:
     an emptied list is refused by the CRD, except in a server-side apply, which removes the list.
     """
-    before, after = (as_mappings(nested_map(manifest, "spec").get("podSets")) for manifest in (update.old, update.new))
+    before, after = (
+        as_mappings(nested_map(manifest, "spec").get("podSets"))
+        for manifest in (update.old, update.new)
+    )
     if before and not after:
-        problems.invalid(_POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload")
+        problems.invalid(
+            _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload"
+        )
     elif _has_reservation(update.old):
         _check_pod_sets_update(update, before, after, problems)
     if update.versions.kueue >= (0, 19):
@@ -132,7 +150,10 @@ def _check_pod_sets_update(
         index
         for path in update.under(*map(str, _POD_SETS))
         if (index := _index(path)) < len(after)
-        and not (path[3:] == ("count",) and _is_lowered(before[index].get("count"), after[index].get("count")))
+        and not (
+            path[3:] == ("count",)
+            and _is_lowered(before[index].get("count"), after[index].get("count"))
+        )
     }
     problems += [immutable((*_POD_SETS, index), None, help) for index in sorted(changed)]
 

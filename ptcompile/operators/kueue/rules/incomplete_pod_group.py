@@ -51,10 +51,17 @@ def check(subject: Subject) -> Findings:
     total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
     if subject.kind != _POD or not group or total is None:
         return
-    labels = [string_map(nested_map(pod, "metadata").get("labels")) for pod in subject.neighbors.of_kind(_POD)]
+    labels = [
+        string_map(nested_map(pod, "metadata").get("labels"))
+        for pod in subject.neighbors.of_kind(_POD)
+    ]
     count = sum(each.get(_NAME) == group for each in labels)
     if total != count > 1:
-        fate = "all of them wait for the others" if count < total else f"Kueue deletes {count - total} of them"
+        fate = (
+            "all of them wait for the others"
+            if count < total
+            else f"Kueue deletes {count - total} of them"
+        )
         yield found_at(
             ("metadata", "annotations", _COUNT),
             f"the group {group} counts {total} pods, but the files have {count}: {fate}",

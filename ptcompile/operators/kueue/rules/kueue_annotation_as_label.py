@@ -40,4 +40,8 @@ from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "kueue-annotation-as-label")
+    return (
+        unread.finding
+        for unread in subject.cached(unread_keys)
+        if unread.rule == "kueue-annotation-as-label"
+    )

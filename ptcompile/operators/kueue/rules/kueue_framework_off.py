@@ -44,7 +44,11 @@ def check(subject: Subject) -> Findings:
     queue = queue_of(subject.metadata)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)
-    if queue and framework and framework not in subject.stream.cached(StreamQueues).cluster.configuration.frameworks:
+    if (
+        queue
+        and framework
+        and framework not in subject.stream.cached(StreamQueues).cluster.configuration.frameworks
+    ):
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",

@@ -36,4 +36,8 @@ from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "kueue-label-as-annotation")
+    return (
+        unread.finding
+        for unread in subject.cached(unread_keys)
+        if unread.rule == "kueue-label-as-annotation"
+    )

@@ -67,11 +67,19 @@ def check(subject: Subject) -> Findings:
     yield from _missing_priority(subject)
     queues = subject.stream.cached(StreamQueues)
     job_namespace = subject.namespace
-    queue_names = [queue_name for namespace, queue_name in queues.cluster.local_queues if namespace == job_namespace]
+    queue_names = [
+        queue_name
+        for namespace, queue_name in queues.cluster.local_queues
+        if namespace == job_namespace
+    ]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:
         suggestion = closest_match(name, queue_names)
-        help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(queue_names))}"
+        help = (
+            f"did you mean {suggestion}?"
+            if suggestion
+            else f"name one of {', '.join(sorted(queue_names))}"
+        )
         yield found_at(path, f"LocalQueue {name} doesn't exist", help)
         return
     elsewhere = _other_namespaces(subject, queues, name)
@@ -79,7 +87,9 @@ def check(subject: Subject) -> Findings:
         where = f"in namespace {elsewhere[0]}, but the job is in {job_namespace}"
         yield found_at(path, f"LocalQueue {name} is {where}", "put both into the same namespace")
         return
-    target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get("clusterQueue")
+    target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get(
+        "clusterQueue"
+    )
     names = queues.cluster.queues
     if names and isinstance(target, str) and target not in names:
         message = f"ClusterQueue {target} of LocalQueue {name} doesn't exist"
@@ -114,7 +124,11 @@ def _missing_priority(subject: Subject) -> Findings:
     ]
     if name and names and name not in names:
         suggestion = closest_match(name, names)
-        help = f"did you mean {suggestion}?" if suggestion else f"name one of {', '.join(sorted(names)[:3])}"
+        help = (
+            f"did you mean {suggestion}?"
+            if suggestion
+            else f"name one of {', '.join(sorted(names)[:3])}"
+        )
         message = f"WorkloadPriorityClass {name} doesn't exist"
         yield found_at(("metadata", "labels", KUEUE_PRIORITY), message, help)
 
@@ -122,7 +136,13 @@ def _missing_priority(subject: Subject) -> Findings:
 def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list[str]:
     """Return the namespaces of the LocalQueues with this name if the job's is not among them and all are written."""
     job_namespace = as_string(subject.metadata.get("namespace"))
-    manifests = [manifest for (_, queue_name), manifest in queues.cluster.local_queues.items() if queue_name == name]
-    namespaces = [as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests]
+    manifests = [
+        manifest
+        for (_, queue_name), manifest in queues.cluster.local_queues.items()
+        if queue_name == name
+    ]
+    namespaces = [
+        as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests
+    ]
     is_known = job_namespace and namespaces and "" not in namespaces
     return sorted(namespaces) if is_known and job_namespace not in namespaces else []

@@ -37,7 +37,11 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def check(subject: Subject) -> Findings:
-    path = ("spec", "runPolicy", "managedBy") if subject.kind[1] == "PyTorchJob" else ("spec", "managedBy")
+    path = (
+        ("spec", "runPolicy", "managedBy")
+        if subject.kind[1] == "PyTorchJob"
+        else ("spec", "managedBy")
+    )
     manager = nested_map(subject.manifest, *path[:-1]).get("managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
         yield found_at(

@@ -68,4 +68,6 @@ def check(subject: Subject) -> Findings:
         yield found_at(path, message, help)
     else:
         text = f"{message}, unless the cluster has more nodes than these files"
-        yield found_at(path, text, "request less, or let the pods spread over more domains", severity="warning")
+        yield found_at(
+            path, text, "request less, or let the pods spread over more domains", severity="warning"
+        )

@@ -43,15 +43,24 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
 
 
-CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))
+CLUSTER_QUEUES = (
+    ("kueue.x-k8s.io/v1beta1", "ClusterQueue"),
+    ("kueue.x-k8s.io/v1beta2", "ClusterQueue"),
+)
 
 
 def check(subject: Subject) -> Findings:
     if not queue_of(subject.metadata) or subject.job is None:
         return
-    if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
+    if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get(
+        "resourcesPerNode"
+    ):
         return
-    if any(_has_pod_quota(cluster_queue) for kind in CLUSTER_QUEUES for cluster_queue in subject.objects.of_kind(kind)):
+    if any(
+        _has_pod_quota(cluster_queue)
+        for kind in CLUSTER_QUEUES
+        for cluster_queue in subject.objects.of_kind(kind)
+    ):
         return
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
@@ -72,8 +81,8 @@ def _has_pod_quota(cluster_queue: Json) -> bool:
 def _container_path(subject: Subject, role: ExpandedRole) -> Path:
     """Return the path of the main container in the role's template."""
     all_templates = subject.templates
-    matching = [template for template in all_templates if template.role.lower() == role.name.lower()] or list(
-        all_templates[:1]
-    )
+    matching = [
+        template for template in all_templates if template.role.lower() == role.name.lower()
+    ] or list(all_templates[:1])
     mains = matching[0].main_containers if matching else ()
     return mains[0].path if mains else ("spec",)

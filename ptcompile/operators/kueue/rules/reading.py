@@ -33,7 +33,11 @@ class StreamQueues:
         """Return the workloads of a job, or none if its queue or ClusterQueue is not in the stream."""
         try:
             workloads = workloads_of(
-                subject.manifest, self.cluster, self._stream.objects, self._stream.versions, self._state
+                subject.manifest,
+                self.cluster,
+                self._stream.objects,
+                self._stream.versions,
+                self._state,
             )
         except NotQueuedError:
             return []

@@ -41,4 +41,8 @@ from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "topology-on-object")
+    return (
+        unread.finding
+        for unread in subject.cached(unread_keys)
+        if unread.rule == "topology-on-object"
+    )

@@ -55,7 +55,9 @@ def _known() -> tuple[str, ...]:
 
 
 def check(subject: Subject) -> Findings:
-    pod_sets = {pod_set.path: pod_set.template for pod_set in pod_sets_of(subject.manifest) if pod_set.path}
+    pod_sets = {
+        pod_set.path: pod_set.template for pod_set in pod_sets_of(subject.manifest) if pod_set.path
+    }
     templates = {template.path: template.data for template in subject.templates if template.path}
     for path, holder in {(): subject.manifest, **pod_sets, **templates}.items():
         yield from _check_holder(path, holder)
@@ -68,11 +70,17 @@ def _check_holder(base: Path, holder: Json) -> Findings:
             word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
             if not word or word in _known():
                 continue
-            near = _OTHER_WORDS.get(word) or closest_match(word, _known()) or _longer_or_shorter(word)
+            near = (
+                _OTHER_WORDS.get(word) or closest_match(word, _known()) or _longer_or_shorter(word)
+            )
             if near is not None:
                 path = (*base, "metadata", part, key)
-                fix = Fix(f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False)
-                consequence = "so the job is in no queue" if PREFIX + near == QUEUE else "and ignores it"
+                fix = Fix(
+                    f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False
+                )
+                consequence = (
+                    "so the job is in no queue" if PREFIX + near == QUEUE else "and ignores it"
+                )
                 yield found_at(
                     path,
                     f"Kueue does not know this {part[:-1]}, {consequence}",

@@ -44,7 +44,10 @@ def check(subject: Subject) -> Findings:
     if kind is None or kind.serving or not kind.suspend:
         return
     path = (*kind.suspend, "suspend")
-    if queue_of(subject.metadata) and nested_map(subject.manifest, *kind.suspend).get("suspend") is False:
+    if (
+        queue_of(subject.metadata)
+        and nested_map(subject.manifest, *kind.suspend).get("suspend") is False
+    ):
         yield found_at(
             path,
             "Kueue decides whether the job is suspended, and sets it to true at creation",

@@ -9,7 +9,14 @@ from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_of
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
@@ -18,7 +25,12 @@ from ptcompile.operators.kueue.scheduler.objects import Cluster, Quota, QuotaHol
 from ptcompile.operators.kueue.scheduler.openness import admission_checks
 from ptcompile.operators.kueue.scheduler.preemption import simulate
 from ptcompile.operators.kueue.scheduler.shares import quota_shares
-from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, PartOfGroupError, Workload, workloads_of
+from ptcompile.operators.kueue.scheduler.workloads import (
+    NotQueuedError,
+    PartOfGroupError,
+    Workload,
+    workloads_of,
+)
 
 _ENDLESS = 10**24
 _NOT_MODELED = {
@@ -54,7 +66,11 @@ class EmptyQueues:
     def _lending(self) -> Scheduler:
         """The same queues in cohorts that lend without end."""
         cluster = self.scheduler.cluster
-        roots = [node.root.holder for node in self.scheduler.state.queues.values() if node.parent is not None]
+        roots = [
+            node.root.holder
+            for node in self.scheduler.state.queues.values()
+            if node.parent is not None
+        ]
         keys = {key for queue in cluster.queues.values() for key in queue.quotas}
         endless = {holder.name: _endless(holder, keys) for holder in roots}
         return Scheduler(cluster._replace(cohorts={**cluster.cohorts, **endless}))
@@ -66,7 +82,9 @@ class EmptyQueues:
             return Verdict(True)
         if not _try_alone(self._boundless, workloads)[0]:
             return Verdict(False, reason)
-        return Verdict(False, reason, is_certain=False, lacks_nodes=not _try_alone(self._lending, workloads)[0])
+        return Verdict(
+            False, reason, is_certain=False, lacks_nodes=not _try_alone(self._lending, workloads)[0]
+        )
 
     def fitting(self, workload: Workload, counts: Sequence[int]) -> bool:
         """Return whether a workload with these counts of pods would fit."""
@@ -93,7 +111,10 @@ def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[boo
 
 def would_fit(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> bool:
     """Return whether a workload would be admitted without preemption."""
-    return workload.cluster_queue in scheduler.state.queues and assign_in(scheduler, workload, counts).fit == Fit.FIT
+    return (
+        workload.cluster_queue in scheduler.state.queues
+        and assign_in(scheduler, workload, counts).fit == Fit.FIT
+    )
 
 
 def assign_in(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> Assignment:
@@ -107,11 +128,15 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     state = ClusterState(request.objects, request.versions)
     scheduler = Scheduler(cluster)
     empty = EmptyQueues(cluster)
-    owners = {(as_string(job.get("kind")), namespace_of(job), object_name(job)) for job in request.jobs}
+    owners = {
+        (as_string(job.get("kind")), namespace_of(job), object_name(job)) for job in request.jobs
+    }
     scheduler.restore(
         workload
         for version in ("v1beta2", "v1beta1")
-        for workload in existing_workloads(cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state)
+        for workload in existing_workloads(
+            cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state
+        )
         if (workload.owner[0], workload.namespace, workload.owner[1]) not in owners
     )
     made: list[tuple[list[Workload], str] | JobAdmission | None] = []
@@ -133,7 +158,9 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         scheduler.settle()
         made.append((workloads, ""))
     return [
-        item if item is None or isinstance(item, JobAdmission) else _admission(job, *item, scheduler, empty)
+        item
+        if item is None or isinstance(item, JobAdmission)
+        else _admission(job, *item, scheduler, empty)
         for job, item in zip(request.jobs, made, strict=True)
     ]
 
@@ -173,11 +200,15 @@ def _admission(
     if not workloads:
         return out
     first = workloads[0]
-    out = out._replace(cluster_queue=first.cluster_queue, notes=tuple(_not_looked_at(scheduler.cluster, first)))
+    out = out._replace(
+        cluster_queue=first.cluster_queue, notes=tuple(_not_looked_at(scheduler.cluster, first))
+    )
     out = out._replace(quotas=tuple(quota_shares(workloads, scheduler)))
     preempted = [item for item in scheduler.preemptions if item.workload in workloads]
     if all(workload in scheduler.assignments for workload in workloads):
-        victims = {item.workload: item.how for item in scheduler.preemptions if item.by in workloads}
+        victims = {
+            item.workload: item.how for item in scheduler.preemptions if item.by in workloads
+        }
         return out._replace(
             outcome="admitted",
             pod_sets=tuple(_pod_sets(scheduler.assignments[first])),
@@ -192,7 +223,8 @@ def _admission(
         is_certain=verdict.is_certain,
         preempted_by=preempted[-1].by.name if preempted else "",
         quota=_quota_in_the_way(refused, scheduler, empty, is_possible=verdict.fits),
-        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits) or _toleration(verdict.reason),
+        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits)
+        or _toleration(verdict.reason),
     )
 
 
@@ -236,7 +268,9 @@ def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
     """Yield what else decides about the admission."""
     queue = cluster.queues.get(workload.cluster_queue)
     for name in [] if queue is None else admission_checks(queue):
-        controller = as_string(nested_map(cluster.checks.get(name, {}), "spec").get("controllerName"))
+        controller = as_string(
+            nested_map(cluster.checks.get(name, {}), "spec").get("controllerName")
+        )
         what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
         yield f"AdmissionCheck {name}: not looked at is {what}"
     if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):
@@ -247,7 +281,9 @@ _MOST_QUEUES = 8
 """Limit of the other queues that are tried for a workload, so that n of them are not tried for n workloads."""
 
 
-def _advice(workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool) -> str:
+def _advice(
+    workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool
+) -> str:
     """Return what would certainly let a workload in: another queue, or fewer pods."""
     if workload.invalid:
         return ""
@@ -266,7 +302,11 @@ def _advice(workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_
     while low < high:
         middle = (low + high + 1) // 2
         counts[scaled[0]] = middle
-        fits = would_fit(scheduler, workload, counts) if is_possible else empty.fitting(workload, counts)
+        fits = (
+            would_fit(scheduler, workload, counts)
+            if is_possible
+            else empty.fitting(workload, counts)
+        )
         low, high = (middle, high) if fits else (low, middle - 1)
     if low == 0:
         return ""

@@ -90,7 +90,9 @@ class Scheduler:
         if self.assignments.pop(workload, None) is not None:
             self.state.remove(workload)
         name = workload.cluster_queue
-        self.waiting[name] = sorted(item for item in self.waiting.get(name, ()) if item[3] is not workload)
+        self.waiting[name] = sorted(
+            item for item in self.waiting.get(name, ()) if item[3] is not workload
+        )
         self.parked[name] = [item for item in self.parked.get(name, ()) if item is not workload]
         self.messages.pop(workload, None)
         self._blocked.pop(name, None)
@@ -131,7 +133,9 @@ class Scheduler:
         smaller = self._reduced(workload)
         return smaller if smaller is not None else _Entry(workload, assignment, [])
 
-    def _try(self, workload: Workload, counts: Sequence[int]) -> tuple[Assignment, list[PreemptionTarget]]:
+    def _try(
+        self, workload: Workload, counts: Sequence[int]
+    ) -> tuple[Assignment, list[PreemptionTarget]]:
         assignment = assign(workload, self.state, simulate(self.state), counts)
         if Fit.NO_FIT < assignment.fit < Fit.FIT:
             return assignment, find_targets(workload, assignment, self.state)
@@ -147,7 +151,9 @@ class Scheduler:
         best = None
         while low < high:
             middle = (low + high) // 2
-            counts = [count - extra * middle // total for count, extra in zip(full, spare, strict=True)]
+            counts = [
+                count - extra * middle // total for count, extra in zip(full, spare, strict=True)
+            ]
             assignment, targets = self._try(workload, counts)
             if assignment.fit == Fit.FIT or targets:
                 high = middle
@@ -168,7 +174,9 @@ class Scheduler:
                 self._put_back(entry)
                 continue
             if gone & {target.workload for target in targets} or not self._still_fits(entry, gone):
-                self.messages[workload] = "Workload no longer fits after processing another workload"
+                self.messages[workload] = (
+                    "Workload no longer fits after processing another workload"
+                )
                 continue
             gone |= {target.workload for target in targets}
             evictions += [(entry, target) for target in targets]
@@ -187,7 +195,9 @@ class Scheduler:
         away = {*gone, *(target.workload for target in entry.targets)}
         removed = [self.state.remove(w) for w in away if w in self.state.admitted[w.cluster_queue]]
         queue = self.state.queues[entry.workload.cluster_queue]
-        fits = all(amount <= max(0, queue.available(key)) for key, amount in entry.assignment.usage.items())
+        fits = all(
+            amount <= max(0, queue.available(key)) for key, amount in entry.assignment.usage.items()
+        )
         if fits and self._is_placed_differently(entry):
             fits = False
         for reservation in removed:
@@ -199,12 +209,18 @@ class Scheduler:
         for key, usage in self._placed(entry).items():
             capacity = self._leaf_capacity(entry, key)
             used = self.state.placed.get(key, {})
-            if any(amount + used.get(name, 0) > capacity.get(name, 0) for name, amount in usage.items() if amount):
+            if any(
+                amount + used.get(name, 0) > capacity.get(name, 0)
+                for name, amount in usage.items()
+                if amount
+            ):
                 return True
         return False
 
     def _leaf_capacity(self, entry: _Entry, key: tuple[str, ...]) -> dict[str, int]:
-        for topology in self.state.topologies(self.state.queues[entry.workload.cluster_queue]).values():
+        for topology in self.state.topologies(
+            self.state.queues[entry.workload.cluster_queue]
+        ).values():
             for leaf in topology.by_level[-1].values():
                 if leaf.key == key:
                     return leaf.capacity
@@ -273,7 +289,13 @@ class Scheduler:
             from ptcompile.operators.kueue.scheduler.fair_sharing import share_with
 
             def shares(entry: _Entry) -> list[tuple[bool, float]]:
-                return share_with(self.state.queues[entry.workload.cluster_queue], entry.assignment.usage)
+                return share_with(
+                    self.state.queues[entry.workload.cluster_queue], entry.assignment.usage
+                )
 
-            return sorted(entries, key=lambda e: (shares(e), -e.workload.priority, e.workload.order))
-        return sorted(entries, key=lambda e: (e.assignment.borrowing, -e.workload.priority, e.workload.order))
+            return sorted(
+                entries, key=lambda e: (shares(e), -e.workload.priority, e.workload.order)
+            )
+        return sorted(
+            entries, key=lambda e: (e.assignment.borrowing, -e.workload.priority, e.workload.order)
+        )

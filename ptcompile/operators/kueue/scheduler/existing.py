@@ -23,7 +23,13 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, amounts_of
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage, leaf_key
-from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload, adjusted_spec, pod_set
+from ptcompile.operators.kueue.scheduler.workloads import (
+    PodSet,
+    TopologyRequest,
+    Workload,
+    adjusted_spec,
+    pod_set,
+)
 
 _MAX_DOMAINS = 100_000
 
@@ -34,7 +40,11 @@ class ExistingWorkload(Workload):
     def __init__(self, manifest: Json, cluster: Cluster, state: ClusterState) -> None:
         spec = nested_map(manifest, "spec")
         super().__init__(
-            object_name(manifest), namespace_of(manifest), as_string(spec.get("queueName")), _priority(spec), ()
+            object_name(manifest),
+            namespace_of(manifest),
+            as_string(spec.get("queueName")),
+            _priority(spec),
+            (),
         )
         self._manifest = manifest
         self._cluster = cluster
@@ -74,7 +84,9 @@ class ExistingWorkload(Workload):
         placed: TopologyUsage = {}
         for assigned in as_mappings(admission.get("podSetAssignments")):
             flavors = string_map(assigned.get("flavors"))
-            for resource, amount in amounts_of(amounts.quantities_of(assigned, "resourceUsage")).items():
+            for resource, amount in amounts_of(
+                amounts.quantities_of(assigned, "resourceUsage")
+            ).items():
                 key = flavors.get(resource, ""), resource
                 usage[key] = usage.get(key, 0) + amount
             add_usage(placed, self._placed(assigned, flavors.values()))
@@ -85,8 +97,14 @@ class ExistingWorkload(Workload):
         assignment = nested_map(assigned, "topologyAssignment")
         if not assignment:
             return {}
-        requests = next((item.node_requests for item in self.pod_sets if item.name == assigned.get("name")), {})
-        names = (self._cluster.flavors[name].topology for name in flavors if name in self._cluster.flavors)
+        requests = next(
+            (item.node_requests for item in self.pod_sets if item.name == assigned.get("name")), {}
+        )
+        names = (
+            self._cluster.flavors[name].topology
+            for name in flavors
+            if name in self._cluster.flavors
+        )
         topology = next(filter(None, names), "")
         levels = tuple(as_strings(assignment.get("levels")))
         out: TopologyUsage = {}
@@ -96,7 +114,9 @@ class ExistingWorkload(Workload):
         return out
 
 
-def existing_workloads(cluster: Cluster, manifests: Iterable[Json], state: ClusterState) -> Iterator[ExistingWorkload]:
+def existing_workloads(
+    cluster: Cluster, manifests: Iterable[Json], state: ClusterState
+) -> Iterator[ExistingWorkload]:
     """Yield the Workloads of a dump that are admitted or wait."""
     for manifest in manifests:
         is_off = nested_map(manifest, "spec").get("active") is False
@@ -114,7 +134,11 @@ def placed_domains(assignment: Json) -> Iterator[tuple[tuple[str, ...], int]]:
         pods = nested_map(part, "podCounts")
         individual = pods.get("individual")
         for i in range(count):
-            each = individual[i] if isinstance(individual, list) and i < len(individual) else pods.get("universal")
+            each = (
+                individual[i]
+                if isinstance(individual, list) and i < len(individual)
+                else pods.get("universal")
+            )
             yield tuple(level[i] for level in values), as_int(each)
 
 
@@ -147,7 +171,10 @@ def _topology(request: Json) -> TopologyRequest:
     if level := as_string(request.get("podSetSliceRequiredTopology")):
         slices = ((level, max(1, as_int(request.get("podSetSliceSize"), 1))),)
     elif constraints := as_mappings(request.get("podsetSliceRequiredTopologyConstraints")):
-        slices = tuple((as_string(item.get("topology")), max(1, as_int(item.get("size"), 1))) for item in constraints)
+        slices = tuple(
+            (as_string(item.get("topology")), max(1, as_int(item.get("size"), 1)))
+            for item in constraints
+        )
     return TopologyRequest(
         as_string(request.get("required")) or None,
         as_string(request.get("preferred")) or None,
@@ -168,5 +195,7 @@ def _has_condition(manifest: Json, name: str) -> bool:
 
 def _transition(manifest: Json, name: str) -> str:
     conditions = as_mappings(nested_map(manifest, "status").get("conditions"))
-    times = [as_string(item.get("lastTransitionTime")) for item in conditions if item.get("type") == name]
+    times = [
+        as_string(item.get("lastTransitionTime")) for item in conditions if item.get("type") == name
+    ]
     return times[0] if times else ""

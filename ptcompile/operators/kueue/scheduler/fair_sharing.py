@@ -62,7 +62,8 @@ def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
         out[other.name] = candidate_order(
             workload
             for workload, reservation in state.admitted[other.name].items()
-            if uses(reservation, incoming.contested) and satisfies(policy, incoming.workload, workload)
+            if uses(reservation, incoming.contested)
+            and satisfies(policy, incoming.workload, workload)
         )
     return out
 
@@ -110,7 +111,9 @@ class _Ordering:
     def _is_exhausted(self, node: QuotaNode) -> bool:
         if node.is_cohort:
             return node not in self.queue.ancestors and not is_borrowing(node)
-        return not self.candidates.get(node.name) or (node is not self.queue and not is_borrowing(node))
+        return not self.candidates.get(node.name) or (
+            node is not self.queue and not is_borrowing(node)
+        )
 
 
 def _by_strategy(
@@ -119,7 +122,9 @@ def _by_strategy(
     """Yield candidates by the first strategy; those that it spares are collected."""
     queue = incoming.queue
     state = incoming.state
-    is_within_nominal = not any(queue.borrowing_with(key, incoming.usage.get(key, 0)) for key in incoming.contested)
+    is_within_nominal = not any(
+        queue.borrowing_with(key, incoming.usage.get(key, 0)) for key in incoming.contested
+    )
     while (chosen := ordering.next_queue()) is not None:
         candidates = ordering.candidates[chosen.name]
         if chosen is queue or is_within_nominal:

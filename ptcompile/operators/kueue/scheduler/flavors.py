@@ -13,7 +13,12 @@ from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.selectors import untolerated
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.operators.kueue.scheduler.objects import Flavor, FlavorResource, ResourceGroup, as_text
+from ptcompile.operators.kueue.scheduler.objects import (
+    Flavor,
+    FlavorResource,
+    ResourceGroup,
+    as_text,
+)
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode
 from ptcompile.operators.kueue.scheduler.state import QueueState
 from ptcompile.operators.kueue.scheduler.topology import (
@@ -148,7 +153,9 @@ class _Search(NamedTuple):
     simulate: Simulate
 
 
-def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Sequence[int]) -> Assignment:
+def assign(
+    workload: Workload, state: QueueState, simulate: Simulate, counts: Sequence[int]
+) -> Assignment:
     """Return what a workload would get, with other counts of pods if they are given."""
     assignment = Assignment()
     queue = state.queues[workload.cluster_queue]
@@ -183,7 +190,11 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
         item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
         item.reasons = list(reasons)
         if not item.requests and item.pod_set.topology.group:
-            item.flavors = {name: c for name, c in flavors.items() if c.name in search.state.topologies(search.queue)}
+            item.flavors = {
+                name: c
+                for name, c in flavors.items()
+                if c.name in search.state.topologies(search.queue)
+            }
         search.assignment.append(item)
         has_failed = has_failed or bool(item.requests and not item.flavors and reasons)
     return not has_failed
@@ -212,11 +223,17 @@ def _group_flavors(
 
 
 def _find_flavor(
-    search: _Search, members: Sequence[int], requests: Mapping[str, int], name: str, group: ResourceGroup
+    search: _Search,
+    members: Sequence[int],
+    requests: Mapping[str, int],
+    name: str,
+    group: ResourceGroup,
 ) -> tuple[dict[str, FlavorChoice], list[str]]:
     """Return the best flavor of a resource group for the resources of it, and why it does not fit at once."""
     queue = search.queue
-    wanted = {resource: requests[resource] for resource in sorted(requests) if resource in group.resources}
+    wanted = {
+        resource: requests[resource] for resource in sorted(requests) if resource in group.resources
+    }
     best: dict[str, FlavorChoice] = {}
     best_fit: tuple[Fit, int] = (Fit.NO_FIT, _FURTHEST)
     reasons: list[str] = []
@@ -271,7 +288,11 @@ def _tries_next(fit: tuple[Fit, int], fungibility: Mapping[str, object]) -> bool
     """Return whether the search goes on after a flavor."""
     if fit[0] in (Fit.NO_FIT, Fit.NO_PREEMPTION_CANDIDATES):
         return True
-    if fit[0] in (Fit.PREEMPT, Fit.RECLAIM) and fungibility.get("whenCanPreempt") in (None, "", "TryNextFlavor"):
+    if fit[0] in (Fit.PREEMPT, Fit.RECLAIM) and fungibility.get("whenCanPreempt") in (
+        None,
+        "",
+        "TryNextFlavor",
+    ):
         return True
     return fit[1] > 0 and fungibility.get("whenCanBorrow") == "TryNextFlavor"
 
@@ -306,7 +327,9 @@ def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
     return ""
 
 
-def _topology_mismatch(search: _Search, flavor: Flavor, pod_set: PodSet, group: ResourceGroup) -> str:
+def _topology_mismatch(
+    search: _Search, flavor: Flavor, pod_set: PodSet, group: ResourceGroup
+) -> str:
     if search.state.is_topology_only(search.queue) and not pod_set.topology.is_explicit:
         return ""
     if pod_set.topology.is_explicit:
@@ -322,7 +345,9 @@ def _topology_mismatch(search: _Search, flavor: Flavor, pod_set: PodSet, group: 
         if not topology.has_levels(pod_set.topology):
             return f'Flavor "{flavor.name}" does not contain the requested level'
         return ""
-    return f'Flavor "{flavor.name}" supports only TopologyAwareScheduling' if flavor.topology else ""
+    return (
+        f'Flavor "{flavor.name}" supports only TopologyAwareScheduling' if flavor.topology else ""
+    )
 
 
 def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, int, str]:
@@ -377,17 +402,28 @@ def placement_requests(
         if not topologies:
             item.error = "workload requires Topology, but there is no TAS cache information"
             continue
-        names = sorted({choice.name for choice in item.flavors.values() if choice.name in topologies})
+        names = sorted(
+            {choice.name for choice in item.flavors.values() if choice.name in topologies}
+        )
         if len(names) != 1:
-            what = f"more than one flavor assigned: {', '.join(names)}" if names else "there is no TAS flavor assigned"
+            what = (
+                f"more than one flavor assigned: {', '.join(names)}"
+                if names
+                else "there is no TAS flavor assigned"
+            )
             item.error = f"workload requires Topology, but {what}"
             continue
-        out.setdefault(names[0], []).append(PlacementRequest(item.pod_set, item.count, not is_explicit))
+        out.setdefault(names[0], []).append(
+            PlacementRequest(item.pod_set, item.count, not is_explicit)
+        )
     return out
 
 
 def place_all(
-    requests: Mapping[str, Sequence[PlacementRequest]], topologies: Mapping[str, FlavorTopology], *, is_empty: bool
+    requests: Mapping[str, Sequence[PlacementRequest]],
+    topologies: Mapping[str, FlavorTopology],
+    *,
+    is_empty: bool,
 ) -> dict[str, Placement]:
     """Return the placement of each pod set. Raises PlacementError if one does not fit."""
     out: dict[str, Placement] = {}
@@ -421,7 +457,9 @@ def _assign_topology(search: _Search) -> None:
             _preempt_all(assignment, requests)
 
 
-def _preempt_all(assignment: Assignment, requests: Mapping[str, Sequence[PlacementRequest]]) -> None:
+def _preempt_all(
+    assignment: Assignment, requests: Mapping[str, Sequence[PlacementRequest]]
+) -> None:
     """Let others go for all placed pod sets: the quota may be enough, and the room in the domains not."""
     for items in requests.values():
         for item in items:

@@ -184,9 +184,9 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     for manifest in objects:
         version = manifest.get("apiVersion")
         kind = manifest.get("kind")
-        if (isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS) or _is_kueue(
-            version
-        ):
+        if (
+            isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS
+        ) or _is_kueue(version):
             by_kind.setdefault(str(kind), []).append(manifest)
     topologies = {
         object_name(item): tuple(
@@ -198,11 +198,17 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     return Cluster(
         queues={item.name: item for item in map(read_quotas, by_kind.get("ClusterQueue", ()))},
         cohorts={item.name: item for item in map(read_quotas, by_kind.get("Cohort", ()))},
-        local_queues={(namespace_of(item), object_name(item)): item for item in by_kind.get("LocalQueue", ())},
-        flavors={object_name(item): _read_flavor(item) for item in by_kind.get("ResourceFlavor", ())},
+        local_queues={
+            (namespace_of(item), object_name(item)): item for item in by_kind.get("LocalQueue", ())
+        },
+        flavors={
+            object_name(item): _read_flavor(item) for item in by_kind.get("ResourceFlavor", ())
+        },
         topologies=topologies,
         checks={object_name(item): item for item in by_kind.get("AdmissionCheck", ())},
-        hosts=[_read_host(node) for node in by_kind.get("Node", ()) if topologies and _is_usable(node)],
+        hosts=[
+            _read_host(node) for node in by_kind.get("Node", ()) if topologies and _is_usable(node)
+        ],
         pods=by_kind.get("Pod", ()),
         namespaces={
             object_name(item): string_map(nested_map(item, "metadata").get("labels"))
@@ -227,7 +233,9 @@ def _read_host(node: Json) -> Host:
 def _is_usable(node: Json) -> bool:
     """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
     conditions = as_mappings(nested_map(node, "status").get("conditions"))
-    is_ready = any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
+    is_ready = any(
+        item.get("type") == "Ready" and item.get("status") == "True" for item in conditions
+    )
     return is_ready and nested_map(node, "spec").get("unschedulable") is not True
 
 
@@ -254,8 +262,12 @@ def read_quotas(manifest: Json) -> QuotaHolder:
                     _limit(name, resource.get("borrowingLimit")),
                     _limit(name, resource.get("lendingLimit")),
                 )
-        groups.append(ResourceGroup(tuple(as_strings(group.get("coveredResources"))), tuple(flavors)))
-    parent = spec.get("cohortName") or spec.get("cohort") or spec.get("parentName") or spec.get("parent")
+        groups.append(
+            ResourceGroup(tuple(as_strings(group.get("coveredResources"))), tuple(flavors))
+        )
+    parent = (
+        spec.get("cohortName") or spec.get("cohort") or spec.get("parentName") or spec.get("parent")
+    )
     weight = quantity.parse(nested_map(spec, "fairSharing").get("weight"))
     return QuotaHolder(
         object_name(manifest),
@@ -283,7 +295,9 @@ def _read_flavor(manifest: Json) -> Flavor:
     )
 
 
-def _read_configuration(by_kind: Mapping[str, Sequence[Json]], *, is_complete: bool) -> Configuration:
+def _read_configuration(
+    by_kind: Mapping[str, Sequence[Json]], *, is_complete: bool
+) -> Configuration:
     """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default ones."""
     written = [*by_kind.get("Configuration", ()), *_configurations_in(by_kind.get("ConfigMap", ()))]
     if not written:

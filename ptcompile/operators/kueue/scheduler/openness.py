@@ -33,7 +33,9 @@ def why_closed(cluster: Cluster, workload: Workload) -> tuple[str, str]:
         return name, f"ClusterQueue {name} is inactive: {why}"
     if not _admits_namespace(cluster, queue, workload.namespace):
         has_selector = isinstance(queue.spec.get("namespaceSelector"), dict)
-        why = "" if has_selector else f": {name} has no namespaceSelector, which matches no namespace"
+        why = (
+            "" if has_selector else f": {name} has no namespaceSelector, which matches no namespace"
+        )
         return name, f"Workload namespace doesn't match ClusterQueue selector{why}"
     return name, ""
 
@@ -72,7 +74,9 @@ def admission_checks(queue: QuotaHolder) -> list[str]:
 
 def _is_check_inactive(check: Json) -> bool:
     conditions = as_mappings(nested_map(check, "status").get("conditions"))
-    return not any(item.get("type") == "Active" and item.get("status") == "True" for item in conditions)
+    return not any(
+        item.get("type") == "Active" and item.get("status") == "True" for item in conditions
+    )
 
 
 def _admits_namespace(cluster: Cluster, queue: QuotaHolder, namespace: str) -> bool:
@@ -81,6 +85,10 @@ def _admits_namespace(cluster: Cluster, queue: QuotaHolder, namespace: str) -> b
         return False
     if not any(selector.values()):
         return True
-    if not cluster.is_complete and namespace not in cluster.namespaces and not selector_keys(selector) <= {_NAME_LABEL}:
+    if (
+        not cluster.is_complete
+        and namespace not in cluster.namespaces
+        and not selector_keys(selector) <= {_NAME_LABEL}
+    ):
         return True
     return selects(selector, {**cluster.namespaces.get(namespace, {}), _NAME_LABEL: namespace})

@@ -10,7 +10,12 @@ from enum import Enum
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
-from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, place_all, placement_requests
+from ptcompile.operators.kueue.scheduler.flavors import (
+    Assignment,
+    Fit,
+    place_all,
+    placement_requests,
+)
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode, Usage
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
@@ -63,7 +68,9 @@ class _Candidate(NamedTuple):
     """The smallest cohort with both queues, or None in the same queue."""
 
 
-def find_targets(workload: Workload, assignment: Assignment, state: QueueState) -> list[PreemptionTarget]:
+def find_targets(
+    workload: Workload, assignment: Assignment, state: QueueState
+) -> list[PreemptionTarget]:
     """Return the workloads that must go for an assignment, or none if it does not fit then either."""
     return _targets(
         Incoming(
@@ -80,11 +87,15 @@ def find_targets(workload: Workload, assignment: Assignment, state: QueueState) 
 def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tuple[Fit, int]]:
     """Return the function that tells how one resource would fit after preemption."""
 
-    def fit_after_preemption(workload: Workload, key: FlavorResource, amount: int) -> tuple[Fit, int]:
+    def fit_after_preemption(
+        workload: Workload, key: FlavorResource, amount: int
+    ) -> tuple[Fit, int]:
         queue = state.queues[workload.cluster_queue]
         targets = _targets(Incoming(workload, queue, {key: amount}, frozenset({key}), {}, state))
         if not targets:
-            return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
+            return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(
+                key, amount
+            )[0]
         removed = [state.remove(target.workload) for target in targets]
         borrowing = queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
         _restore(state, removed)
@@ -103,34 +114,42 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
     own_quota, by_priority = _in_cohort(incoming)
     candidates = [*own_quota, *by_priority, *same_queue]
     is_borrowing_forbidden = not may_borrow_within_cohort(incoming.queue)
-    if not (own_quota or by_priority) or (is_borrowing_forbidden and not _is_under_nominal(incoming)):
+    if not (own_quota or by_priority) or (
+        is_borrowing_forbidden and not _is_under_nominal(incoming)
+    ):
         attempts = [True]
     elif is_borrowing_forbidden and not own_quota:
         attempts = [False, True]
     else:
         attempts = [True, False]
     for may_borrow in attempts:
-        targets = _fewest(incoming, _valid(incoming, candidates, may_borrow=may_borrow), may_borrow=may_borrow)
+        targets = _fewest(
+            incoming, _valid(incoming, candidates, may_borrow=may_borrow), may_borrow=may_borrow
+        )
         if targets:
             return targets
     return []
 
 
-def _valid(incoming: Incoming, candidates: Iterable[_Candidate], *, may_borrow: bool) -> Iterator[PreemptionTarget]:
+def _valid(
+    incoming: Incoming, candidates: Iterable[_Candidate], *, may_borrow: bool
+) -> Iterator[PreemptionTarget]:
     """Remove and yield the candidates that may be preempted while those before them are gone."""
     for workload, kind, ancestor in candidates:
         if workload.cluster_queue != incoming.queue.name:
             queue = incoming.state.queues[workload.cluster_queue]
-            if (may_borrow and kind is _Kind.WITHOUT_BORROWING) or queue.is_within_nominal_in_resources(
-                incoming.contested
-            ):
+            if (
+                may_borrow and kind is _Kind.WITHOUT_BORROWING
+            ) or queue.is_within_nominal_in_resources(incoming.contested):
                 continue
             if _is_covered(queue, ancestor, incoming.contested):
                 continue
         yield PreemptionTarget(workload, kind.reason)
 
 
-def _is_covered(queue: QuotaNode, ancestor: QuotaNode | None, contested: Iterable[FlavorResource]) -> bool:
+def _is_covered(
+    queue: QuotaNode, ancestor: QuotaNode | None, contested: Iterable[FlavorResource]
+) -> bool:
     """Return whether a cohort between a queue and the common one borrows nothing."""
     for node in queue.ancestors:
         if node is ancestor:
@@ -140,7 +159,9 @@ def _is_covered(queue: QuotaNode, ancestor: QuotaNode | None, contested: Iterabl
     return False
 
 
-def _fewest(incoming: Incoming, candidates: Iterable[PreemptionTarget], *, may_borrow: bool) -> list[PreemptionTarget]:
+def _fewest(
+    incoming: Incoming, candidates: Iterable[PreemptionTarget], *, may_borrow: bool
+) -> list[PreemptionTarget]:
     """Return as few of the candidates as must go, in order, or none if it does not fit without all of them."""
     state = incoming.state
     targets: list[PreemptionTarget] = []
@@ -163,7 +184,9 @@ def _fewest(incoming: Incoming, candidates: Iterable[PreemptionTarget], *, may_b
     return targets if fits else []
 
 
-def _shorten(incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation]) -> bool:
+def _shorten(
+    incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation]
+) -> bool:
     """Keep the fewest first targets without which the pods can be placed; return whether they can be placed at all.
 
     Fewer pods fit beside more workloads, so the number is found by halving: each try looks at all nodes.
@@ -191,7 +214,11 @@ def _shorten(incoming: Incoming, targets: list[PreemptionTarget], removed: list[
 
 
 def _bring_back(
-    incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation], *, may_borrow: bool
+    incoming: Incoming,
+    targets: list[PreemptionTarget],
+    removed: list[Reservation],
+    *,
+    may_borrow: bool,
 ) -> None:
     """Spare the targets that need not go, the last one first."""
     for i in range(len(targets) - 2, -1, -1):
@@ -242,7 +269,11 @@ def policies(queue: QuotaNode) -> Json:
 
 def may_borrow_within_cohort(queue: QuotaNode) -> bool:
     """Return whether the queue may preempt others in the cohort while it borrows."""
-    return nested_map(policies(queue), "borrowWithinCohort").get("policy") not in (None, "", "Never")
+    return nested_map(policies(queue), "borrowWithinCohort").get("policy") not in (
+        None,
+        "",
+        "Never",
+    )
 
 
 def satisfies(policy: str, incoming: Workload, candidate: Workload) -> bool:
@@ -264,7 +295,9 @@ def uses(reservation: Reservation, contested: Iterable[FlavorResource]) -> bool:
 
 def candidate_order(candidates: Iterable[Workload]) -> list[Workload]:
     """Return workloads in the order in which they are preempted: by priority, the one admitted last first."""
-    return sorted(sorted(candidates, key=lambda w: w.reserved_at, reverse=True), key=lambda w: w.priority)
+    return sorted(
+        sorted(candidates, key=lambda w: w.reserved_at, reverse=True), key=lambda w: w.priority
+    )
 
 
 def _same_queue(incoming: Incoming) -> list[_Candidate]:
@@ -309,10 +342,16 @@ def _ordered(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     return [by_workload[workload] for workload in candidate_order(by_workload)]
 
 
-def _borrowers(cohort: QuotaNode, skipped: QuotaNode | None, incoming: Incoming) -> Iterator[QuotaNode]:
+def _borrowers(
+    cohort: QuotaNode, skipped: QuotaNode | None, incoming: Incoming
+) -> Iterator[QuotaNode]:
     """Yield the other queues below a cohort that borrow something of what is contested."""
     for child in cohort.children:
-        if child is skipped or child is incoming.queue or child.is_within_nominal_in_resources(incoming.contested):
+        if (
+            child is skipped
+            or child is incoming.queue
+            or child.is_within_nominal_in_resources(incoming.contested)
+        ):
             continue
         if child.is_cohort:
             yield from _borrowers(child, skipped, incoming)
@@ -321,9 +360,14 @@ def _borrowers(cohort: QuotaNode, skipped: QuotaNode | None, incoming: Incoming)
 
 
 def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
-    if not may_borrow_within_cohort(incoming.queue) or candidate.priority >= incoming.workload.priority:
+    if (
+        not may_borrow_within_cohort(incoming.queue)
+        or candidate.priority >= incoming.workload.priority
+    ):
         return _Kind.WITHOUT_BORROWING
-    threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get("maxPriorityThreshold")
+    threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get(
+        "maxPriorityThreshold"
+    )
     if isinstance(threshold, int) and candidate.priority > threshold:
         return _Kind.WITHOUT_BORROWING
     return _Kind.WHILE_BORROWING

@@ -74,7 +74,9 @@ class QuotaNode:
         limit = self.quota(key).borrowing
         if limit is not None:
             used_above = max(0, self.usage.get(key, 0) - self.local_quota(key))
-            from_parent = min(self.subtree_quota(key) - self.local_quota(key) - used_above + limit, from_parent)
+            from_parent = min(
+                self.subtree_quota(key) - self.local_quota(key) - used_above + limit, from_parent
+            )
         return self.local_available(key) + from_parent
 
     def potential_available(self, key: FlavorResource) -> int:
@@ -115,7 +117,9 @@ class QuotaNode:
         if self.parent is not None and in_parent > 0:
             self.parent._remove(key, min(amount, in_parent))
 
-    def find_height_of_lowest_subtree_that_fits(self, key: FlavorResource, amount: int) -> tuple[int, bool]:
+    def find_height_of_lowest_subtree_that_fits(
+        self, key: FlavorResource, amount: int
+    ) -> tuple[int, bool]:
         """Return the height of the smallest subtree that has an amount more, and whether it has a parent."""
         if self.parent is None or not self.borrowing_with(key, amount):
             return 0, self.parent is not None
@@ -129,7 +133,9 @@ class QuotaNode:
     def quantities_fit_in_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
         """Return whether the node has the amounts without borrowing, and what is to come from its parent."""
         fits = not any(self.borrowing_with(key, amount) for key, amount in requested.items())
-        return fits, {key: max(0, amount - self.local_available(key)) for key, amount in requested.items()}
+        return fits, {
+            key: max(0, amount - self.local_available(key)) for key, amount in requested.items()
+        }
 
     def keys(self) -> set[FlavorResource]:
         """Return the flavors and resources of the node and of its members."""
@@ -166,7 +172,12 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
     for key in node.root.all_keys:
         lendable[key[1]] = lendable.get(key[1], 0) + node.parent.potential_available(key)
     ratio = max(
-        (amount * 1000 / lendable[name] for name, amount in borrowed.items() if lendable.get(name, 0) > 0), default=0.0
+        (
+            amount * 1000 / lendable[name]
+            for name, amount in borrowed.items()
+            if lendable.get(name, 0) > 0
+        ),
+        default=0.0,
     )
     return (True, ratio) if node.holder.weight == 0 else (False, ratio / node.holder.weight)
 

@@ -31,7 +31,12 @@ def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterato
 def _share(key: FlavorResource, requested: int, queue: QuotaNode) -> QuotaShare:
     nominal = queue.quota(key).nominal
     capacity = queue.potential_available(key)
-    amounts = (nominal, max(0, capacity - nominal), max(0, capacity - max(0, queue.available(key))), requested)
+    amounts = (
+        nominal,
+        max(0, capacity - nominal),
+        max(0, capacity - max(0, queue.available(key))),
+        requested,
+    )
     return QuotaShare(*key, *(as_quantity(key[1], amount) for amount in amounts))
 
 
@@ -50,14 +55,18 @@ def _requested(workloads: Sequence[Workload], queue: QuotaNode) -> dict[FlavorRe
     for pod_set in (pod_set for workload in workloads for pod_set in workload.pod_sets):
         for resource, amount in {**pod_set.requests, "pods": 1}.items():
             amounts[resource] = amounts.get(resource, 0) + amount * pod_set.count
-    return {(flavor, resource): amounts.get(resource, 0) for flavor, resource in queue.holder.quotas}
+    return {
+        (flavor, resource): amounts.get(resource, 0) for flavor, resource in queue.holder.quotas
+    }
 
 
 @contextmanager
 def _released(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[None]:
     """Take workloads out of what is in use."""
     state = scheduler.state
-    reservations = [state.remove(w) for w in workloads if w in state.admitted.get(w.cluster_queue, ())]
+    reservations = [
+        state.remove(w) for w in workloads if w in state.admitted.get(w.cluster_queue, ())
+    ]
     try:
         yield
     finally:

@@ -61,7 +61,11 @@ class QueueState:
 
     def is_topology_only(self, queue: QuotaNode) -> bool:
         """Return whether all flavors of a queue have a topology, so that all pods are placed."""
-        flavors = [self.cluster.flavors.get(name) for group in queue.holder.groups for name in group.flavors]
+        flavors = [
+            self.cluster.flavors.get(name)
+            for group in queue.holder.groups
+            for name in group.flavors
+        ]
         return all(flavor is not None and flavor.topology for flavor in flavors)
 
     def add(self, reservation: Reservation) -> None:

@@ -14,7 +14,13 @@ from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.nodes import choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
-from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, Host, ResourceAmounts, amount_of
+from ptcompile.operators.kueue.scheduler.objects import (
+    Cluster,
+    Flavor,
+    Host,
+    ResourceAmounts,
+    amount_of,
+)
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -148,7 +154,9 @@ class FlavorTopology:
         for host in cluster.hosts:
             self._add_host(host, flavor, node_usage)
 
-    def _add_host(self, host: Host, flavor: Flavor, node_usage: Mapping[str, ResourceAmounts]) -> None:
+    def _add_host(
+        self, host: Host, flavor: Flavor, node_usage: Mapping[str, ResourceAmounts]
+    ) -> None:
         labels = host.labels
         is_of_flavor = all(labels.get(key) == value for key, value in flavor.labels.items())
         if not is_of_flavor or not all(level in labels for level in self.levels):
@@ -230,19 +238,28 @@ class FlavorTopology:
         domains = self._spread(level, domains, parameters)
         out = {}
         if leader is not None:
-            leading = [(domain.values, domain.leader_state) for domain in domains if domain.leader_state > 0]
+            leading = [
+                (domain.values, domain.leader_state)
+                for domain in domains
+                if domain.leader_state > 0
+            ]
             out[leader.pod_set.name] = self._placement(leading)
-        out[workers.pod_set.name] = self._placement([(domain.values, domain.state) for domain in domains])
+        out[workers.pod_set.name] = self._placement(
+            [(domain.values, domain.state) for domain in domains]
+        )
         return out
 
     def _placement(self, domains: Iterable[tuple[tuple[str, ...], int]]) -> Placement:
         start = len(self.levels) - 1 if self.has_hosts else 0
         sorted_domains = sorted(domains)
         return Placement(
-            self.levels[start:], tuple((values[start:], count) for values, count in sorted_domains if count)
+            self.levels[start:],
+            tuple((values[start:], count) for values, count in sorted_domains if count),
         )
 
-    def _parameters(self, workers: PlacementRequest, leader: PlacementRequest | None) -> _Parameters:
+    def _parameters(
+        self, workers: PlacementRequest, leader: PlacementRequest | None
+    ) -> _Parameters:
         """Return what is to be placed at which levels. Raises PlacementError if the topology lacks a level."""
         request = workers.topology
         name = workers.pod_set.name
@@ -257,9 +274,13 @@ class FlavorTopology:
         level = self.levels.index(key)
         slice_level = self.levels.index(slice_key)
         if slice_size > workers.count:
-            raise PlacementError(name, f"a slice of {slice_size} pods is larger than the pod set of {workers.count}")
+            raise PlacementError(
+                name, f"a slice of {slice_size} pods is larger than the pod set of {workers.count}"
+            )
         if level > slice_level:
-            raise PlacementError(name, f"podset slice topology {slice_key} is above the podset topology {key}")
+            raise PlacementError(
+                name, f"podset slice topology {slice_key} is above the podset topology {key}"
+            )
         return _Parameters(
             workers.count,
             0 if leader is None else 1,
@@ -271,11 +292,15 @@ class FlavorTopology:
             request.is_unconstrained or workers.is_implied or request.has_only_slices,
         )
 
-    def _slice_size_at_level(self, request: TopologyRequest, level: int, size: int, name: str) -> dict[int, int]:
+    def _slice_size_at_level(
+        self, request: TopologyRequest, level: int, size: int, name: str
+    ) -> dict[int, int]:
         out: dict[int, int] = {}
         for key, inner_size in request.slices[1:]:
             if key not in self.levels:
-                raise PlacementError(name, f"no requested topology level for additional slice layer: {key}")
+                raise PlacementError(
+                    name, f"no requested topology level for additional slice layer: {key}"
+                )
             inner = self.levels.index(key)
             if inner <= level:
                 why = f"must be at a lower level than {self.levels[level]}"
@@ -313,9 +338,14 @@ class FlavorTopology:
             leaf.state_with_leader = leaf.state
             if not leaf.state:
                 exclusions.add(f'resource "{limiting}"')
-            if leading is not None and _count_in([*leading.items()], leaf.capacity, used, beside)[0] > 0:
+            if (
+                leading is not None
+                and _count_in([*leading.items()], leaf.capacity, used, beside)[0] > 0
+            ):
                 leaf.leader_state = 1
-                with_leader = {name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}}
+                with_leader = {
+                    name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}
+                }
                 leaf.state_with_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
@@ -344,26 +374,43 @@ class FlavorTopology:
         """Return the level whose domains are used, and these domains. Raises PlacementError if none fit."""
         if not self.by_level[level]:
             raise PlacementError(name, f"no topology domains at level: {self.levels[level]}")
-        ordered = _sort_domains_with_leader(self.by_level[level].values(), parameters.is_unconstrained)
+        ordered = _sort_domains_with_leader(
+            self.by_level[level].values(), parameters.is_unconstrained
+        )
         top = ordered[0]
         slices = parameters.pods // parameters.slice_size
         leaders = parameters.leaders
-        if not parameters.is_unconstrained and top.slice_state_with_leader >= slices and top.leader_state >= leaders:
-            top = _find_best_fit_domain(ordered, slices, "slice_state_with_leader" if leaders else "slice_state")
+        if (
+            not parameters.is_unconstrained
+            and top.slice_state_with_leader >= slices
+            and top.leader_state >= leaders
+        ):
+            top = _find_best_fit_domain(
+                ordered, slices, "slice_state_with_leader" if leaders else "slice_state"
+            )
         if parameters.is_unconstrained:
             for domain in ordered:
-                if domain.slice_state >= slices and (not leaders or domain.slice_state_with_leader >= slices):
+                if domain.slice_state >= slices and (
+                    not leaders or domain.slice_state_with_leader >= slices
+                ):
                     return level, [domain]
         if top.slice_state_with_leader >= slices and top.leader_state >= leaders:
             return level, [top]
         if parameters.is_required:
-            raise PlacementError(name, self._not_fitting(top.slice_state, slices, parameters.slice_size, exclusions))
+            raise PlacementError(
+                name, self._not_fitting(top.slice_state, slices, parameters.slice_size, exclusions)
+            )
         if level > 0 and not parameters.is_unconstrained:
             return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
         return level, self._several(ordered, slices, parameters, exclusions, name)
 
     def _several(
-        self, ordered: list[Domain], slices: int, parameters: _Parameters, exclusions: Exclusions, name: str
+        self,
+        ordered: list[Domain],
+        slices: int,
+        parameters: _Parameters,
+        exclusions: Exclusions,
+        name: str,
     ) -> list[Domain]:
         """Return several domains that hold all slices together. Raises PlacementError if all are too few."""
         chosen: list[Domain] = []
@@ -381,7 +428,10 @@ class FlavorTopology:
             i += 1
         if leaders > 0:
             raise PlacementError(
-                name, self._not_fitting(parameters.leaders - leaders, slices, parameters.slice_size, exclusions)
+                name,
+                self._not_fitting(
+                    parameters.leaders - leaders, slices, parameters.slice_size, exclusions
+                ),
             )
         rest = _sort_domains(ordered[i:], parameters.is_unconstrained)
         for i, domain in enumerate(rest):
@@ -392,7 +442,9 @@ class FlavorTopology:
             chosen.append(domain)
             left -= domain.slice_state
         if left > 0:
-            raise PlacementError(name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions))
+            raise PlacementError(
+                name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions)
+            )
         return chosen
 
     def _not_fitting(self, fitting: int, requested: int, size: int, exclusions: Exclusions) -> str:
@@ -412,7 +464,9 @@ class FlavorTopology:
         )
         last = len(self.levels) - 1
         while level < min(last, parameters.slice_level):
-            lower = _sort_domains([child for domain in domains for child in domain.children], is_unconstrained)
+            lower = _sort_domains(
+                [child for domain in domains for child in domain.children], is_unconstrained
+            )
             domains = _update_counts_to_minimum(
                 lower, parameters.pods, parameters.leaders, size, is_unconstrained, in_slices=True
             )
@@ -427,7 +481,12 @@ class FlavorTopology:
                         child.slice_state = child.state // inner
                         child.slice_state_with_leader = child.state_with_leader // inner
                 lower += _update_counts_to_minimum(
-                    children, domain.state, domain.leader_state, inner, is_unconstrained, in_slices=inner > 1
+                    children,
+                    domain.state,
+                    domain.leader_state,
+                    inner,
+                    is_unconstrained,
+                    in_slices=inner > 1,
                 )
             domains = lower
             level += 1
@@ -436,7 +495,11 @@ class FlavorTopology:
 
 def leaf_key(topology: str, levels: Sequence[str], values: Sequence[str]) -> LeafKey:
     """Return the key of a domain of the lowest level: flavors share hosts, whatever their topology."""
-    return (HOSTNAME, values[-1]) if levels and values and levels[-1] == HOSTNAME else (topology, *values)
+    return (
+        (HOSTNAME, values[-1])
+        if levels and values and levels[-1] == HOSTNAME
+        else (topology, *values)
+    )
 
 
 def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
@@ -446,7 +509,12 @@ def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
         name = as_string(nested_map(pod, "spec").get("nodeName"))
         has_ended = nested_map(pod, "status").get("phase") in ("Succeeded", "Failed")
         labels = nested_map(pod, "metadata", "labels")
-        if not name or has_ended or "kueue.x-k8s.io/tas" in labels or "kueue.x-k8s.io/podset" in labels:
+        if (
+            not name
+            or has_ended
+            or "kueue.x-k8s.io/tas" in labels
+            or "kueue.x-k8s.io/podset" in labels
+        ):
             continue
         usage = out.setdefault(name, {})
         for resource, amount in {
@@ -465,7 +533,9 @@ def add_usage(usage: TopologyUsage, added: TopologyUsage, sign: int = 1) -> None
             total[name] = total.get(name, 0) + sign * amount
 
 
-def _workers_and_leader(requests: Sequence[PlacementRequest]) -> tuple[PlacementRequest, PlacementRequest | None]:
+def _workers_and_leader(
+    requests: Sequence[PlacementRequest],
+) -> tuple[PlacementRequest, PlacementRequest | None]:
     """Return the pod set of the workers and that of their leader; a group has one or two."""
     if len(requests) < 2:
         return requests[0], None
@@ -474,7 +544,9 @@ def _workers_and_leader(requests: Sequence[PlacementRequest]) -> tuple[Placement
     return (second, first) if second.count > first.count else (first, second)
 
 
-def _exclusion(leaf: Domain, tolerations: Sequence[Json], selector: Json, choices: Sequence[Sequence[Json]]) -> str:
+def _exclusion(
+    leaf: Domain, tolerations: Sequence[Json], selector: Json, choices: Sequence[Sequence[Json]]
+) -> str:
     """Return why a node takes no pod, or an empty string."""
     taint = untolerated(leaf.taints, tolerations, compares=True)
     if taint is not None:
@@ -482,12 +554,17 @@ def _exclusion(leaf: Domain, tolerations: Sequence[Json], selector: Json, choice
         return f'taint "{taint.get("key")}{value}:{taint.get("effect")}"'
     if not selects(selector, leaf.labels):
         return "nodeSelector"
-    is_chosen = any(all(meets(leaf.labels, requirement) for requirement in choice) for choice in choices)
+    is_chosen = any(
+        all(meets(leaf.labels, requirement) for requirement in choice) for choice in choices
+    )
     return "" if is_chosen else "affinity"
 
 
 def _count_in(
-    requests: Iterable[tuple[str, int]], capacity: ResourceAmounts, used: ResourceAmounts, beside: ResourceAmounts
+    requests: Iterable[tuple[str, int]],
+    capacity: ResourceAmounts,
+    used: ResourceAmounts,
+    beside: ResourceAmounts,
 ) -> tuple[int, str]:
     """Return how many pods fit beside what is in use, and the resource that limits them."""
     fewest = 2**31 - 1
@@ -506,7 +583,10 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
     size = parameters.slice_size
     if not domain.children:
         if level == parameters.slice_level:
-            domain.slice_state, domain.slice_state_with_leader = domain.state // size, domain.state_with_leader // size
+            domain.slice_state, domain.slice_state_with_leader = (
+                domain.state // size,
+                domain.state_with_leader // size,
+            )
         return
     inner = parameters.slice_size_at_level.get(level + 1, 1)
     pods = slices = leaders = 0
@@ -534,7 +614,13 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
 def _sort_domains_with_leader(domains: Iterable[Domain], is_unconstrained: bool) -> list[Domain]:
     sign = 1 if is_unconstrained else -1
     return sorted(
-        domains, key=lambda d: (-d.leader_state, sign * d.slice_state_with_leader, d.state_with_leader, d.values)
+        domains,
+        key=lambda d: (
+            -d.leader_state,
+            sign * d.slice_state_with_leader,
+            d.state_with_leader,
+            d.values,
+        ),
     )
 
 
@@ -553,16 +639,28 @@ def _find_best_fit_domain(domains: Sequence[Domain], needed: int, attribute: str
 
 
 def _update_counts_to_minimum(
-    domains: Sequence[Domain], pods: int, leaders: int, size: int, is_unconstrained: bool, *, in_slices: bool
+    domains: Sequence[Domain],
+    pods: int,
+    leaders: int,
+    size: int,
+    is_unconstrained: bool,
+    *,
+    in_slices: bool,
 ) -> list[Domain]:
     """Return the domains that are used, with the pods and leaders that each takes."""
     unit = size if in_slices else 1
     left = pods // unit
-    room, room_beside = ("slice_state", "slice_state_with_leader") if in_slices else ("state", "state_with_leader")
+    room, room_beside = (
+        ("slice_state", "slice_state_with_leader") if in_slices else ("state", "state_with_leader")
+    )
     chosen: list[Domain] = []
     for i, domain in enumerate(domains):
         attribute = room_beside if leaders > 0 else room
-        if not is_unconstrained and getattr(domain, attribute) >= left and domain.leader_state >= leaders:
+        if (
+            not is_unconstrained
+            and getattr(domain, attribute) >= left
+            and domain.leader_state >= leaders
+        ):
             domain = _find_best_fit_domain(domains[i:], left, attribute)
         available = getattr(domain, attribute)
         chosen.append(domain)

@@ -27,7 +27,12 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import gates_of, split_gates
 from ptcompile.operators.kueue.queues import PREFIX, outside_text, queue_of
-from ptcompile.operators.kueue.scheduler.objects import Cluster, Configuration, amounts_of, priority_value
+from ptcompile.operators.kueue.scheduler.objects import (
+    Cluster,
+    Configuration,
+    amounts_of,
+    priority_value,
+)
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints
 from ptcompile.operators.queues.queue_systems import (
@@ -102,7 +107,9 @@ class PodSet(NamedTuple):
 class Workload:
     """A job as Kueue sees it, and what became of it."""
 
-    def __init__(self, name: str, namespace: str, queue: str, priority: int, pod_sets: Sequence[PodSet]) -> None:
+    def __init__(
+        self, name: str, namespace: str, queue: str, priority: int, pod_sets: Sequence[PodSet]
+    ) -> None:
         self.name = name
         self.namespace = namespace
         self.queue = queue
@@ -150,13 +157,17 @@ def workloads_of(
     """Return the workloads that Kueue makes of a job. Raises NotQueuedError if it makes none."""
     queue = queue_of(nested_map(manifest, "metadata"))
     if not queue:
-        raise NotQueuedError("the job names no queue: its label kueue.x-k8s.io/queue-name is missing")
+        raise NotQueuedError(
+            "the job names no queue: its label kueue.x-k8s.io/queue-name is missing"
+        )
     configured = cluster.configuration.frameworks
     if configured and (outside := outside_text(kind_of(manifest), versions, (), configured)):
         raise NotQueuedError(outside)
     templates = pod_templates(manifest, stream, versions)
     if not templates:
-        raise NotQueuedError(f"Kueue queues no {as_string(manifest.get('kind')) or 'object'} of this form")
+        raise NotQueuedError(
+            f"Kueue queues no {as_string(manifest.get('kind')) or 'object'} of this form"
+        )
     sets: list[PodSet] = []
     reasons: list[str] = []
     for template, least in templates:
@@ -164,11 +175,20 @@ def workloads_of(
         reasons += invalid_resources(spec, namespace_of(manifest), state, len(sets))
         sets.append(
             pod_set(
-                template.name, template.pods, least, spec, topology_request(template.annotations), cluster.configuration
+                template.name,
+                template.pods,
+                least,
+                spec,
+                topology_request(template.annotations),
+                cluster.configuration,
             )
         )
     workload = Workload(
-        object_name(manifest), namespace_of(manifest), queue, priority_of(manifest, templates, stream), sets
+        object_name(manifest),
+        namespace_of(manifest),
+        queue,
+        priority_of(manifest, templates, stream),
+        sets,
     )
     if reasons:
         workload.invalid = reasons[0]
@@ -188,14 +208,18 @@ _MAX_COPIES = 1000
 """Workloads of one object; more are not told apart."""
 
 
-def pod_templates(manifest: Json, stream: Objects, versions: Versions) -> list[tuple[PodSetTemplate, int | None]]:
+def pod_templates(
+    manifest: Json, stream: Objects, versions: Versions
+) -> list[tuple[PodSetTemplate, int | None]]:
     """Return the pod sets of a job, each with the fewest pods that are admitted."""
     kind = as_string(manifest.get("kind"))
     if kind == "TrainJob":
         return [(item, None) for item in _train_job(manifest, stream, versions)]
     templates = pod_sets_of(manifest)
     if kind in ("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"):
-        templates.sort(key=lambda item: _REPLICA_ORDER.index(item.name) if item.name in _REPLICA_ORDER else 99)
+        templates.sort(
+            key=lambda item: _REPLICA_ORDER.index(item.name) if item.name in _REPLICA_ORDER else 99
+        )
     elif kind == "RayJob" and templates:
         templates += _submitter(manifest)
     elif kind == "Deployment":
@@ -203,7 +227,9 @@ def pod_templates(manifest: Json, stream: Objects, versions: Versions) -> list[t
     elif kind == "Pod" and _group_of(manifest):
         return [(item, None) for item in _group_sets(manifest, stream)]
     least = _least(manifest) if kind == "Job" else None
-    return [(item, least if least is not None and least < item.pods else None) for item in templates]
+    return [
+        (item, least if least is not None and least < item.pods else None) for item in templates
+    ]
 
 
 def _train_job(manifest: Json, stream: Objects, versions: Versions) -> Iterator[PodSetTemplate]:
@@ -223,16 +249,18 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = string_map(nested_map(manifest, "metadata").get("annotations")).get(_MIN_PARALLELISM, "")
+    written = string_map(nested_map(manifest, "metadata").get("annotations")).get(
+        _MIN_PARALLELISM, ""
+    )
     return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
 
 
 def _group_of(manifest: Json) -> str:
     """Return the group of a Pod, or an empty string."""
     metadata = nested_map(manifest, "metadata")
-    return string_map(metadata.get("labels")).get(_GROUP_NAME) or string_map(metadata.get("annotations")).get(
-        _GROUP_NAME, ""
-    )
+    return string_map(metadata.get("labels")).get(_GROUP_NAME) or string_map(
+        metadata.get("annotations")
+    ).get(_GROUP_NAME, "")
 
 
 def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
@@ -242,18 +270,28 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     group = _group_of(manifest)
     size = nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
     members = [
-        item for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod")) if _group_of(item) == group
+        item
+        for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
+        if _group_of(item) == group
     ]
-    total = int(size) if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10 else 0
+    total = (
+        int(size)
+        if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10
+        else 0
+    )
     if len(members) < total:
         raise NotQueuedError(f"the group {group} has {len(members)} of {total} pods")
     if members and object_name(members[0]) != object_name(manifest):
-        raise PartOfGroupError(f"the group {group} is queued as its first pod, {object_name(members[0])}")
+        raise PartOfGroupError(
+            f"the group {group} is queued as its first pod, {object_name(members[0])}"
+        )
     roles: dict[str, tuple[Json, int]] = {}
     for member in members:
         shape = _shape(nested_map(admitted(member, ClusterState(stream)), "spec"))
         roles[shape] = (member, roles[shape][1] + 1) if shape in roles else (member, 1)
-    return [PodSetTemplate(_role_name(shape), (), pod, count) for shape, (pod, count) in roles.items()]
+    return [
+        PodSetTemplate(_role_name(shape), (), pod, count) for shape, (pod, count) in roles.items()
+    ]
 
 
 def _shape(spec: Json) -> str:
@@ -262,7 +300,10 @@ def _shape(spec: Json) -> str:
 
     def containers(key: str) -> list[dict[str, object]] | None:
         return [
-            {"ports": item.get("ports"), "resources": {"requests": nested_map(item, "resources", "requests") or None}}
+            {
+                "ports": item.get("ports"),
+                "resources": {"requests": nested_map(item, "resources", "requests") or None},
+            }
             for item in as_mappings(spec.get(key))
         ] or None
 
@@ -312,9 +353,18 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
         for i, container in enumerate(as_mappings(spec.get(key))):
             limits = amounts.quantities_of(nested_map(container, "resources"), "limits")
             requests = amounts.container_requests(nested_map(container, "resources"))
-            names = sorted(name for name, amount in requests.items() if name in limits and amount > limits[name])
+            names = sorted(
+                name
+                for name, amount in requests.items()
+                if name in limits and amount > limits[name]
+            )
             if names:
-                yield _invalid("resources validation failed", f"{path}.{key}[{i}]", names, "not exceed its limits")
+                yield _invalid(
+                    "resources validation failed",
+                    f"{path}.{key}[{i}]",
+                    names,
+                    "not exceed its limits",
+                )
     ranges = limits_of(namespace, state)
     what = "resources didn't satisfy LimitRange constraints"
     if ranges is None:
@@ -324,7 +374,9 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
             resources = nested_map(container, "resources")
             low = amounts.container_requests(resources)
             high = amounts.quantities_of(resources, "limits")
-            for names, word in _out_of_bounds(ranges.bounds.get("Container", {}), low, {**low, **high}):
+            for names, word in _out_of_bounds(
+                ranges.bounds.get("Container", {}), low, {**low, **high}
+            ):
                 yield _invalid(what, f"{path}.{key}[{i}]", names, word)
     total = amounts.pod_requests(spec)
     for names, word in _out_of_bounds(ranges.bounds.get("Pod", {}), total, total):
@@ -332,10 +384,16 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
 
 
 def _out_of_bounds(
-    bounds: Mapping[str, Mapping[str, Quantity]], low: Mapping[str, Quantity], high: Mapping[str, Quantity]
+    bounds: Mapping[str, Mapping[str, Quantity]],
+    low: Mapping[str, Quantity],
+    high: Mapping[str, Quantity],
 ) -> Iterator[tuple[list[str], str]]:
-    above = sorted(name for name, most in bounds.get("max", {}).items() if name in high and high[name] > most)
-    below = sorted(name for name, least in bounds.get("min", {}).items() if name in low and low[name] < least)
+    above = sorted(
+        name for name, most in bounds.get("max", {}).items() if name in high and high[name] > most
+    )
+    below = sorted(
+        name for name, least in bounds.get("min", {}).items() if name in low and low[name] < least
+    )
     if above:
         yield above, "not be above the limitRange max"
     if below:
@@ -368,9 +426,15 @@ def pod_set(
     )
 
 
-def counted_requests(requests: Mapping[str, Quantity], configuration: Configuration) -> Mapping[str, Quantity]:
+def counted_requests(
+    requests: Mapping[str, Quantity], configuration: Configuration
+) -> Mapping[str, Quantity]:
     """Return what the quota counts of a pod's requests: without excluded resources, and transformed."""
-    kept = {name: amount for name, amount in requests.items() if not name.startswith(configuration.excluded or ("\0",))}
+    kept = {
+        name: amount
+        for name, amount in requests.items()
+        if not name.startswith(configuration.excluded or ("\0",))
+    }
     if not configuration.transformations.keys() & kept.keys():
         return kept
     out: dict[str, Quantity] = {}
@@ -390,7 +454,9 @@ def topology_request(values: Mapping[str, str]) -> TopologyRequest:
     size = values.get(KUEUE_SLICE_SIZE, "")
     slices: tuple[tuple[str, int], ...] = ()
     if level := values.get(KUEUE_SLICE):
-        slices = ((level, int(size) if size.isascii() and size.isdigit() and 0 < len(size) < 10 else 1),)
+        slices = (
+            (level, int(size) if size.isascii() and size.isdigit() and 0 < len(size) < 10 else 1),
+        )
     elif constraints := values.get(f"{KUEUE_SLICE}-constraints"):
         slices = tuple(parse_constraints(constraints) or ())
     return TopologyRequest(
@@ -402,21 +468,30 @@ def topology_request(values: Mapping[str, str]) -> TopologyRequest:
     )
 
 
-def priority_of(manifest: Json, templates: Sequence[tuple[PodSetTemplate, int | None]], stream: Objects) -> int:
+def priority_of(
+    manifest: Json, templates: Sequence[tuple[PodSetTemplate, int | None]], stream: Objects
+) -> int:
     """Return the priority of a job. Raises NotQueuedError if its class does not exist."""
     name = string_map(nested_map(manifest, "metadata").get("labels")).get(KUEUE_PRIORITY)
     if name:
         for version in ("v1beta2", "v1beta1"):
-            for priority_class in stream.by_name((f"{PREFIX}{version}", "WorkloadPriorityClass"), name):
+            for priority_class in stream.by_name(
+                (f"{PREFIX}{version}", "WorkloadPriorityClass"), name
+            ):
                 return priority_value(priority_class)
         raise NotQueuedError(f"WorkloadPriorityClass {name} doesn't exist")
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
     names = [as_string(scheduling.get("priorityClass"))]
-    names += [as_string(nested_map(template.template, "spec").get("priorityClassName")) for template, _ in templates]
+    names += [
+        as_string(nested_map(template.template, "spec").get("priorityClassName"))
+        for template, _ in templates
+    ]
     name = next(filter(None, names), "")
     classes = stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass"))
     for priority_class in classes:
-        if object_name(priority_class) == name or (not name and priority_class.get("globalDefault") is True):
+        if object_name(priority_class) == name or (
+            not name and priority_class.get("globalDefault") is True
+        ):
             return priority_value(priority_class)
     if name and name not in _SYSTEM_CLASSES:
         raise NotQueuedError(f"PriorityClass {name} doesn't exist")

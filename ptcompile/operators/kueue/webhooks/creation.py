@@ -38,7 +38,9 @@ from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_o
 from ptcompile.operators.table import has_feature
 
 _POD = ("v1", "Pod")
-_LOCAL_QUEUES = frozenset({("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k8s.io/v1beta1", "LocalQueue")})
+_LOCAL_QUEUES = frozenset(
+    {("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k8s.io/v1beta1", "LocalQueue")}
+)
 _TRAIN_JOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
 
 
@@ -106,7 +108,10 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
 
 def _has_own_keys(manifest: Json) -> bool:
     """Return whether a label or annotation of the object itself is Kueue's."""
-    keys = (*nested_map(manifest, "metadata", "labels"), *nested_map(manifest, "metadata", "annotations"))
+    keys = (
+        *nested_map(manifest, "metadata", "labels"),
+        *nested_map(manifest, "metadata", "annotations"),
+    )
     return any(str(key).startswith(PREFIX) for key in keys)
 
 
@@ -116,7 +121,9 @@ def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     most = max_pod_sets(versions)
     if count > most:
         text = f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at most {most} items"
-        yield controller_failure("kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates")
+        yield controller_failure(
+            "kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates"
+        )
 
 
 _CHECKED_AS_PODS = frozenset({"Deployment", "StatefulSet"})
@@ -162,7 +169,9 @@ def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json
     from ptcompile.operators.kueue.webhooks.train_jobs import with_patch_of_kueue
 
     suspended = _suspended(queued, kind.suspend)
-    return with_patch_of_kueue(suspended, versions) if kind_of(manifest) == _TRAIN_JOB else suspended
+    return (
+        with_patch_of_kueue(suspended, versions) if kind_of(manifest) == _TRAIN_JOB else suspended
+    )
 
 
 def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
@@ -181,6 +190,10 @@ def _gated(pod: Json, versions: Versions) -> Json:
     spec = nested_map(pod, "spec")
     gates = as_mappings(spec.get("schedulingGates"))
     names = [gate.get("name") for gate in gates]
-    added = [ADMISSION_GATE, TOPOLOGY_GATE] if has_feature("kueue-topology-gate", versions) else [ADMISSION_GATE]
+    added = (
+        [ADMISSION_GATE, TOPOLOGY_GATE]
+        if has_feature("kueue-topology-gate", versions)
+        else [ADMISSION_GATE]
+    )
     missing = [{"name": name} for name in added if name not in names]
     return {**pod, "metadata": metadata, "spec": {**spec, "schedulingGates": [*gates, *missing]}}

@@ -76,12 +76,16 @@ def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
     value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
         why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
-        yield rejection((*kind.suspend, "suspend"), why, "write true or false", name="webhook-refusal")
+        yield rejection(
+            (*kind.suspend, "suspend"), why, "write true or false", name="webhook-refusal"
+        )
 
 
 def check_queue_name(manifest: Json) -> Problems:
     """Check the name of the queue; a label without a value is rejected too."""
-    yield from check_name((*_LABELS, QUEUE), labels_of(manifest).get(QUEUE), "write the name of the LocalQueue")
+    yield from check_name(
+        (*_LABELS, QUEUE), labels_of(manifest).get(QUEUE), "write the name of the LocalQueue"
+    )
 
 
 def check_name(path: Path, name: str | None, help: str) -> Problems:
@@ -107,9 +111,15 @@ def _check_seconds(manifest: Json) -> Problems:
     seconds = atoi(text)
     path = (*_LABELS, SECONDS)
     if seconds is None:
-        yield rejection(path, f'Invalid value: "{text}": must be a whole number', "write seconds, such as 3600")
+        yield rejection(
+            path, f'Invalid value: "{text}": must be a whole number', "write seconds, such as 3600"
+        )
     elif seconds <= 0:
-        yield rejection(path, f"Invalid value: {seconds}: should be greater than 0", "write seconds, such as 3600")
+        yield rejection(
+            path,
+            f"Invalid value: {seconds}: should be greater than 0",
+            "write seconds, such as 3600",
+        )
 
 
 def check_elastic(manifest: Json, kind: QueuedKind) -> Problems:
@@ -139,4 +149,6 @@ def check_gates(manifest: Json, versions: Versions) -> Problems:
     problems = FieldErrors()
     if has_gates(versions):
         gates.check_gates(manifest, problems)
-    yield from (problem._replace(name="refused-queue-label", authority="kueue") for problem in problems)
+    yield from (
+        problem._replace(name="refused-queue-label", authority="kueue") for problem in problems
+    )

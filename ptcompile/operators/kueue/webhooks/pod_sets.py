@@ -83,13 +83,17 @@ def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> Expanded
         labels[f"{PREFIX}local-queue-name"] = queue
         local_queues = objects(request.related).in_namespace(namespace_of(manifest))
         for local in local_queues.by_name((api_version(request.versions), "LocalQueue"), queue):
-            labels[f"{PREFIX}cluster-queue-name"] = as_string(nested_map(local, "spec").get("clusterQueue"))
+            labels[f"{PREFIX}cluster-queue-name"] = as_string(
+                nested_map(local, "spec").get("clusterQueue")
+            )
     if not kind.suspend:
         labels, notes = {MANAGED: "true"}, {}
 
     def pod(index: int) -> PodView:
         view = role.pod(index)
-        return view._replace(labels={**view.labels, **labels}, annotations={**view.annotations, **notes})
+        return view._replace(
+            labels={**view.labels, **labels}, annotations={**view.annotations, **notes}
+        )
 
     return role._replace(pod=pod)
 
@@ -101,7 +105,9 @@ def pods_of_job(spec: Json) -> int:
     """Return how many pods of a Job run at once: its parallelism, and no more than its completions."""
     parallelism = as_int(spec.get("parallelism"), 1)
     completions = spec.get("completions")
-    return parallelism if completions is None else min(parallelism, as_int(completions, parallelism))
+    return (
+        parallelism if completions is None else min(parallelism, as_int(completions, parallelism))
+    )
 
 
 def _pod(manifest: Json) -> Iterator[PodSetTemplate]:
@@ -110,7 +116,9 @@ def _pod(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _job(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
-    yield PodSetTemplate("main", ("spec", "template"), nested_map(spec, "template"), pods_of_job(spec))
+    yield PodSetTemplate(
+        "main", ("spec", "template"), nested_map(spec, "template"), pods_of_job(spec)
+    )
 
 
 def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
@@ -164,7 +172,10 @@ def ray_pod_sets(cluster: Json, path: Path) -> Iterator[PodSetTemplate]:
     if not cluster:
         return
     yield PodSetTemplate(
-        HEAD, (*path, "headGroupSpec", "template"), nested_map(cluster, "headGroupSpec", "template"), 1
+        HEAD,
+        (*path, "headGroupSpec", "template"),
+        nested_map(cluster, "headGroupSpec", "template"),
+        1,
     )
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
         hosts = max(1, as_int(group.get("numOfHosts"), 1))
@@ -183,7 +194,9 @@ def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
     has_leader = template.get("leaderTemplate") is not None
     size = as_int(template.get("size"), 1)
     if has_leader:
-        yield PodSetTemplate("leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1)
+        yield PodSetTemplate(
+            "leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1
+        )
     yield PodSetTemplate(
         "worker" if has_leader else "main",
         (*path, "workerTemplate"),
@@ -197,7 +210,9 @@ def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
     for i, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
         pods = as_int(replica.get("replicas")) + as_int(replica.get("spares"))
         path: Path = ("spec", "replicaSpecs", i, "template")
-        yield PodSetTemplate(as_string(replica.get("name")), path, nested_map(replica, "template"), pods)
+        yield PodSetTemplate(
+            as_string(replica.get("name")), path, nested_map(replica, "template"), pods
+        )
 
 
 def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
@@ -208,8 +223,12 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
         for _, entry in declared:
             keys = as_string(entry.get("path")).split(".")
             path: Path = ("spec", "components", i, *keys)
-            yield PodSetTemplate("", path, nested_map(component, *keys), as_int(entry.get("replicas"), 1))
-        for pod_set in [] if declared or kind_of(inner) == kind_of(manifest) else pod_sets_of(inner):
+            yield PodSetTemplate(
+                "", path, nested_map(component, *keys), as_int(entry.get("replicas"), 1)
+            )
+        for pod_set in (
+            [] if declared or kind_of(inner) == kind_of(manifest) else pod_sets_of(inner)
+        ):
             yield pod_set._replace(path=("spec", "components", i, "template", *pod_set.path))
 
 

@@ -10,7 +10,13 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.kinds import MANAGED
-from ptcompile.operators.kueue.webhooks.labels import annotations_of, check_name, labels_of, prebuilt_of, rejection
+from ptcompile.operators.kueue.webhooks.labels import (
+    annotations_of,
+    check_name,
+    labels_of,
+    prebuilt_of,
+    rejection,
+)
 
 GROUP = f"{PREFIX}pod-group-name"
 """A label, or an annotation, which wins."""
@@ -49,9 +55,13 @@ def check_group(pod: Json) -> Problems:
     why = f"Required value: both the '{_COUNT}' annotation and the '{GROUP}' {kind} should be set"
     count_path = ("metadata", "annotations", _COUNT)
     if not name and count is not None:
-        yield rejection(count_path, why, f"add the label {GROUP}", name="unpaired-pod-group", on_key=True)
+        yield rejection(
+            count_path, why, f"add the label {GROUP}", name="unpaired-pod-group", on_key=True
+        )
     elif name and count is None:
-        yield rejection(path, why, f"add the annotation {_COUNT}", name="unpaired-pod-group", on_key=True)
+        yield rejection(
+            path, why, f"add the annotation {_COUNT}", name="unpaired-pod-group", on_key=True
+        )
     elif count is not None:
         yield from _check_count(count, count_path)
     if name:
@@ -81,7 +91,9 @@ def check_pod_update(old: Json, new: Json) -> Problems:
     old_name = group_of(old)[1]
     if old_name and name != old_name:
         why = f'Invalid value: "{name}": field is immutable'
-        yield rejection(path, why, f'write "{old_name}", or delete the Pod first', name="webhook-refusal")
+        yield rejection(
+            path, why, f'write "{old_name}", or delete the Pod first', name="webhook-refusal"
+        )
     if name and _is_unretriable(old) and not _is_unretriable(new):
         why = "Forbidden: unretriable pod group can't be converted to retriable"
         path = ("metadata", "annotations", _RETRIABLE)

@@ -28,11 +28,17 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
         if cluster is None:
             return [], False  # it uses an existing cluster, which Kueue does not manage
         why = "Invalid value: a kueue managed job should not use an existing cluster"
-        return [_field_rejection(("spec", "clusterSelector"), why, "remove it, or rayClusterSpec")], False
+        return [
+            _field_rejection(("spec", "clusterSelector"), why, "remove it, or rayClusterSpec")
+        ], False
     if cluster is None:
         why = "rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector"
         path = ("spec", "rayClusterSpec")
-        return [_field_rejection(path, f"Required value: {why}", "describe the cluster, or remove the queue")], False
+        return [
+            _field_rejection(
+                path, f"Required value: {why}", "describe the cluster, or remove the queue"
+            )
+        ], False
     problems = []
     if spec.get("shutdownAfterJobFinishes") is not True:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
@@ -54,11 +60,15 @@ def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions
     count = len(groups) + 1
     if count > most:
         why = f"Too many: {count}: must have at most {most} items"
-        yield _field_rejection((*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too")
+        yield _field_rejection(
+            (*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too"
+        )
     for i, group in groups:
         if group.get("groupName") == HEAD:
             why = f'Forbidden: "{HEAD}" is reserved for the head group'
-            yield _field_rejection((*path, "workerGroupSpecs", i, "groupName"), why, "rename the group")
+            yield _field_rejection(
+                (*path, "workerGroupSpecs", i, "groupName"), why, "rename the group"
+            )
 
 
 def _field_rejection(path: Path, why: str, help: str) -> Problem:

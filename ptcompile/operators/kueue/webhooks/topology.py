@@ -16,7 +16,12 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, REQUESTS
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
-from ptcompile.operators.queues.queue_systems import KUEUE_POD_SET_GROUP, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
+from ptcompile.operators.queues.queue_systems import (
+    KUEUE_POD_SET_GROUP,
+    KUEUE_SLICE,
+    KUEUE_SLICE_SIZE,
+    KUEUE_TOPOLOGY,
+)
 
 CONSTRAINTS = f"{PREFIX}podset-slice-required-topology-constraints"
 """Annotation: up to three levels of slices, as JSON, the largest first."""
@@ -29,11 +34,15 @@ _INT32 = 2**31
 _LEVEL_HELP = "write the node label of a level of the Topology, such as kubernetes.io/hostname"
 
 
-def _topology_rejection(path: Path, why: str, help: str, *, field: str | None = None, on_key: bool = False) -> Problem:
+def _topology_rejection(
+    path: Path, why: str, help: str, *, field: str | None = None, on_key: bool = False
+) -> Problem:
     return rejection(path, why, help, name="refused-topology-request", field=field, on_key=on_key)
 
 
-def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: bool = True) -> Problems:
+def check_template(
+    pod_set: PodSetTemplate, versions: Versions, *, is_bounded: bool = True
+) -> Problems:
     """Yield the rejections of one template. `is_bounded`: whether slices may not be larger than the pod set, which is
     not checked for a Pod.
     """
@@ -58,7 +67,9 @@ def _check_requests(values: Mapping[str, str], path: Path) -> Problems:
     for name in (_REQUIRED, _PREFERRED, KUEUE_SLICE):
         reason = names.why_not_qualified_name(values[name]) if name in values else None
         if reason is not None:
-            yield _topology_rejection((*path, name), f'Invalid value: "{values[name]}": {reason}', _LEVEL_HELP)
+            yield _topology_rejection(
+                (*path, name), f'Invalid value: "{values[name]}": {reason}', _LEVEL_HELP
+            )
     if parse_bool(values.get(_UNCONSTRAINED, "true")) is None:
         why = f'Invalid value: "{values[_UNCONSTRAINED]}": must be a boolean value'
         yield _topology_rejection((*path, _UNCONSTRAINED), why, 'write "true"')
@@ -75,7 +86,9 @@ def _check_group_name(values: Mapping[str, str], path: Path) -> Problems:
             why = f"Forbidden: may not be set when '{other}' is specified"
             yield _topology_rejection(path, why, f"remove it, or {other}")
     if _PREFERRED not in values and _REQUIRED not in values:
-        why = f"Forbidden: may not be set when neither '{_PREFERRED}' nor '{_REQUIRED}' is specified"
+        why = (
+            f"Forbidden: may not be set when neither '{_PREFERRED}' nor '{_REQUIRED}' is specified"
+        )
         yield _topology_rejection(path, why, f"add {_REQUIRED} or {_PREFERRED}", on_key=True)
 
 
@@ -93,29 +106,41 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Pr
             # Kueue names the missing annotation; the finding is at the one that requires it
             why = f"Required value: must be set when '{KUEUE_SLICE}' is specified"
             field = field_path((*path, KUEUE_SLICE_SIZE))
-            yield _topology_rejection((*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True)
+            yield _topology_rejection(
+                (*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True
+            )
         return
     size_path = (*path, KUEUE_SLICE_SIZE)
     text = values[KUEUE_SLICE_SIZE]
     size = atoi(text)
     help = "write the number of pods in a slice"
     if size is None or not -_INT32 <= size < _INT32:
-        yield _topology_rejection(size_path, f'Invalid value: "{text}": must be a numeric value', help)
+        yield _topology_rejection(
+            size_path, f'Invalid value: "{text}": must be a numeric value', help
+        )
     elif size < 1:
-        yield _topology_rejection(size_path, f'Invalid value: "{text}": must be greater than or equal to 1', help)
+        yield _topology_rejection(
+            size_path, f'Invalid value: "{text}": must be greater than or equal to 1', help
+        )
     elif most is not None and size > most:
         why = f'Invalid value: "{text}": must not be greater than pod set count {most}'
-        yield _topology_rejection(size_path, why, f"write 1 to {most}, or add pods" if most > 0 else "add pods")
+        yield _topology_rejection(
+            size_path, why, f"write 1 to {most}, or add pods" if most > 0 else "add pods"
+        )
     if KUEUE_SLICE not in values:
         why = f"Forbidden: may not be set when '{KUEUE_SLICE}' is not specified"
         yield _topology_rejection(size_path, why, f"add {KUEUE_SLICE}", on_key=True)
 
 
-def _check_constraints(values: Mapping[str, str], path: Path, most: int | None, versions: Versions) -> Problems:
+def _check_constraints(
+    values: Mapping[str, str], path: Path, most: int | None, versions: Versions
+) -> Problems:
     """Check the slices of several levels, which Kueue has had since 0.19."""
     if versions.kueue < (0, 19):
         why = "Forbidden: the TASMultiLayerTopology feature gate must be enabled to use this annotation"
-        yield _topology_rejection(path, why, f"use {KUEUE_SLICE} and {KUEUE_SLICE_SIZE}, or Kueue 0.19", on_key=True)
+        yield _topology_rejection(
+            path, why, f"use {KUEUE_SLICE} and {KUEUE_SLICE_SIZE}, or Kueue 0.19", on_key=True
+        )
         return
     for other in (KUEUE_SLICE, KUEUE_SLICE_SIZE):
         if other in values:
@@ -125,7 +150,9 @@ def _check_constraints(values: Mapping[str, str], path: Path, most: int | None, 
     text = values[CONSTRAINTS]
     example = 'write a list such as [{"topology": "rack", "size": 8}]'
     if layers is None:
-        yield _topology_rejection(path, f'Invalid value: "{text}": must be a valid JSON array', example)
+        yield _topology_rejection(
+            path, f'Invalid value: "{text}": must be a valid JSON array', example
+        )
         return
     if not 1 <= len(layers) <= _MAX_LAYERS:
         why = f"topology constraints must contain between 1 and {_MAX_LAYERS} entries: got {len(layers)}"
@@ -147,7 +174,10 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
         if size < 1:
             yield f"[{i}].size", f"Invalid value: {size}: must be greater than or equal to 1"
         if topology in levels[:i]:
-            yield f"[{i}].topology", f'Duplicate value: "{topology} (also at index {levels.index(topology)})"'
+            yield (
+                f"[{i}].topology",
+                f'Duplicate value: "{topology} (also at index {levels.index(topology)})"',
+            )
         if i and size > 0 and layers[i - 1][1] % size:
             why = f"must evenly divide the parent layer size {layers[i - 1][1]}"
             yield f"[{i}].size", f"Invalid value: {size}: {why}"
@@ -211,7 +241,10 @@ def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Problems:
         if first.pods != 1 and second.pods != 1:
             counts = f"{first.pods} replica(s) and {second.pods} replica(s)"
             why = f"can only define groups where at least one pod set has only 1 replica, got: {counts} in the group"
-            yield from (_group_rejection(member, name, why, "set one of them to one pod") for member in members)
+            yield from (
+                _group_rejection(member, name, why, "set one of them to one pod")
+                for member in members
+            )
         if _level(first) != _level(second):
             yield from _different_topologies(first, second, name)
 

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import indexed_mappings, with_items
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, may_mention, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    may_mention,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
@@ -33,7 +41,9 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
         return
     for pod_set in _train_job_pod_sets(manifest, request):
         for problem in check_template(pod_set, request.versions):
-            path, _ = patched.get((pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), ""))
+            path, _ = patched.get(
+                (pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), "")
+            )
             help = f"{problem.help}, in runtimePatches or the runtime"
             yield _moved(problem, path)._replace(help=help, on_key=False)
 
@@ -41,7 +51,9 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
 def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
     """Return a TrainJob with the empty patch that Kueue fills when it admits the job."""
     spec = nested_map(manifest, "spec")
-    is_there = any(patch.get("manager") == _MANAGER for patch in as_mappings(spec.get("runtimePatches")))
+    is_there = any(
+        patch.get("manager") == _MANAGER for patch in as_mappings(spec.get("runtimePatches"))
+    )
     if is_there or not has_feature("kueue-runtime-patches", versions):
         return manifest
     patch = {"manager": _MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
@@ -60,7 +72,9 @@ def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
             yield rejection(path, why, help, name="webhook-refusal", field=field_path(path[:3]))
 
 
-def _check_patches(patched: Mapping[tuple[str, str], tuple[Path, str]], request: KindContext) -> Problems:
+def _check_patches(
+    patched: Mapping[tuple[str, str], tuple[Path, str]], request: KindContext
+) -> Problems:
     """Check each annotation of the patches alone, since no file has the runtime with the others."""
     for (role, name), (path, value) in patched.items():
         pod_set = PodSetTemplate(role, ("job", role), _annotated({name: value}), 1)
@@ -95,7 +109,16 @@ def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, st
         jobs = nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
         for j, job in indexed_mappings(jobs):
             keys = ("template", "spec", "template", "metadata", "annotations")
-            start = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template", "spec", "replicatedJobs", j)
+            start = (
+                "spec",
+                "runtimePatches",
+                i,
+                "trainingRuntimeSpec",
+                "template",
+                "spec",
+                "replicatedJobs",
+                j,
+            )
             for name, value in string_map(nested_map(job, *keys)).items():
                 written[as_string(job.get("name")), name] = ((*start, *keys, name), value)
     return written

@@ -13,7 +13,14 @@ from ptcompile.diagnostics import Path, Problem, Problems, deduplicate
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    kind_of,
+    namespace_of,
+    nested_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
@@ -24,7 +31,13 @@ from ptcompile.operators.kueue.webhooks.jobs import (
     check_min_parallelism,
     follows_parallelism,
 )
-from ptcompile.operators.kueue.webhooks.kinds import KINDS, SKIPPED_NAMESPACES, QueuedKind, is_ready, is_suspended
+from ptcompile.operators.kueue.webhooks.kinds import (
+    KINDS,
+    SKIPPED_NAMESPACES,
+    QueuedKind,
+    is_ready,
+    is_suspended,
+)
 from ptcompile.operators.kueue.webhooks.labels import (
     ELASTIC,
     PRIORITY,
@@ -87,7 +100,9 @@ def _with_stored_completions(update: Update) -> Update:
 
 def _is_ray_checked(update: Update) -> bool:
     """Return whether the object is in a queue, or since 0.19 was in one."""
-    was_queued, is_queued = (bool(queue_of(nested_map(o, "metadata"))) for o in (update.old, update.new))
+    was_queued, is_queued = (
+        bool(queue_of(nested_map(o, "metadata"))) for o in (update.old, update.new)
+    )
     return is_queued or (was_queued and update.versions.kueue >= (0, 19))
 
 
@@ -100,7 +115,9 @@ def _job_problems(update: Update, kind: QueuedKind) -> Problems:
     if kind.rechecked:
         problems = check_object(update.new, request)
         same_minimum = _min_parallelism(update.old) == _min_parallelism(update.new)
-        skipped = set(check_min_parallelism(update.new)) if key[1] == "Job" and same_minimum else set()
+        skipped = (
+            set(check_min_parallelism(update.new)) if key[1] == "Job" and same_minimum else set()
+        )
         yield from (problem for problem in problems if problem not in skipped)
     else:
         if key == ("v1", "Pod"):
@@ -120,14 +137,20 @@ def _check_change(update: Update, kind: QueuedKind) -> Problems:
     was_suspended = is_suspended(old, kind)
     queue = queue_of(nested_map(new, "metadata"))
     if not suspended and queue != queue_of(nested_map(old, "metadata")):
-        yield immutable((*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue)
+        yield immutable(
+            (*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue
+        )
     yield from _check_prebuilt_change(old, new, kind, suspended=suspended)
     seconds = labels_of(new).get(SECONDS, "")
     if seconds != labels_of(old).get(SECONDS, "") and not (suspended and was_suspended):
         yield immutable((*_LABELS, SECONDS), "suspend the job first", seconds)
     yield from _check_priority(old, new, update.versions, suspended=suspended)
     if is_elastic(old) != is_elastic(new):
-        yield immutable((*_ANNOTATIONS, ELASTIC), "delete the job and create it again", str(is_elastic(new)).lower())
+        yield immutable(
+            (*_ANNOTATIONS, ELASTIC),
+            "delete the job and create it again",
+            str(is_elastic(new)).lower(),
+        )
     yield from _check_gates_change(old, new, update.versions)
 
 
@@ -173,10 +196,14 @@ def _check_job_change(old: Json, new: Json) -> Problems:
     before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
         why = "Forbidden: cannot change when partial admission is enabled and the job is not suspended"
-        yield rejection(("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal")
+        yield rejection(
+            ("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal"
+        )
     if not was_suspended and not suspended and follows_parallelism(old) != follows_parallelism(new):
         why = "Forbidden: field is immutable while the job is not suspended"
-        yield rejection((*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first", name="webhook-refusal")
+        yield rejection(
+            (*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first", name="webhook-refusal"
+        )
 
 
 def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
@@ -187,7 +214,11 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
     yield from check_queue_name(new)
     queue = queue_of(nested_map(new, "metadata"))
     if queue != queue_of(nested_map(old, "metadata")) and (is_ready(old) or not queue):
-        yield immutable((*_LABELS, QUEUE), "delete the object first, or scale it to 0 to name another queue", queue)
+        yield immutable(
+            (*_LABELS, QUEUE),
+            "delete the object first, or scale it to 0 to name another queue",
+            queue,
+        )
     yield from _check_priority(old, new, versions, suspended=not is_ready(old))
     yield from check_elastic(new, kind)
     yield from _check_gates_change(old, new, versions)
@@ -219,7 +250,9 @@ def _check_shape(update: Update, template: Path) -> Problems:
         path = (*template, "spec", *_written(inner, indexes))
         if path not in reported:
             reported.add(path)
-            yield immutable(path, "change it in a new object: the pods in a queue keep what they request")
+            yield immutable(
+                path, "change it in a new object: the pods in a queue keep what they request"
+            )
 
 
 def _is_shape(inner: tuple[str, ...]) -> bool:
@@ -227,7 +260,11 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     if inner[0] not in ("containers", "initContainers"):
         return inner[0] in _SHAPE
     container_field = inner[2:4]
-    return not container_field or container_field[0] == "ports" or container_field in (("resources",), _REQUESTS)
+    return (
+        not container_field
+        or container_field[0] == "ports"
+        or container_field in (("resources",), _REQUESTS)
+    )
 
 
 _REQUESTS = ("resources", "requests")
@@ -251,7 +288,10 @@ def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> 
 
 
 def _check_group_size(update: Update) -> Problems:
-    old, new = (nested_map(manifest, "spec", "leaderWorkerTemplate") for manifest in (update.old, update.new))
+    old, new = (
+        nested_map(manifest, "spec", "leaderWorkerTemplate")
+        for manifest in (update.old, update.new)
+    )
     if as_int(old.get("size"), 1) != as_int(new.get("size"), 1):
         yield immutable(_SIZE, "keep it, or create a new LeaderWorkerSet; replicas may change")
     if (old.get("leaderTemplate") is None) != (new.get("leaderTemplate") is None):
@@ -262,7 +302,9 @@ def _check_group_size(update: Update) -> Problems:
 def _check_replicas(old: Json, new: Json) -> Problems:
     """Check that a StatefulSet is scaled only to and from 0, and back only when all its pods are gone."""
     path = ("spec", "replicas")
-    before, after = (as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new))
+    before, after = (
+        as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new)
+    )
     if before and after and before != after:
         yield immutable(path, "scale to 0 first: Kueue admits all pods at once")
     elif not before and after and as_int(nested_map(new, "status").get("replicas")) > 0:
@@ -273,4 +315,6 @@ def _check_replicas(old: Json, new: Json) -> Problems:
 def immutable(path: Path, help: str, value: str = "") -> Problem:
     """Return the rejection of a change."""
     shown = f'"{value}": ' if value else ""
-    return rejection(path, f"Invalid value: {shown}field is immutable", help, name="webhook-refusal")
+    return rejection(
+        path, f"Invalid value: {shown}field is immutable", help, name="webhook-refusal"
+    )

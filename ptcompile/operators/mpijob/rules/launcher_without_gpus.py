@@ -46,7 +46,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
-    if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
+    if (
+        launcher is None
+        or not launcher.main_containers
+        or subject.spec.get("runLauncherAsWorker") is True
+    ):
         return
     count = launcher.main_containers[0].accelerators
     if count:

@@ -74,5 +74,7 @@ def _lone_program(container: ManifestContainer) -> str | None:
     if launch.launcher in ("torchrun", "accelerate", "deepspeed"):
         return launch.launcher
     name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
-    runs_script = name.startswith("python") and any(word.endswith(".py") for word in launch.entry[1:3])
+    runs_script = name.startswith("python") and any(
+        word.endswith(".py") for word in launch.entry[1:3]
+    )
     return name if runs_script else None

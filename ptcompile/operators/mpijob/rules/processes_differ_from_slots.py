@@ -56,7 +56,9 @@ def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
         return
-    hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)
+    hosts = (worker.replicas if worker is not None else 0) + (
+        subject.spec.get("runLauncherAsWorker") is True
+    )
     slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
     option = _process_option(launcher.main_containers[0].argv)
     if slots and option is not None and int(option.text) != slots:
@@ -78,5 +80,9 @@ def _process_option(argv: tuple[Token, ...]) -> Token | None:
         return None
     for name, value in pairwise(argv):
         if name.text in _COUNT:
-            return value if value.text.isascii() and value.text.isdigit() and len(value.text) < 10 else None
+            return (
+                value
+                if value.text.isascii() and value.text.isdigit() and len(value.text) < 10
+                else None
+            )
     return None

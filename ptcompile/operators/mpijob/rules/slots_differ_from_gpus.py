@@ -48,7 +48,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
-    gpus = worker.main_containers[0].accelerators if worker is not None and worker.main_containers else 0
+    gpus = (
+        worker.main_containers[0].accelerators
+        if worker is not None and worker.main_containers
+        else 0
+    )
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)

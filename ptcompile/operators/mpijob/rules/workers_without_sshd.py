@@ -52,7 +52,11 @@ def check(subject: Subject) -> Findings:
     if worker is None or not worker.replicas or not worker.main_containers:
         return
     container = worker.main_containers[0]
-    if not container.spec.get("command") or container.spec.get("lifecycle") or _mentions_ssh(container):
+    if (
+        not container.spec.get("command")
+        or container.spec.get("lifecycle")
+        or _mentions_ssh(container)
+    ):
         return
     idle = idle_command(container)
     if idle is not None or starts_training(container):

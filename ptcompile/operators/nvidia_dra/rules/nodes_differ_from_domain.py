@@ -70,7 +70,11 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
     """Return the number of pods in the domain's namespace that claim a channel by this template."""
     from ptcompile.simulator.meeting import jobs_of
 
-    jobs = [job for job in jobs_of(subject.objects, subject.versions) if job.namespace == subject.namespace]
+    jobs = [
+        job
+        for job in jobs_of(subject.objects, subject.versions)
+        if job.namespace == subject.namespace
+    ]
     first_pods = chain.from_iterable(job.first_pods() for job in jobs)
     return sum(role.count for role, pod in first_pods if _claims(pod, template))
 

@@ -36,9 +36,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     name = channel_template(subject.manifest)
     for version in ("v1", "v1beta2", "v1beta1"):
-        if name and subject.neighbors.by_name((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
+        if name and subject.neighbors.by_name(
+            (f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name
+        ):
             path = ("spec", "channel", "resourceClaimTemplate", "name")
-            message = (
-                f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"
-            )
+            message = f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"
             yield found_at(path, message, "remove the ResourceClaimTemplate")

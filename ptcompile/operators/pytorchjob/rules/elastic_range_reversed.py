@@ -57,7 +57,10 @@ def check(subject: Subject) -> Findings:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
         swap = Fix(
             "swap minReplicas and maxReplicas",
-            (Edit("set", (*_POLICY, "minReplicas"), max_nodes), Edit("set", (*_POLICY, "maxReplicas"), min_nodes)),
+            (
+                Edit("set", (*_POLICY, "minReplicas"), max_nodes),
+                Edit("set", (*_POLICY, "maxReplicas"), min_nodes),
+            ),
             safe=False,
         )
         yield found_at(

@@ -57,7 +57,11 @@ def check(subject: Subject) -> Findings:
         or any("nnodes" in role.launch.options for role in subject.training_roles)
     ):
         return
-    why = "the rendezvous waits for more" if pods < min_nodes else f"{workers - max_nodes} wait outside the rendezvous"
+    why = (
+        "the rendezvous waits for more"
+        if pods < min_nodes
+        else f"{workers - max_nodes} wait outside the rendezvous"
+    )
     if pods < min_nodes or workers > max_nodes:
         replicas = min_nodes if pods < min_nodes else max_nodes
         yield found_at(

@@ -50,11 +50,22 @@ _METRICS = ("spec", "elasticPolicy", "metrics")
 
 def check(subject: Subject) -> Findings:
     workers = [template for template in subject.templates if template.role == "Worker"]
-    containers = [container for template in workers for container in template.containers if not container.is_init]
-    for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):
+    containers = [
+        container
+        for template in workers
+        for container in template.containers
+        if not container.is_init
+    ]
+    for i, metric in enumerate(
+        as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))
+    ):
         name = as_string(nested_map(metric, "resource").get("name"))
         share = nested_map(metric, "resource", "target").get("type") == "Utilization"
-        without = [item.name for item in containers if name not in item.requests and name not in item.limits]
+        without = [
+            item.name
+            for item in containers
+            if name not in item.requests and name not in item.limits
+        ]
         if metric.get("type") == "Resource" and share and name and without:
             path = (*_METRICS, i)
             yield found_at(

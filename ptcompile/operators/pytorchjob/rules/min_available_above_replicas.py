@@ -58,7 +58,11 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
     """Return minAvailable, or 0 if it is not a number, and the number of pods."""
     min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
-    total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
+    total = sum(
+        as_int(as_mapping(replica).get("replicas"), 1)
+        for replica in replicas.values()
+        if replica is not None
+    )
     return min_available if type(min_available) is int else 0, total
 
 
@@ -71,4 +75,7 @@ def other_size(total: int, text: str) -> Finding:
 def check(subject: Subject) -> Findings:
     min_available, total = gang_and_pods(subject)
     if min_available > total > 0 and not nested_map(subject.spec, "elasticPolicy").get("metrics"):
-        yield other_size(total, f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled")
+        yield other_size(
+            total,
+            f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled",
+        )

@@ -48,7 +48,10 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject
-from ptcompile.operators.pytorchjob.rules.min_available_above_replicas import gang_and_pods, other_size
+from ptcompile.operators.pytorchjob.rules.min_available_above_replicas import (
+    gang_and_pods,
+    other_size,
+)
 
 
 def check(subject: Subject) -> Findings:

@@ -50,7 +50,11 @@ def check(subject: Subject) -> Findings:
         return
     suggestion = closest_match(policy, _POLICIES)
     fix = (
-        Fix(f"write {suggestion}", (Edit("set", _PATH, suggestion),), safe=suggestion.lower() == policy.lower())
+        Fix(
+            f"write {suggestion}",
+            (Edit("set", _PATH, suggestion),),
+            safe=suggestion.lower() == policy.lower(),
+        )
         if suggestion
         else None
     )

@@ -69,5 +69,7 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     """Return whether the processes can find one another only through variables, which are not set."""
     entry = role.launch.entry
     is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
-    starts_plainly = role.rendezvous.launcher == "image" or (role.rendezvous.launcher == "command" and is_python)
+    starts_plainly = role.rendezvous.launcher == "image" or (
+        role.rendezvous.launcher == "command" and is_python
+    )
     return starts_plainly and "MASTER_ADDR" not in role.launch.env

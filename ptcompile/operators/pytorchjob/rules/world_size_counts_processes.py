@@ -56,7 +56,11 @@ _NPROC = ("spec", "nprocPerNode")
 def check(subject: Subject) -> Findings:
     processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
     roles = subject.training_roles
-    if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not roles:
+    if (
+        processes < 2
+        or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs")
+        or not roles
+    ):
         return
     pods = count_nodes(roles)
     if all(_starts_one_process(role) for role in roles):

@@ -38,12 +38,22 @@ from ptcompile.operators.ray.rules.reading import ray_groups
 
 def check(subject: Subject) -> Findings:
     spec = subject.spec
-    shuts_down = spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None
+    shuts_down = (
+        spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None
+    )
     if subject.kind[1] != "RayJob" or shuts_down:
         return
     is_fixed = not has_autoscaler(subject.manifest)
-    gpus = sum(group.started_pods * group.devices for group in ray_groups(subject) if is_fixed or group.is_head)
+    gpus = sum(
+        group.started_pods * group.devices
+        for group in ray_groups(subject)
+        if is_fixed or group.is_head
+    )
     if gpus:
-        path = ("spec", "shutdownAfterJobFinishes") if "shutdownAfterJobFinishes" in spec else ("spec",)
+        path = (
+            ("spec", "shutdownAfterJobFinishes")
+            if "shutdownAfterJobFinishes" in spec
+            else ("spec",)
+        )
         text = f"after the job has ended, its cluster keeps {gpus} GPUs"
         yield found_at(path, text, "set shutdownAfterJobFinishes to true", on_key=True)

@@ -45,7 +45,11 @@ _HELP = "ask for what one pod of the cluster has"
 
 
 def check(subject: Subject) -> Findings:
-    groups = [group for group in ray_groups(subject) if group.started_pods or has_autoscaler(subject.manifest)]
+    groups = [
+        group
+        for group in ray_groups(subject)
+        if group.started_pods or has_autoscaler(subject.manifest)
+    ]
     if not groups:
         return
     yield from _check_gpus(subject, groups)
@@ -58,7 +62,11 @@ def check(subject: Subject) -> Findings:
     for name in _custom_resources(subject):
         if not any(_offers(group, name) for group in groups):
             text = f"no group offers the resource {name}"
-            yield found_at(("spec", "entrypointResources"), text, "name it in rayStartParams resources of a group")
+            yield found_at(
+                ("spec", "entrypointResources"),
+                text,
+                "name it in rayStartParams resources of a group",
+            )
 
 
 def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Findings:
@@ -72,7 +80,9 @@ def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Findings:
 
 
 def _offers(group: RayGroup, resource: str) -> bool:
-    return resource in str(group.parameters.get("resources")) or resource in nested_map(group.spec, "resources")
+    return resource in str(group.parameters.get("resources")) or resource in nested_map(
+        group.spec, "resources"
+    )
 
 
 def _cpus(group: RayGroup) -> float | None:

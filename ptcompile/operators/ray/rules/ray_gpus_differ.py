@@ -45,13 +45,20 @@ from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         written = group.parameters.get("num-gpus")
-        if written is None or group.gpus == group.devices or hides_devices(group) or not written.strip().isdigit():
+        if (
+            written is None
+            or group.gpus == group.devices
+            or hides_devices(group)
+            or not written.strip().isdigit()
+        ):
             continue
         path = (*group.path, "rayStartParams", "num-gpus")
         limits = f"the limits of its container have {group.devices or 'none'}"
         yield found_at(
             path,
             f"Ray offers {group.gpus} GPUs in each pod of {group.name}, but {limits}",
-            "remove it: KubeRay passes the number in the limits" if group.devices else "request the GPUs in the limits",
+            "remove it: KubeRay passes the number in the limits"
+            if group.devices
+            else "request the GPUs in the limits",
             Fix("remove num-gpus", (Edit("remove", path),), safe=False) if group.devices else None,
         )

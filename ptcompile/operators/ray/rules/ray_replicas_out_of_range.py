@@ -40,7 +40,9 @@ from ptcompile.operators.ray.rules.reading import ray_groups
 
 def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
-        written, least, most = (group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas"))
+        written, least, most = (
+            group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas")
+        )
         if group.is_head or not isinstance(written, int) or written == group.replicas:
             continue
         if isinstance(least, int) and isinstance(most, int) and least > most:
@@ -51,5 +53,9 @@ def check(subject: Subject) -> Findings:
             path,
             f"KubeRay starts {group.replicas} instead of {written}, because {bound}",
             "write a number between minReplicas and maxReplicas",
-            Fix(f"set replicas to {group.replicas}", (Edit("set", path, group.replicas),), safe=False),
+            Fix(
+                f"set replicas to {group.replicas}",
+                (Edit("set", path, group.replicas),),
+                safe=False,
+            ),
         )

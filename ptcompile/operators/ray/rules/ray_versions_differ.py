@@ -70,7 +70,11 @@ def _image(group: RayGroup) -> str:
 
 
 def _is_official(group: RayGroup) -> bool:
-    return _image(group).removeprefix("docker.io/").startswith(("rayproject/ray:", "rayproject/ray-ml:"))
+    return (
+        _image(group)
+        .removeprefix("docker.io/")
+        .startswith(("rayproject/ray:", "rayproject/ray-ml:"))
+    )
 
 
 def _release(group: RayGroup) -> str | None:
@@ -84,7 +88,9 @@ def _release(group: RayGroup) -> str | None:
     if release is None:
         return None
     *folders, last = name.split("/")
-    is_ray = last.startswith("ray-") or last == "ray" or ("ray" in folders and _is_recent(release[1]))
+    is_ray = (
+        last.startswith("ray-") or last == "ray" or ("ray" in folders and _is_recent(release[1]))
+    )
     return release[1] if is_ray else None
 
 

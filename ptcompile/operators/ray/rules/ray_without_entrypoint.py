@@ -38,7 +38,11 @@ def check(subject: Subject) -> Findings:
     if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return
     containers = as_mappings(nested_map(spec, "submitterPodTemplate", "spec").get("containers"))
-    if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(c.get("command") for c in containers):
+    if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(
+        c.get("command") for c in containers
+    ):
         path = ("spec", "entrypoint") if "entrypoint" in spec else ("spec",)
         text = "ray job submit gets no command, and the job fails"
-        yield found_at(path, text, "write the command in entrypoint, or use InteractiveMode", on_key=True)
+        yield found_at(
+            path, text, "write the command in entrypoint, or use InteractiveMode", on_key=True
+        )

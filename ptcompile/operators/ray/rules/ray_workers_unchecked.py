@@ -47,5 +47,9 @@ def check(subject: Subject) -> Findings:
         if not group.is_head and group.devices:
             path = (*group.path, "groupName") if group.spec.get("groupName") else group.path
             text = "Ray starts the processes itself: how Ray workers meet is not checked"
-            yield found_at(path, text, "compare the number of workers in the script with the GPUs of the groups")
+            yield found_at(
+                path,
+                text,
+                "compare the number of workers in the script with the GPUs of the groups",
+            )
             return

@@ -41,10 +41,17 @@ from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, w
 
 
 def check(subject: Subject) -> Findings:
-    if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "disable-network-policy"):
+    if "svc" not in volcano_job(subject).plugins or flag_value(
+        subject, "svc", "disable-network-policy"
+    ):
         return
     for template in subject.templates:
-        if string_map(nested_map(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":
+        if (
+            string_map(nested_map(template.data, "metadata").get("annotations")).get(
+                "prometheus.io/scrape"
+            )
+            == "true"
+        ):
             path = (*template.path, "metadata", "annotations", "prometheus.io/scrape")
             edit = with_argument(subject, "svc", "--disable-network-policy")
             yield found_at(

@@ -38,7 +38,12 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import Policy, lifecycle_policies, pytorch_tasks, volcano_job
+from ptcompile.operators.volcano.rules.reading import (
+    Policy,
+    lifecycle_policies,
+    pytorch_tasks,
+    volcano_job,
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -47,7 +52,10 @@ def check(subject: Subject) -> Findings:
     if master is None or worker is None or worker is master or worker.replicas == 0:
         return
     for policy in lifecycle_policies(subject):
-        if policy.action not in ("CompleteJob", "TerminateJob") or "TaskCompleted" not in policy.events:
+        if (
+            policy.action not in ("CompleteJob", "TerminateJob")
+            or "TaskCompleted" not in policy.events
+        ):
             continue
         if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
             yield found_at(
@@ -71,5 +79,11 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
         for policy_data in as_mappings(master_policies)
     ):
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
-    edit = Edit("append", path, policy.data) if isinstance(master_policies, list) else Edit("set", path, [policy.data])
-    return Fix(f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False)
+    edit = (
+        Edit("append", path, policy.data)
+        if isinstance(master_policies, list)
+        else Edit("set", path, [policy.data])
+    )
+    return Fix(
+        f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False
+    )

@@ -43,7 +43,11 @@ def check(subject: Subject) -> Findings:
         on_failure = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
         if not on_failure or not policy.restarts or "Never" in policy.restarts:
             continue
-        event = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
+        event = (
+            "PodFailed"
+            if policy.data.get("exitCode") is None
+            else f"exit code {policy.data['exitCode']}"
+        )
         yield found_at(
             policy.path,
             f"the kubelet restarts the containers in place, so a crash never becomes {event}",

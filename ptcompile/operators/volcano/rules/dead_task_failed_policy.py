@@ -44,7 +44,9 @@ def check(subject: Subject) -> Findings:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
             continue
         has_pod_failed = any(
-            "PodFailed" in sibling.events for sibling in all_policies if sibling.path[:-1] == policy.path[:-1]
+            "PodFailed" in sibling.events
+            for sibling in all_policies
+            if sibling.path[:-1] == policy.path[:-1]
         )
         path = (*policy.path, "event")
         is_fixable = policy.data.get("event") == "TaskFailed" and not has_pod_failed
@@ -52,5 +54,7 @@ def check(subject: Subject) -> Findings:
             policy.path,
             "TaskFailed counts containers that restart in place, but with restartPolicy Never none does",
             "act on PodFailed",
-            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if is_fixable else None,
+            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False)
+            if is_fixable
+            else None,
         )

@@ -40,7 +40,9 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
-    dependent = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
+    dependent = {
+        i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))
+    }
     startable = sum(task.replicas for i, task in tasks if i not in dependent)
     written = as_int(subject.spec.get("minAvailable"))
     min_available = written or sum(task.min_available for _, task in tasks)

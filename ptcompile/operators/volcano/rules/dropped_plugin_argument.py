@@ -48,7 +48,12 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.admission import PLUGINS
-from ptcompile.operators.volcano.rules.reading import flag_value, flags_of, pytorch_tasks, volcano_job
+from ptcompile.operators.volcano.rules.reading import (
+    flag_value,
+    flags_of,
+    pytorch_tasks,
+    volcano_job,
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -57,17 +62,25 @@ def check(subject: Subject) -> Findings:
         problem = parse(args, flags)[1] if args and plugin in PLUGINS else None
         if problem is None or _has_invalid_port(subject, plugin):
             continue
-        index = bisect_left(range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], flags)[1] == problem)
+        index = bisect_left(
+            range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], flags)[1] == problem
+        )
         if index + 1 == len(args) and args[index] == "true":
             continue  # follows a flag that is true without it: nothing is lost
         path = ("spec", "plugins", plugin, index)
-        lost = f", and the {len(args) - index - 1} after it are lost too" if index + 1 < len(args) else ""
+        lost = (
+            f", and the {len(args) - index - 1} after it are lost too"
+            if index + 1 < len(args)
+            else ""
+        )
         corrected = _corrected_argument(args[index], flags)
         yield found_at(
             path,
             f"the plugin stops reading here: {problem}{lost}",
             f"write {corrected}" if corrected else _argument_help(plugin, flags),
-            Fix(f"write {corrected}", (Edit("set", path, corrected),), safe=False) if corrected else None,
+            Fix(f"write {corrected}", (Edit("set", path, corrected),), safe=False)
+            if corrected
+            else None,
         )
 
 

@@ -52,5 +52,7 @@ def check(subject: Subject) -> Findings:
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "
             f"{policy.data['exitCode']}",
             f"write {suggestion}" if suggestion else f"write one of {', '.join(ACTIONS)}",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
+            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            if suggestion
+            else None,
         )

@@ -37,14 +37,24 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import lifecycle_policies, restart_policy_of, tasks_with_pods
+from ptcompile.operators.volcano.rules.reading import (
+    lifecycle_policies,
+    restart_policy_of,
+    tasks_with_pods,
+)
 
 
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
-    if any(restart_policy_of(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
+    if (
+        any(restart_policy_of(task) != "Never" for _, task in tasks)
+        or sum(task.replicas for _, task in tasks) < 2
+    ):
         return
-    if any(policy.on_failure for policy in lifecycle_policies(subject)) or subject.min_nodes_to_start < 2:
+    if (
+        any(policy.on_failure for policy in lifecycle_policies(subject))
+        or subject.min_nodes_to_start < 2
+    ):
         return
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}

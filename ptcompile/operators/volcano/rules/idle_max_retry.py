@@ -41,17 +41,23 @@ from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcan
 
 def check(subject: Subject) -> Findings:
     all_policies = lifecycle_policies(subject)
-    if _is_max_retry_set(subject.spec) and not any(policy.action.startswith("Restart") for policy in all_policies):
+    if _is_max_retry_set(subject.spec) and not any(
+        policy.action.startswith("Restart") for policy in all_policies
+    ):
         help = "add a policy {event: PodFailed, action: RestartJob}"
         yield _idle_finding(("spec", "maxRetry"), "no policy restarts anything", help)
     task_groups = {
-        id(policy.tasks): policy.tasks for policy in all_policies if {"TaskFailed", "*"} & set(policy.events)
+        id(policy.tasks): policy.tasks
+        for policy in all_policies
+        if {"TaskFailed", "*"} & set(policy.events)
     }
     counted_tasks = {index for tasks in task_groups.values() for index, _ in tasks}
     for i, task in enumerate(volcano_job(subject).tasks):
         if _is_max_retry_set(task.source) and i not in counted_tasks:
             path = ("spec", "tasks", i, "maxRetry")
-            yield _idle_finding(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")
+            yield _idle_finding(
+                path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task"
+            )
 
 
 def _is_max_retry_set(holder: Json) -> bool:

@@ -43,7 +43,9 @@ def check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
-    is_set = any(task.min_available != task.replicas for task in tasks)  # the webhook's default is replicas
+    is_set = any(
+        task.min_available != task.replicas for task in tasks
+    )  # the webhook's default is replicas
     if is_set and 0 < min_available < total:
         path = ("spec", "minAvailable")
         yield found_at(

@@ -55,6 +55,10 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"--{name} does nothing without --wait-master-enabled",
                 "add --wait-master-enabled",
-                Fix("wait for the master", (with_argument(subject, "pytorch", "--wait-master-enabled"),), safe=False),
+                Fix(
+                    "wait for the master",
+                    (with_argument(subject, "pytorch", "--wait-master-enabled"),),
+                    safe=False,
+                ),
             )
             return

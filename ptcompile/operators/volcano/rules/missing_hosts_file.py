@@ -63,16 +63,29 @@ def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     has_plugin = "svc" in job.plugins
     names = [task.name.replace("-", "_") for task in job.tasks]
-    files = {file for name in names for file in (f"{name}.host", f"VC_{name.upper()}_HOSTS", f"VC_{name.upper()}_NUM")}
+    files = {
+        file
+        for name in names
+        for file in (f"{name}.host", f"VC_{name.upper()}_HOSTS", f"VC_{name.upper()}_NUM")
+    }
     for container in subject.containers:
         for token in container.argv:
             match = _FILE.search(token.text)
-            if match is None or mount_for(container, match[0]) is not None or (has_plugin and match[1] in files):
+            if (
+                match is None
+                or mount_for(container, match[0]) is not None
+                or (has_plugin and match[1] in files)
+            ):
                 continue
             if not has_plugin:
-                fix = Fix("add the plugin svc", (Edit("set", ("spec", "plugins", "svc"), []),), safe=False)
+                fix = Fix(
+                    "add the plugin svc", (Edit("set", ("spec", "plugins", "svc"), []),), safe=False
+                )
                 yield found_at(
-                    token.path, f"{match[0]} does not exist: the job does not have the plugin svc", "add svc: []", fix
+                    token.path,
+                    f"{match[0]} does not exist: the job does not have the plugin svc",
+                    "add svc: []",
+                    fix,
                 )
             elif match[1].endswith(".host"):
                 suggestion = closest_match(match[1], sorted(files)) or "TASK.host"

@@ -57,7 +57,9 @@ from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer
 
 _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
-_HOSTS = Pattern(r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile")
+_HOSTS = Pattern(
+    r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile"
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -81,4 +83,7 @@ def check(subject: Subject) -> Findings:
 
 def _mounts_keys(container: ManifestContainer) -> bool:
     """Return whether a volume may hold the keys."""
-    return any("ssh" in mount_path(mount) or "ssh" in str(mount.get("name")) for _, mount in container.mounts)
+    return any(
+        "ssh" in mount_path(mount) or "ssh" in str(mount.get("name"))
+        for _, mount in container.mounts
+    )

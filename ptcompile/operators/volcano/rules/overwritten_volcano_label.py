@@ -57,5 +57,9 @@ def check(subject: Subject) -> Findings:
                         path,
                         "Volcano overwrites it on every pod",
                         "remove it",
-                        Fix(f"remove {key}", (Edit("remove", path),), safe=key != "volcano.sh/partition-id"),
+                        Fix(
+                            f"remove {key}",
+                            (Edit("remove", path),),
+                            safe=key != "volcano.sh/partition-id",
+                        ),
                     )

@@ -44,5 +44,9 @@ def check(subject: Subject) -> Findings:
                 policy.path,
                 f"PodPending without a timeout never fires, so {policy.action} never happens",
                 "write a timeout, such as 10m",
-                Fix("set timeout to 10m", (Edit("set", (*policy.path, "timeout"), "10m"),), safe=False),
+                Fix(
+                    "set timeout to 10m",
+                    (Edit("set", (*policy.path, "timeout"), "10m"),),
+                    safe=False,
+                ),
             )

@@ -40,7 +40,12 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import (
+    flag_value,
+    pytorch_tasks,
+    volcano_job,
+    with_argument,
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -58,7 +63,9 @@ def check(subject: Subject) -> Findings:
         f"no task is named {master!r} (there is {', '.join(task_names[:5]) or 'no task'}): the plugin "
         "gives "
         "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
-        f"write --master={suggestion}" if suggestion else "name the master's task with --master=NAME",
+        f"write --master={suggestion}"
+        if suggestion
+        else "name the master's task with --master=NAME",
         Fix(
             f"name {suggestion} as the master",
             (with_argument(subject, "pytorch", f"--master={suggestion}"),),

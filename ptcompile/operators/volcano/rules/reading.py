@@ -78,7 +78,9 @@ class Policy(NamedTuple):
 
 def tasks_with_pods(subject: Subject) -> tuple[tuple[int, VolcanoTask], ...]:
     """Return the tasks that have pods, each with its index."""
-    return tuple((i, task) for i, task in enumerate(volcano_job(subject).tasks) if task.replicas > 0)
+    return tuple(
+        (i, task) for i, task in enumerate(volcano_job(subject).tasks) if task.replicas > 0
+    )
 
 
 def lifecycle_policies(subject: Subject) -> tuple[Policy, ...]:
@@ -94,7 +96,9 @@ def _read_policies(subject: Subject) -> tuple[Policy, ...]:
     return tuple(policies)
 
 
-def _policies_of(holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]) -> Iterator[Policy]:
+def _policies_of(
+    holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]
+) -> Iterator[Policy]:
     policy_list = as_mappings(holder.get("policies"))
     if not policy_list:
         return
@@ -121,7 +125,11 @@ def never_restart(tasks: tuple[tuple[int, VolcanoTask], ...]) -> tuple[Edit, ...
 
 def flags_of(plugin: str, version: Version) -> dict[str, Value]:
     """Return the flags that a plugin knows in this Volcano release, with their defaults."""
-    return {name: value for name, value in _FLAGS.get(plugin, {}).items() if version >= _SINCE.get(name, version)}
+    return {
+        name: value
+        for name, value in _FLAGS.get(plugin, {}).items()
+        if version >= _SINCE.get(name, version)
+    }
 
 
 def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:

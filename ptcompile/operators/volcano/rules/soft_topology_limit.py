@@ -41,10 +41,14 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def check(subject: Subject) -> Findings:
-    topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))]
+    topologies: list[tuple[Path, Json]] = [
+        (("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))
+    ]
     for i, task in enumerate(volcano_job(subject).tasks):
         task_topology = nested_map(task.source, "partitionPolicy", "networkTopology")
-        topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), task_topology))
+        topologies.append(
+            (("spec", "tasks", i, "partitionPolicy", "networkTopology"), task_topology)
+        )
     for topology_path, topology in topologies:
         for key in ("highestTierAllowed", "highestTierName"):
             if topology.get("mode") == "soft" and topology.get(key) is not None:
@@ -53,5 +57,9 @@ def check(subject: Subject) -> Findings:
                     path,
                     "with mode soft the pods may be placed anywhere, regardless of the limit",
                     f"set mode to hard, or remove {key}",
-                    Fix("set mode to hard", (Edit("set", (*topology_path, "mode"), "hard"),), safe=False),
+                    Fix(
+                        "set mode to hard",
+                        (Edit("set", (*topology_path, "mode"), "hard"),),
+                        safe=False,
+                    ),
                 )

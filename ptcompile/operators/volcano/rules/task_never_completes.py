@@ -34,12 +34,19 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import lifecycle_policies, pod_path, restart_policy_of, tasks_with_pods
+from ptcompile.operators.volcano.rules.reading import (
+    lifecycle_policies,
+    pod_path,
+    restart_policy_of,
+    tasks_with_pods,
+)
 
 
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
-    if _job_ends(subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")):
+    if _job_ends(
+        subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")
+    ):
         return
     for i, task in tasks:
         if restart_policy_of(task) == "Always" and as_mappings(task.spec.get("containers")):

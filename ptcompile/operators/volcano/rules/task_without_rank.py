@@ -43,7 +43,12 @@ from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano.plugins import VolcanoTask
-from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
+from ptcompile.operators.volcano.rules.reading import (
+    flag_value,
+    pytorch_tasks,
+    tasks_with_pods,
+    with_argument,
+)
 
 
 def check(subject: Subject) -> Findings:
@@ -57,7 +62,9 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "tasks", i, "name")
         if worker is not None and _programs(task) != _programs(worker):
             if waiting:
-                text = f"Volcano before 1.12 counts the pods of {task.name} in WORLD_SIZE: {waiting}"
+                text = (
+                    f"Volcano before 1.12 counts the pods of {task.name} in WORLD_SIZE: {waiting}"
+                )
                 yield found_at(path, text, f"use Volcano 1.12, or put {task.name} into another Job")
             continue
         is_only_one = worker is None and len(unranked) == 1
@@ -77,7 +84,11 @@ def _waiting_for_all(subject: Subject) -> str:
     """Return how scripts wait for the pods that WORLD_SIZE counts and that have no rank, or an empty string."""
     if subject.job is None or has_feature("volcano-world-size", subject.versions):
         return ""
-    certain = (item.sentence for item in subject.job.obstacles if item.is_certain and item.name == "world-size-differs")
+    certain = (
+        item.sentence
+        for item in subject.job.obstacles
+        if item.is_certain and item.name == "world-size-differs"
+    )
     return next(certain, "")
 
 
@@ -90,4 +101,6 @@ def _programs(task: VolcanoTask) -> list[object]:
 
 
 def _plugin_task_names(subject: Subject) -> str:
-    return f"{flag_value(subject, 'pytorch', 'master')} and {flag_value(subject, 'pytorch', 'worker')}"
+    return (
+        f"{flag_value(subject, 'pytorch', 'master')} and {flag_value(subject, 'pytorch', 'worker')}"
+    )

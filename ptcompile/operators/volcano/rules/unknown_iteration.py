@@ -56,5 +56,7 @@ def check(subject: Subject) -> Findings:
             path,
             f"{iteration} is treated as all: {task.name} waits for each task that it names",
             f"write {suggestion}" if suggestion else "write any or all",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
+            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            if suggestion
+            else None,
         )

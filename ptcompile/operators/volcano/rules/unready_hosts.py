@@ -59,9 +59,15 @@ from ptcompile.operators.volcano.rules.reading import (
 
 def check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
-    if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "publish-not-ready-addresses"):
+    if "svc" not in volcano_job(subject).plugins or flag_value(
+        subject, "svc", "publish-not-ready-addresses"
+    ):
         return
-    needed_tasks = {plugin_tasks[0].name} if plugin_tasks else {task.name for _, task in tasks_with_pods(subject)}
+    needed_tasks = (
+        {plugin_tasks[0].name}
+        if plugin_tasks
+        else {task.name for _, task in tasks_with_pods(subject)}
+    )
     for template in subject.templates:
         for container in template.containers:
             has_probe = not container.is_init and as_mapping(container.spec.get("readinessProbe"))

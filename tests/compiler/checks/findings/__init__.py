@@ -21,7 +21,10 @@ FOLDER = Path(__file__).parent
 
 def cases(name: str) -> list[str]:
     """Return the cases of a text."""
-    return ["# " + case for case in ("\n" + (FOLDER / f"{name}.txt").read_text("utf-8")).split("\n# ")[1:]]
+    return [
+        "# " + case
+        for case in ("\n" + (FOLDER / f"{name}.txt").read_text("utf-8")).split("\n# ")[1:]
+    ]
 
 
 def findings(source: str, target: str, cluster: str) -> Iterator[str]:
@@ -52,7 +55,11 @@ def again(case: str, name: str = "") -> str:
     head, *lines = case.strip().splitlines()
     _, target, cluster = head.split(" ", 2)
     body = [line for line in lines if not line.startswith("> ")]
-    source = text("\n".join(body)) if any(line.startswith("image:") for line in body) else smallest("\n".join(body))
+    source = (
+        text("\n".join(body))
+        if any(line.startswith("image:") for line in body)
+        else smallest("\n".join(body))
+    )
     return "\n".join([head, *body, *RESULTS.get(name, findings)(source, target, cluster)])
 
 

@@ -10,10 +10,14 @@ FOLDER = "/ckpt"
 CLAIM = {"persistentVolumeClaim": {"claimName": "ckpt"}}
 
 
-def _pod(*command: str, volume: Json | None = None, env: list[Json] | None = None, read_only: bool = True) -> Json:
+def _pod(
+    *command: str, volume: Json | None = None, env: list[Json] | None = None, read_only: bool = True
+) -> Json:
     mount = {"name": "v", "mountPath": FOLDER, **({"readOnly": True} if read_only else {})}
     container = {"name": "a", "image": "a:1", "command": list(command), "volumeMounts": [mount]}
-    return pod(containers=[{**container, "env": env or []}], volumes=[{"name": "v", **(volume or CLAIM)}])
+    return pod(
+        containers=[{**container, "env": env or []}], volumes=[{"name": "v", **(volume or CLAIM)}]
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,8 +43,13 @@ def _pod(*command: str, volume: Json | None = None, env: list[Json] | None = Non
     ],
 )
 def test_options_that_name_a_folder(option: str) -> None:
-    for manifest in (_pod("python", "train.py", *option.split()), _pod("bash", "-c", f"tune run lora {option} --x 1")):
-        assert [problem.severity for problem in found("read-only-checkpoint", manifest)] == ["error"]
+    for manifest in (
+        _pod("python", "train.py", *option.split()),
+        _pod("bash", "-c", f"tune run lora {option} --x 1"),
+    ):
+        assert [problem.severity for problem in found("read-only-checkpoint", manifest)] == [
+            "error"
+        ]
 
 
 @pytest.mark.parametrize(
@@ -64,14 +73,26 @@ def test_options_for_what_the_training_reads(option: str) -> None:
 def test_a_checkpoint_that_may_only_be_read_is_a_warning() -> None:
     manifest = _pod("torchrun", "train.py", "--checkpoint=/ckpt/base.pt")
     assert [problem.severity for problem in found("read-only-checkpoint", manifest)] == ["warning"]
-    assert not fires("read-only-checkpoint", _pod("python", "eval.py", "--checkpoint=/ckpt/base.pt"))
+    assert not fires(
+        "read-only-checkpoint", _pod("python", "eval.py", "--checkpoint=/ckpt/base.pt")
+    )
 
 
 def test_variables_that_hold_the_folder() -> None:
     env = [{"name": "OUT", "value": "/ckpt/run"}]
-    for option in ("--output_dir=$(OUT)", "--output_dir=$OUT/a", "--output_dir=${OUT}/a", "--output_dir $OUT"):
-        assert fires("read-only-checkpoint", _pod("bash", "-c", f"torchrun train.py {option}", env=env))
-    assert fires("read-only-checkpoint", _pod("python", "t.py", env=[{"name": "OUTPUT_DIR", "value": "/ckpt"}]))
+    for option in (
+        "--output_dir=$(OUT)",
+        "--output_dir=$OUT/a",
+        "--output_dir=${OUT}/a",
+        "--output_dir $OUT",
+    ):
+        assert fires(
+            "read-only-checkpoint", _pod("bash", "-c", f"torchrun train.py {option}", env=env)
+        )
+    assert fires(
+        "read-only-checkpoint",
+        _pod("python", "t.py", env=[{"name": "OUTPUT_DIR", "value": "/ckpt"}]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +110,13 @@ def test_variables_that_hold_the_folder() -> None:
     ],
 )
 def test_checkpoints_on_a_folder_of_the_node(path: str, expected: bool) -> None:
-    job = _pod("torchrun", "train.py", "--output_dir=/ckpt", volume={"hostPath": {"path": path}}, read_only=False)
+    job = _pod(
+        "torchrun",
+        "train.py",
+        "--output_dir=/ckpt",
+        volume={"hostPath": {"path": path}},
+        read_only=False,
+    )
     spec = {"parallelism": 2, "completions": 2, "template": {"spec": job["spec"]}}
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "t"}, "spec": spec}
     assert fires("checkpoint-on-node", manifest) is expected
@@ -99,15 +126,48 @@ def test_checkpoints_on_a_folder_of_the_node(path: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("spot", "policy", "expected"),
     [
-        (True, [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], True),
-        (True, [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], False),
-        (False, [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}], False),
+        (
+            True,
+            [
+                {
+                    "action": "Ignore",
+                    "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+                }
+            ],
+            True,
+        ),
+        (
+            True,
+            [
+                {
+                    "action": "FailJob",
+                    "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+                }
+            ],
+            False,
+        ),
+        (
+            False,
+            [
+                {
+                    "action": "Ignore",
+                    "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+                }
+            ],
+            False,
+        ),
     ],
 )
-def test_a_pod_that_is_lost_with_its_spot_node(spot: bool, policy: list[Json], expected: bool) -> None:
+def test_a_pod_that_is_lost_with_its_spot_node(
+    spot: bool, policy: list[Json], expected: bool
+) -> None:
     """Without retries a failed pod is not recreated, but a preempted one may be."""
     template = _pod("torchrun", "t.py", "--output_dir=/elsewhere", read_only=False)
     template["spec"]["nodeSelector"] = {"cloud.google.com/gke-spot": "true"} if spot else {}
-    spec = {"backoffLimit": 0, "podFailurePolicy": {"rules": policy}, "template": {"spec": template["spec"]}}
+    spec = {
+        "backoffLimit": 0,
+        "podFailurePolicy": {"rules": policy},
+        "template": {"spec": template["spec"]},
+    }
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
     assert fires("checkpoint-not-kept", job) is expected

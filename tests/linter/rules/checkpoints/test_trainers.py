@@ -15,14 +15,23 @@ RULES = ("checkpoint-not-kept", "read-only-checkpoint", "checkpoint-on-node")
 def runtime(volume: Json, *, read_only: bool = False, **container: Any) -> Json:
     mount = {"name": "data", "mountPath": "/data", **({"readOnly": True} if read_only else {})}
     node = {"name": "node", "image": "img:1", "volumeMounts": [mount], **container}
-    pod = {"spec": {"restartPolicy": "Never", "containers": [node], "volumes": [{"name": "data", **volume}]}}
+    pod = {
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [node],
+            "volumes": [{"name": "data", **volume}],
+        }
+    }
     step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
     jobs = [{"name": "node", "template": {"metadata": step, "spec": {"template": pod}}}]
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainingRuntime",
         "metadata": {"name": "ours", "labels": {"trainer.kubeflow.org/framework": "torch"}},
-        "spec": {"mlPolicy": {"numNodes": 2, "torch": {}}, "template": {"spec": {"replicatedJobs": jobs}}},
+        "spec": {
+            "mlPolicy": {"numNodes": 2, "torch": {}},
+            "template": {"spec": {"replicatedJobs": jobs}},
+        },
     }
 
 
@@ -31,7 +40,10 @@ def trainjob(**trainer: Any) -> Json:
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
         "metadata": {"name": "t"},
-        "spec": {"runtimeRef": {"kind": "TrainingRuntime", "name": "ours"}, "trainer": {"numNodes": 2, **trainer}},
+        "spec": {
+            "runtimeRef": {"kind": "TrainingRuntime", "name": "ours"},
+            "trainer": {"numNodes": 2, **trainer},
+        },
     }
 
 
@@ -50,7 +62,9 @@ def checkpoints(job: Json, *others: Json) -> dict[str, Any]:
         ({"hostPath": {"path": "/mnt/lustre"}}, False, "/data/run", None),
     ],
 )
-def test_the_runtime_s_volumes_decide(volume: Json, read_only: bool, folder: str, rule: str | None) -> None:
+def test_the_runtime_s_volumes_decide(
+    volume: Json, read_only: bool, folder: str, rule: str | None
+) -> None:
     job = trainjob(command=["torchrun", "train.py", f"--output_dir={folder}"])
     expected = {rule: ("spec", "trainer", "command", 2)} if rule else {}
     assert checkpoints(job, runtime(volume, read_only=read_only)) == expected
@@ -59,13 +73,17 @@ def test_the_runtime_s_volumes_decide(volume: Json, read_only: bool, folder: str
 def test_arguments_of_the_runtime_s_command() -> None:
     command = ["torchrun", "train.py", "--output_dir=/elsewhere"]
     job = trainjob(args=["--save-dir=/ckpt"])
-    assert checkpoints(job, runtime(CLAIM, command=command)) == {"checkpoint-not-kept": ("spec", "trainer", "args", 0)}
+    assert checkpoints(job, runtime(CLAIM, command=command)) == {
+        "checkpoint-not-kept": ("spec", "trainer", "args", 0)
+    }
 
 
 def test_the_runtime_s_own_command_is_reported_at_the_reference() -> None:
     command = ["torchrun", "train.py", "--output_dir=/elsewhere"]
     job = trainjob(env=[{"name": "OUTPUT_DIR", "value": "x"}])
-    assert checkpoints(job, runtime(CLAIM, command=command)) == {"checkpoint-not-kept": ("spec", "runtimeRef")}
+    assert checkpoints(job, runtime(CLAIM, command=command)) == {
+        "checkpoint-not-kept": ("spec", "runtimeRef")
+    }
 
 
 def test_a_runtime_in_no_file_may_have_any_volume() -> None:

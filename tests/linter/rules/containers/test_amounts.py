@@ -17,7 +17,11 @@ def _limits(**amounts: object) -> Json:
         ("fractional-bytes", {"memory": "512m"}, True),
         ("fractional-bytes", {"memory": 0.5}, True),
         ("fractional-bytes", {"ephemeral-storage": "10m"}, True),
-        ("fractional-bytes", {"memory": "128974848000m"}, False),  # whole, from Kubernetes' own documents
+        (
+            "fractional-bytes",
+            {"memory": "128974848000m"},
+            False,
+        ),  # whole, from Kubernetes' own documents
         ("fractional-bytes", {"memory": "0.1Gi"}, False),  # rounded up by less than a byte
         ("fractional-bytes", {"cpu": "512m"}, False),
         ("tiny-memory-limit", {"memory": 64}, True),
@@ -68,7 +72,9 @@ def test_requests(requests: Json, limits: Json, expected: bool) -> None:
 
 def test_both_halves_are_renamed() -> None:
     amounts = {"nvidia.com/gpus": 1}
-    (problem,) = found("misspelt-resource", container(resources={"limits": amounts, "requests": amounts}))
+    (problem,) = found(
+        "misspelt-resource", container(resources={"limits": amounts, "requests": amounts})
+    )
     assert problem.fix is not None
     assert [edit.path[-2] for edit in problem.fix.edits] == ["limits", "requests"]
 
@@ -92,14 +98,26 @@ def test_both_halves_are_renamed() -> None:
 def test_visible_devices(gpus: int, value: str, expected: bool) -> None:
     env = [{"name": "CUDA_VISIBLE_DEVICES", "value": value}]
     limits = {"nvidia.com/gpu": gpus} if gpus else {}
-    assert fires("cuda-visible-devices", container(env=env, resources={"limits": limits})) is expected
+    assert (
+        fires("cuda-visible-devices", container(env=env, resources={"limits": limits})) is expected
+    )
 
 
 @pytest.mark.parametrize(
     ("gpus", "value", "expected"),
-    [(0, "all", True), (1, "all", True), (1, "none", True), (0, "none", False), (0, "", False), (1, "$(X)", False)],
+    [
+        (0, "all", True),
+        (1, "all", True),
+        (1, "none", True),
+        (0, "none", False),
+        (0, "", False),
+        (1, "$(X)", False),
+    ],
 )
 def test_nvidia_visible_devices(gpus: int, value: str, expected: bool) -> None:
     env = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": value}]
     limits = {"nvidia.com/gpu": gpus} if gpus else {}
-    assert fires("nvidia-visible-devices", container(env=env, resources={"limits": limits})) is expected
+    assert (
+        fires("nvidia-visible-devices", container(env=env, resources={"limits": limits}))
+        is expected
+    )

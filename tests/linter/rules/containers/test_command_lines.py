@@ -82,13 +82,17 @@ def test_ways_to_write_it(rule: str, fields: dict[str, object], expected: bool) 
 
 
 def test_one_word_is_split_as_a_shell_would() -> None:
-    (problem,) = found("command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"]))
+    (problem,) = found(
+        "command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"])
+    )
     assert problem.fix is not None
     assert problem.fix.edits[0].value == ["python", "train.py", "--name", "a b", "--lr=1"]
 
 
 def test_the_script_of_a_launcher_is_split_in_its_own_list() -> None:
-    (problem,) = found("command-in-one-word", container(command=["torchrun"], args=["train.py --lr '3'", "x"]))
+    (problem,) = found(
+        "command-in-one-word", container(command=["torchrun"], args=["train.py --lr '3'", "x"])
+    )
     assert "torchrun starts one file named \"train.py --lr '3'\"" in problem.message
     assert problem.fix is not None
     (edit,) = problem.fix.edits

@@ -70,5 +70,7 @@ def test_other_commands_have_no_finding(text: str) -> None:
 
 def test_options_of_the_shell_matter() -> None:
     for options in (["-e"], ["-o", "pipefail"], ["-eo", "pipefail"]):
-        text = "python train.py | tee log" if "pipefail" in options else "python train.py; echo done"
+        text = (
+            "python train.py | tee log" if "pipefail" in options else "python train.py; echo done"
+        )
         assert not fires("hidden-failure", container(command=["bash", *options, "-c", text]))

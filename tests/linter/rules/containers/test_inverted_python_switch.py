@@ -23,10 +23,16 @@ FLAGS = {
 def test_python_agrees(name: str, value: str) -> None:
     asked = f"import sys, faulthandler; print(int({FLAGS[name]}))"
     env = {name: value}
-    shown = subprocess.run([sys.executable, "-c", asked], env=env, capture_output=True, text=True, check=True).stdout
-    assert fires("inverted-python-switch", container(env=[{"name": name, "value": value}])) is (shown.strip() == "1")
+    shown = subprocess.run(
+        [sys.executable, "-c", asked], env=env, capture_output=True, text=True, check=True
+    ).stdout
+    assert fires("inverted-python-switch", container(env=[{"name": name, "value": value}])) is (
+        shown.strip() == "1"
+    )
 
 
 @pytest.mark.parametrize("value", ["1", "", "true", "2"])
 def test_on_and_empty_values_are_not_reported(value: str) -> None:
-    assert not fires("inverted-python-switch", container(env=[{"name": "PYTHONUNBUFFERED", "value": value}]))
+    assert not fires(
+        "inverted-python-switch", container(env=[{"name": "PYTHONUNBUFFERED", "value": value}])
+    )

@@ -10,11 +10,20 @@ GPU = "nvidia.com/gpu"
 
 
 def _env(*values: str) -> Json:
-    return {"env": [{"name": name, "value": value} for name, value in [pair.split("=", 1) for pair in values]]}
+    return {
+        "env": [
+            {"name": name, "value": value}
+            for name, value in [pair.split("=", 1) for pair in values]
+        ]
+    }
 
 
 def _limits(**amounts: object) -> Json:
-    return {"resources": {"limits": {GPU if name == "gpu" else name: amount for name, amount in amounts.items()}}}
+    return {
+        "resources": {
+            "limits": {GPU if name == "gpu" else name: amount for name, amount in amounts.items()}
+        }
+    }
 
 
 def _script(text: str, shell: str = "bash", flag: str = "-c") -> Json:
@@ -25,18 +34,30 @@ REPORTED: list[tuple[str, Json]] = [
     ("cuda-visible-devices", {**_env("CUDA_VISIBLE_DEVICES=0,2"), **_limits(gpu=2)}),
     ("cuda-visible-devices", {**_env("CUDA_VISIBLE_DEVICES=0,99999999"), **_limits(gpu=2)}),
     ("cuda-visible-devices", {**_env("CUDA_VISIBLE_DEVICES=0,0"), **_limits(gpu=2)}),
-    ("impatient-liveness", {"livenessProbe": {"periodSeconds": 10, "failureThreshold": 29}, **_limits(gpu=1)}),
+    (
+        "impatient-liveness",
+        {"livenessProbe": {"periodSeconds": 10, "failureThreshold": 29}, **_limits(gpu=1)},
+    ),
     ("impatient-liveness", {"livenessProbe": {"periodSeconds": 99}, **_limits(gpu=1)}),
     ("impatient-liveness", {"livenessProbe": {"failureThreshold": 29}, **_limits(gpu=1)}),
-    ("impatient-liveness", {"livenessProbe": {"periodSeconds": 99, "failureThreshold": 0}, **_limits(gpu=1)}),
+    (
+        "impatient-liveness",
+        {"livenessProbe": {"periodSeconds": 99, "failureThreshold": 0}, **_limits(gpu=1)},
+    ),
     ("invalid-env-value", _env("NCCL_DEBUG=LOUD")),
     ("invalid-env-value", _env("NCCL_IB_DISABLE=true")),
     ("invalid-env-value", _env("OMP_NUM_THREADS=0")),
     ("invalid-env-value", _env("OMP_NUM_THREADS=4,x")),
     ("invalid-env-value", _env("OMP_NUM_THREADS=1234567890")),
     ("larger-than-any-node", {"resources": {"requests": {"cpu": 4000}}}),
-    ("powerful-capability", {"securityContext": {"capabilities": {"add": ["NET_ADMIN", "CAP_SYS_ADMIN"]}}}),
-    ("powerful-capability", {"securityContext": {"privileged": False, "capabilities": {"add": ["ALL"]}}}),
+    (
+        "powerful-capability",
+        {"securityContext": {"capabilities": {"add": ["NET_ADMIN", "CAP_SYS_ADMIN"]}}},
+    ),
+    (
+        "powerful-capability",
+        {"securityContext": {"privileged": False, "capabilities": {"add": ["ALL"]}}},
+    ),
     ("threads-above-cpus", {**_env("OMP_NUM_THREADS=999999"), **_limits(cpu=8)}),
     ("shell-variable-in-env", _env("URL=http://${HOST}")),
     ("ulimit-without-capability", _script("set -e\nulimit -l unlimited\npython train.py")),
@@ -103,7 +124,10 @@ def test_not_reported(rule: str, fields: Json) -> None:
 
 
 def test_a_variable_like_another_does_not_excuse_a_folder_that_is_not_writable() -> None:
-    fields = {"command": ["torchrun", "train.py"], "securityContext": {"readOnlyRootFilesystem": True}}
+    fields = {
+        "command": ["torchrun", "train.py"],
+        "securityContext": {"readOnlyRootFilesystem": True},
+    }
     assert fires("unwritable-tmp", container(**fields, **_env("TMP_FOLDER=/scratch")))
 
 
@@ -142,10 +166,22 @@ def test_gpus_are_counted_in_singular_and_plural(gpus: int, text: str) -> None:
         ("tiny-memory-limit", _limits(memory="4096"), "write the unit, such as 4096Gi"),
         ("tiny-memory-limit", _limits(memory="4097"), "raise the limit"),
         ("tiny-memory-limit", _limits(memory="1k"), "raise the limit"),
-        ("threads-above-cpus", {**_env("OMP_NUM_THREADS=8"), **_limits(cpu="500m")}, "use at most 1"),
-        ("threads-above-cpus", {**_env("OMP_NUM_THREADS=8"), **_limits(cpu="2500m")}, "use at most 2"),
+        (
+            "threads-above-cpus",
+            {**_env("OMP_NUM_THREADS=8"), **_limits(cpu="500m")},
+            "use at most 1",
+        ),
+        (
+            "threads-above-cpus",
+            {**_env("OMP_NUM_THREADS=8"), **_limits(cpu="2500m")},
+            "use at most 2",
+        ),
         ("shell-variable-in-env", _env("HOST=a", "URL=http://$HOST"), "write $(HOST)"),
-        ("shell-variable-in-env", _env("HOST=a", "URL=http://${HOST}:$PORT"), "write the value out"),
+        (
+            "shell-variable-in-env",
+            _env("HOST=a", "URL=http://${HOST}:$PORT"),
+            "write the value out",
+        ),
         ("shell-variable-in-env", _env("URL=http://$HOST"), "write the value out"),
     ],
 )
@@ -154,7 +190,9 @@ def test_the_help_names_what_was_probably_meant(rule: str, fields: Json, help: s
 
 
 def test_both_forms_of_a_shell_variable_are_replaced() -> None:
-    (problem,) = found("shell-variable-in-env", container(**_env("HOST=a", "PORT=1", "URL=http://${HOST}:$PORT")))
+    (problem,) = found(
+        "shell-variable-in-env", container(**_env("HOST=a", "PORT=1", "URL=http://${HOST}:$PORT"))
+    )
     assert problem.fix is not None
     assert [edit.value for edit in problem.fix.edits] == ["http://$(HOST):$(PORT)"]
     assert not problem.fix.safe
@@ -172,10 +210,13 @@ def test_both_forms_of_a_shell_variable_are_replaced() -> None:
         (["torchrun", "train.py", "--out=$FOLDER"], "warning"),
     ],
 )
-def test_a_variable_in_an_option_of_the_launcher_is_an_error(command: list[str], severity: str) -> None:
-    assert [problem.severity for problem in found("shell-variable-without-shell", container(command=command))] == [
-        severity
-    ]
+def test_a_variable_in_an_option_of_the_launcher_is_an_error(
+    command: list[str], severity: str
+) -> None:
+    assert [
+        problem.severity
+        for problem in found("shell-variable-without-shell", container(command=command))
+    ] == [severity]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +228,9 @@ def test_a_variable_in_an_option_of_the_launcher_is_an_error(command: list[str],
         (["IPC_LOCK"], ["remove"]),
     ],
 )
-def test_privileged_becomes_the_capability_that_rdma_needs(add: list[str] | None, edits: list[str]) -> None:
+def test_privileged_becomes_the_capability_that_rdma_needs(
+    add: list[str] | None, edits: list[str]
+) -> None:
     security = {"privileged": True, **({} if add is None else {"capabilities": {"add": add}})}
     (problem,) = found("privileged-training", container(securityContext=security))
     assert problem.fix is not None
@@ -226,26 +269,44 @@ def test_a_lost_argument_is_shortened() -> None:
 
 @pytest.mark.parametrize(("cpu", "most"), [("500m", 1), (1, 1), ("2500m", 2), (3, 3)])
 def test_threads_are_at_most_the_whole_cpus_but_one(cpu: str | int, most: int) -> None:
-    (problem,) = found("threads-above-cpus", container(**_env("OMP_NUM_THREADS=4"), **_limits(cpu=cpu)))
+    (problem,) = found(
+        "threads-above-cpus", container(**_env("OMP_NUM_THREADS=4"), **_limits(cpu=cpu))
+    )
     assert problem.help == f"use at most {most}"
     assert problem.fix is not None
     assert problem.fix.edits[0].value == str(most)
 
 
-@pytest.mark.parametrize(("text", "fixed"), [("--host=$HOST", "--host=$(HOST)"), ("a ${HOST} b", "a $(HOST) b")])
-def test_a_shell_variable_without_a_shell_is_written_as_kubernetes_expands_it(text: str, fixed: str) -> None:
-    (problem,) = found("shell-variable-without-shell", container(command=["serve", text], **_env("HOST=h")))
+@pytest.mark.parametrize(
+    ("text", "fixed"), [("--host=$HOST", "--host=$(HOST)"), ("a ${HOST} b", "a $(HOST) b")]
+)
+def test_a_shell_variable_without_a_shell_is_written_as_kubernetes_expands_it(
+    text: str, fixed: str
+) -> None:
+    (problem,) = found(
+        "shell-variable-without-shell", container(command=["serve", text], **_env("HOST=h"))
+    )
     assert (problem.help, problem.fix and problem.fix.edits[0].value) == ("write $(HOST)", fixed)
     (unset,) = found("shell-variable-without-shell", container(command=["serve", text]))
     assert unset.fix is None
 
 
-@pytest.mark.parametrize(("flags", "expected"), [("-ec", True), ("-xec", True), ("-c", False), ("-xc", False)])
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("-ec", True), ("-xec", True), ("-c", False), ("-xc", False)]
+)
 def test_a_script_that_ends_at_its_first_error(flags: str, expected: bool) -> None:
-    assert fires("ulimit-without-capability", container(**_script("ulimit -l unlimited\ntrue", flag=flags))) is expected
+    assert (
+        fires(
+            "ulimit-without-capability",
+            container(**_script("ulimit -l unlimited\ntrue", flag=flags)),
+        )
+        is expected
+    )
 
 
-@pytest.mark.parametrize(("roles", "expected"), [(("Launcher", "Worker"), ["Launcher"]), (("Worker",), ["Worker"])])
+@pytest.mark.parametrize(
+    ("roles", "expected"), [(("Launcher", "Worker"), ["Launcher"]), (("Worker",), ["Worker"])]
+)
 def test_idle_workers_are_left_to_another_rule_where_a_launcher_starts_them(
     roles: tuple[str, ...], expected: list[str]
 ) -> None:
@@ -255,4 +316,7 @@ def test_idle_workers_are_left_to_another_rule_where_a_launcher_starts_them(
            "spec": {"mpiReplicaSpecs": specs}}  # fmt: skip
     problems = found("idle-main-container", job)
     assert [problem.path[2] for problem in problems] == expected
-    assert all("sleep infinity holds 2 accelerators and never ends" in problem.message for problem in problems)
+    assert all(
+        "sleep infinity holds 2 accelerators and never ends" in problem.message
+        for problem in problems
+    )

@@ -34,9 +34,13 @@ def test_an_endless_command_after_the_training(end: str, program: str) -> None:
         ]
 
 
-@pytest.mark.parametrize("script", [f"{TRAIN} || sleep infinity", f"if ! {TRAIN}; then sleep infinity; fi"])
+@pytest.mark.parametrize(
+    "script", [f"{TRAIN} || sleep infinity", f"if ! {TRAIN}; then sleep infinity; fi"]
+)
 def test_an_endless_command_after_a_failure(script: str) -> None:
-    assert _said(script) == ["if the training fails, sleep infinity never ends: the job keeps 8 accelerators"]
+    assert _said(script) == [
+        "if the training fails, sleep infinity never ends: the job keeps 8 accelerators"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,4 +85,6 @@ def test_scripts_that_end(script: str) -> None:
 def test_detailed_debugging(resources: Json, command: list[str], words: list[str]) -> None:
     env = [{"name": "TORCH_DISTRIBUTED_DEBUG", "value": "DETAIL"}]
     problems = found("debug-left-on", container(command=command, env=env, **resources))
-    assert [word in problem.text for problem, word in zip(problems, words, strict=True)] == [True] * len(words)
+    assert [word in problem.text for problem, word in zip(problems, words, strict=True)] == [
+        True
+    ] * len(words)

@@ -14,7 +14,10 @@ RULE = "command-in-one-word"
     [
         (["python train.py"], "no shell splits 'python train.py'"),
         (["/opt/my app/run"], "no shell splits"),
-        (["torchrun", "train.py --epochs 3"], "torchrun starts one file named 'train.py --epochs 3'"),
+        (
+            ["torchrun", "train.py --epochs 3"],
+            "torchrun starts one file named 'train.py --epochs 3'",
+        ),
         (["torchrun", "train.py data"], "torchrun starts one file"),
         (["torchrun", "python train.py"], "torchrun starts one file"),
         (["torchrun", "-m", "acme.train --epochs 3"], "torchrun starts one module"),
@@ -52,7 +55,9 @@ def test_a_word_with_spaces_that_may_be_meant(command: list[str]) -> None:
 
 
 def test_the_fix_splits_the_word_and_keeps_the_others() -> None:
-    (problem,) = found(RULE, container(command=["torchrun", "--nnodes=1", "train.py --x 'a b'"], args=["y"]))
+    (problem,) = found(
+        RULE, container(command=["torchrun", "--nnodes=1", "train.py --x 'a b'"], args=["y"])
+    )
     assert problem.fix is not None
     (edit,) = problem.fix.edits
     assert edit.path[-1] == "command"

@@ -30,8 +30,19 @@ def pod(*command: str, **fields: Any) -> Json:
 
 def job(*command: str, pods: int = 2, **fields: Any) -> Json:
     """Return an Indexed Job without a Service."""
-    template = {"spec": {"restartPolicy": "Never", "subdomain": "train", "containers": [container(command, **fields)]}}
-    spec = {"completionMode": "Indexed", "completions": pods, "parallelism": pods, "template": template}
+    template = {
+        "spec": {
+            "restartPolicy": "Never",
+            "subdomain": "train",
+            "containers": [container(command, **fields)],
+        }
+    }
+    spec = {
+        "completionMode": "Indexed",
+        "completions": pods,
+        "parallelism": pods,
+        "template": template,
+    }
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": spec}
 
 
@@ -45,13 +56,26 @@ def jobset(*roles: Json, namespace: str | None = None, **spec: Any) -> Json:
     }
 
 
-def role(*command: str, name: str = "node", pods: int = 2, replicas: int = 1, **fields: Any) -> Json:
+def role(
+    *command: str, name: str = "node", pods: int = 2, replicas: int = 1, **fields: Any
+) -> Json:
     template = {"spec": {"restartPolicy": "Never", "containers": [container(command, **fields)]}}
-    child = {"completionMode": "Indexed", "completions": pods, "parallelism": pods, "backoffLimit": 0}
-    return {"name": name, "replicas": replicas, "template": {"spec": {**child, "template": template}}}
+    child = {
+        "completionMode": "Indexed",
+        "completions": pods,
+        "parallelism": pods,
+        "backoffLimit": 0,
+    }
+    return {
+        "name": name,
+        "replicas": replicas,
+        "template": {"spec": {**child, "template": template}},
+    }
 
 
-def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | None = None, **parts: Any) -> Json:
+def pytorchjob(
+    *, master: Sequence[str] | None = None, worker: Sequence[str] | None = None, **parts: Any
+) -> Json:
     """Return a PyTorchJob. `workers` is the number of Workers, `container` adds container fields; the rest are spec
     fields.
     """
@@ -61,9 +85,19 @@ def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | N
         if command is not None:
             template = {"spec": {"containers": [container(command, **more)]}}
             replicas[name] = {"replicas": count, "restartPolicy": "OnFailure", "template": template}
-    spec = {"nprocPerNode": "1", "runPolicy": {"backoffLimit": 3}, **parts, "pytorchReplicaSpecs": replicas}
+    spec = {
+        "nprocPerNode": "1",
+        "runPolicy": {"backoffLimit": 3},
+        **parts,
+        "pytorchReplicaSpecs": replicas,
+    }
     kept = {key: value for key, value in spec.items() if value is not None}
-    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train"}, "spec": kept}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train"},
+        "spec": kept,
+    }
 
 
 def names(manifest: Json, *, others: Sequence[Json] = ()) -> set[str]:

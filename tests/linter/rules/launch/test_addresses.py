@@ -10,7 +10,16 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import run
 from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 from ptcompile.simulator.world import simulate
-from tests.linter.rules.launch.making import Json, container, job, jobset, names, pod, pytorchjob, role
+from tests.linter.rules.launch.making import (
+    Json,
+    container,
+    job,
+    jobset,
+    names,
+    pod,
+    pytorchjob,
+    role,
+)
 from tests.linter.rules.launch.test_meeting import MEETING
 
 C10D, STATIC = "--rdzv-backend=c10d", "--master-addr=%s"
@@ -28,7 +37,10 @@ def static(host: str, rank: int) -> list[str]:
 
 
 def leader_and_worker(leader: list[str], worker: list[str], **fields: Any) -> Json:
-    return jobset(role(*leader, name="leader", pods=1, **fields), role(*worker, name="worker", pods=1, **fields))
+    return jobset(
+        role(*leader, name="leader", pods=1, **fields),
+        role(*worker, name="worker", pods=1, **fields),
+    )
 
 
 def volcano(leader: list[str], worker: list[str]) -> Json:
@@ -37,7 +49,12 @@ def volcano(leader: list[str], worker: list[str]) -> Json:
         for name, command in (("lead", leader), ("work", worker))
     ]
     spec = {"minAvailable": 2, "plugins": {"svc": []}, "tasks": tasks}
-    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"}, "spec": spec}
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "train"},
+        "spec": spec,
+    }
 
 
 def leaderworkerset(leader: list[str], worker: list[str]) -> Json:
@@ -45,7 +62,12 @@ def leaderworkerset(leader: list[str], worker: list[str]) -> Json:
     group = {"size": 2, "leaderTemplate": templates[0], "workerTemplate": templates[1]}
     spec = {"replicas": 1, "leaderWorkerTemplate": group}
     metadata = {"name": "train"}
-    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def env(address: str, rank: int) -> Json:
@@ -64,13 +86,17 @@ MEET: dict[str, Json] = {
         ["bash", "-c", " ".join(c10d("$(hostname)"))], ["bash", "-c", " ".join(c10d(MASTER))]
     ),
     "JobSet, leader by its address": leader_and_worker(c10d("$(POD_IP)"), c10d(MASTER), env=POD_IP),
-    "JobSet, short and full name": leader_and_worker(c10d(MASTER), c10d(f"{MASTER}.default.svc.cluster.local.")),
+    "JobSet, short and full name": leader_and_worker(
+        c10d(MASTER), c10d(f"{MASTER}.default.svc.cluster.local.")
+    ),
     "JobSet, upper case": leader_and_worker(c10d(MASTER), c10d(MASTER.upper())),
     "JobSet, static": leader_and_worker(static("localhost", 0), static(MASTER, 1)),
     "PyTorchJob, Master by localhost": pytorchjob(
         master=static("localhost", 0), worker=static("train-master-0", 1), workers=1
     ),
-    "LeaderWorkerSet, leader by localhost": leaderworkerset(c10d("localhost"), c10d("train-0.train.default")),
+    "LeaderWorkerSet, leader by localhost": leaderworkerset(
+        c10d("localhost"), c10d("train-0.train.default")
+    ),
     "Volcano, leader by localhost": volcano(c10d("localhost"), c10d("train-lead-0.train")),
     "variables, leader by localhost": jobset(
         role("python", "t.py", name="leader", pods=1, **env("localhost", 0)),
@@ -78,10 +104,19 @@ MEET: dict[str, Json] = {
     ),
 }
 APART: dict[str, tuple[Json, set[str]]] = {
-    "each by localhost": (leader_and_worker(c10d("localhost"), c10d("localhost")), {"local-endpoint"}),
-    "the worker by localhost": (leader_and_worker(c10d(MASTER), c10d("localhost")), {"roles-disagree"}),
+    "each by localhost": (
+        leader_and_worker(c10d("localhost"), c10d("localhost")),
+        {"local-endpoint"},
+    ),
+    "the worker by localhost": (
+        leader_and_worker(c10d(MASTER), c10d("localhost")),
+        {"roles-disagree"},
+    ),
     "each by its own name": (leader_and_worker(c10d(MASTER), c10d(WORKER)), {"roles-disagree"}),
-    "another port": (leader_and_worker(c10d("localhost"), c10d(MASTER, port=":29401")), {"roles-disagree"}),
+    "another port": (
+        leader_and_worker(c10d("localhost"), c10d(MASTER, port=":29401")),
+        {"roles-disagree"},
+    ),
     "each of several pods by its own address": (
         jobset(role(*c10d("$(POD_IP)"), env=POD_IP)),
         {"own-host-endpoint"},
@@ -96,7 +131,11 @@ APART: dict[str, tuple[Json, set[str]]] = {
 
 def can_meet(*manifests: Json) -> list[bool | None]:
     jobs = simulate(manifests).jobs
-    return [can_rendezvous(one, rendezvous) for one in jobs if (rendezvous := job_rendezvous(one)) is not None]
+    return [
+        can_rendezvous(one, rendezvous)
+        for one in jobs
+        if (rendezvous := job_rendezvous(one)) is not None
+    ]
 
 
 @pytest.mark.parametrize("manifest", MEET.values(), ids=MEET)
@@ -136,7 +175,12 @@ def named(manifest: Json, name: str, **spec: Any) -> Json:
 
 
 def service(name: str, selector: Json, **spec: Any) -> Json:
-    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": {"selector": selector, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name},
+        "spec": {"selector": selector, **spec},
+    }
 
 
 TWO_PODS: dict[str, list[Json]] = {
@@ -161,7 +205,12 @@ TWO_PODS: dict[str, list[Json]] = {
 @pytest.mark.parametrize("manifests", TWO_PODS.values(), ids=TWO_PODS)
 def test_pods_of_two_objects_may_meet(manifests: list[Json]) -> None:
     assert can_meet(*manifests) == [None, None]
-    notes = [note for one in map(job_rendezvous, simulate(manifests).jobs) if one is not None for note in one.notes]
+    notes = [
+        note
+        for one in map(job_rendezvous, simulate(manifests).jobs)
+        if one is not None
+        for note in one.notes
+    ]
     assert [note.rpartition(" in ")[2] for note in notes if "outside" in note] == ["Pod/b", "Pod/a"]
     assert set().union(*(names(one, others=manifests) for one in manifests)) & MEETING == set()
 
@@ -178,13 +227,25 @@ def test_two_jobs_of_one_rendezvous() -> None:
 
 
 def test_a_job_without_a_subdomain_meets_at_a_service_of_one_pod() -> None:
-    ranked = job("torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", STATIC % "lead", "t.py")
+    ranked = job(
+        "torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", STATIC % "lead", "t.py"
+    )
     del ranked["spec"]["template"]["spec"]["subdomain"]
-    lead = service("lead", {"job-name": "train", "batch.kubernetes.io/job-completion-index": "0"}, clusterIP="None")
+    lead = service(
+        "lead",
+        {"job-name": "train", "batch.kubernetes.io/job-completion-index": "0"},
+        clusterIP="None",
+    )
     (one,) = simulate([ranked, lead]).jobs
     rendezvous = job_rendezvous(one)
     assert rendezvous is not None
-    assert (can_rendezvous(one, rendezvous), rendezvous.host, rendezvous.notes) == (True, "Service lead", ())
+    assert (can_rendezvous(one, rendezvous), rendezvous.host, rendezvous.notes) == (
+        True,
+        "Service lead",
+        (),
+    )
     assert names(ranked, others=[lead]) & MEETING == set()
-    wrong = service("lead", {**lead["spec"]["selector"], "batch.kubernetes.io/job-completion-index": "1"})
+    wrong = service(
+        "lead", {**lead["spec"]["selector"], "batch.kubernetes.io/job-completion-index": "1"}
+    )
     assert names(ranked, others=[wrong]) & MEETING == {"master-without-rank-0"}

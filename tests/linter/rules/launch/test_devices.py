@@ -28,9 +28,17 @@ def node(*command: str, **limits: Any) -> Json:
 
 GPU8, GPU1 = {"nvidia.com/gpu": 8}, {"nvidia.com/gpu": 1}
 CASES: list[tuple[str, Json, set[str]]] = [
-    ("by flag", node("torchrun", "--nproc-per-node=9", "t.py", **GPU8), {"more-processes-than-gpus"}),
+    (
+        "by flag",
+        node("torchrun", "--nproc-per-node=9", "t.py", **GPU8),
+        {"more-processes-than-gpus"},
+    ),
     ("by two words", node("torchrun", "--nproc_per_node", "4", "t.py", **GPU8), {"idle-gpus"}),
-    ("in a shell", node("bash", "-c", "exec torchrun --nproc-per-node=9 t.py", **GPU8), {"more-processes-than-gpus"}),
+    (
+        "in a shell",
+        node("bash", "-c", "exec torchrun --nproc-per-node=9 t.py", **GPU8),
+        {"more-processes-than-gpus"},
+    ),
     (
         "in a shell, by its variable",
         node("sh", "-c", "N=9; torchrun --nproc-per-node=$N t.py", **GPU8),
@@ -41,22 +49,46 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("one per GPU", node("torchrun", "--nproc-per-node=8", "t.py", **GPU8), set()),
     ("counted by torchrun", node("torchrun", "--nproc-per-node=gpu", "t.py", **GPU8), set()),
     ("no GPU is not a mistake", node("torchrun", "--nproc-per-node=8", "t.py"), set()),
-    ("slices are not GPUs", node("torchrun", "--nproc-per-node=1", "t.py", **{"nvidia.com/mig-1g.5gb": 2}), set()),
-    ("TPUs have other processes", node("torchrun", "--nproc-per-node=1", "t.py", **{"google.com/tpu": 4}), set()),
-    ("gpu without a GPU", node("torchrun", "--nproc-per-node=gpu", "t.py"), {"gpu-processes-without-gpu"}),
-    ("auto without a GPU", node("torchrun", "--nproc-per-node=auto", "t.py"), {"host-core-processes"}),
+    (
+        "slices are not GPUs",
+        node("torchrun", "--nproc-per-node=1", "t.py", **{"nvidia.com/mig-1g.5gb": 2}),
+        set(),
+    ),
+    (
+        "TPUs have other processes",
+        node("torchrun", "--nproc-per-node=1", "t.py", **{"google.com/tpu": 4}),
+        set(),
+    ),
+    (
+        "gpu without a GPU",
+        node("torchrun", "--nproc-per-node=gpu", "t.py"),
+        {"gpu-processes-without-gpu"},
+    ),
+    (
+        "auto without a GPU",
+        node("torchrun", "--nproc-per-node=auto", "t.py"),
+        {"host-core-processes"},
+    ),
     (
         "auto on slices",
         node("torchrun", "--nproc-per-node=auto", "t.py", **{"nvidia.com/mig-1g.5gb": 2}),
         {"miscounted-devices"},
     ),
-    ("auto on one slice", node("torchrun", "--nproc-per-node=auto", "t.py", **{"nvidia.com/mig-1g.5gb": 1}), set()),
+    (
+        "auto on one slice",
+        node("torchrun", "--nproc-per-node=auto", "t.py", **{"nvidia.com/mig-1g.5gb": 1}),
+        set(),
+    ),
     (
         "auto on a TPU",
         node("torchrun", "--nproc-per-node=auto", "t.py", **{"google.com/tpu": 4}),
         {"miscounted-devices"},
     ),
-    ("auto on Gaudi", node("torchrun", "--nproc-per-node=auto", "t.py", **{"habana.ai/gaudi": 8}), set()),
+    (
+        "auto on Gaudi",
+        node("torchrun", "--nproc-per-node=auto", "t.py", **{"habana.ai/gaudi": 8}),
+        set(),
+    ),
     (
         "gpu by the runtime",
         pod(
@@ -73,7 +105,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
         pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"),
         {"more-processes-than-gpus"},
     ),
-    ("by the operator's default", pytorchjob(master=["torchrun", "t.py"], nprocPerNode=None), set()),
+    (
+        "by the operator's default",
+        pytorchjob(master=["torchrun", "t.py"], nprocPerNode=None),
+        set(),
+    ),
     (
         "plain Python of an integer field",
         pytorchjob(master=["python", "t.py"], nprocPerNode="2"),
@@ -87,20 +123,24 @@ CASES: list[tuple[str, Json, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_devices(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & DEVICES == expected
 
 
 def test_the_finding_is_at_the_number() -> None:
-    assert messages(pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus") == [
-        "spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"
-    ]
+    assert messages(
+        pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus"
+    ) == ["spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"]
     by_env = pod("torchrun", "t.py", env=[{"name": "PET_NPROC_PER_NODE", "value": "2"}])
     (found,) = run(by_env, only={"more-processes-than-gpus"})
     assert found.path == ("spec", "containers", 0, "env", 0, "value")
     assert found.fix is not None
-    assert [(edit.op, edit.path, edit.value) for edit in found.fix.edits] == [("set", found.path, "1")]
+    assert [(edit.op, edit.path, edit.value) for edit in found.fix.edits] == [
+        ("set", found.path, "1")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +158,8 @@ def test_a_fix_keeps_the_form_of_the_flag(command: list[str], index: int, value:
 
 
 def test_a_script_is_not_rewritten() -> None:
-    (found,) = run(pod("sh", "-c", "torchrun --nproc-per-node=2 t.py"), only={"more-processes-than-gpus"})
+    (found,) = run(
+        pod("sh", "-c", "torchrun --nproc-per-node=2 t.py"), only={"more-processes-than-gpus"}
+    )
     assert found.path == ("spec", "containers", 0, "command", 2)
     assert found.fix is None

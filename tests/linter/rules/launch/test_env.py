@@ -10,7 +10,15 @@ from ptcompile.linter import run
 from tests.linter.rules.launch.making import job, jobset, names, pod, pytorchjob, role
 
 Json = dict[str, Any]
-ENV = frozenset({"literal-variable", "reserved-env", "loopback-interface", "gloo-interface-pattern", "launcher-alone"})
+ENV = frozenset(
+    {
+        "literal-variable",
+        "reserved-env",
+        "loopback-interface",
+        "gloo-interface-pattern",
+        "launcher-alone",
+    }
+)
 
 
 def env(**values: str) -> Json:
@@ -33,7 +41,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("not the same to Python", torch(PYTHONUNBUFFERED="0"), {"reserved-env"}),
     ("a variable of a Pod is the user's", pod("python", "t.py", **env(WORLD_SIZE="8")), set()),
     ("the operator's in a value", torch(MY_ADDR="$(MASTER_ADDR)"), {"literal-variable"}),
-    ("two variables give one finding", torch(MY_URL="tcp://$(MASTER_ADDR):$(MASTER_PORT)"), {"literal-variable"}),
+    (
+        "two variables give one finding",
+        torch(MY_URL="tcp://$(MASTER_ADDR):$(MASTER_PORT)"),
+        {"literal-variable"},
+    ),
     ("escaped", torch(MY_ADDR="$$(MASTER_ADDR)"), set()),
     ("the user's own, defined before", torch(ADDR="a", MY_ADDR="$(ADDR)"), set()),
     (
@@ -42,15 +54,31 @@ CASES: list[tuple[str, Json, set[str]]] = [
         {"literal-variable"},
     ),
     ("the index in the command", job("python", "t.py", "$(JOB_COMPLETION_INDEX)"), set()),
-    ("an unset variable, in the command", pod("python", "t.py", "--rank=$(RANK)"), {"literal-variable"}),
-    ("a command of the shell", pod("bash", "-c", "python t.py --host $(hostname) $(RANK_OF_ME)"), set()),
-    ("a ConfigMap may set it", pod("python", "$(RANK)", envFrom=[{"configMapRef": {"name": "x"}}]), set()),
+    (
+        "an unset variable, in the command",
+        pod("python", "t.py", "--rank=$(RANK)"),
+        {"literal-variable"},
+    ),
+    (
+        "a command of the shell",
+        pod("bash", "-c", "python t.py --host $(hostname) $(RANK_OF_ME)"),
+        set(),
+    ),
+    (
+        "a ConfigMap may set it",
+        pod("python", "$(RANK)", envFrom=[{"configMapRef": {"name": "x"}}]),
+        set(),
+    ),
     ("NCCL over lo", nodes(NCCL_SOCKET_IFNAME="lo"), {"loopback-interface"}),
     ("NCCL over anything else", nodes(NCCL_SOCKET_IFNAME="^lo"), set()),
     ("Gloo with NCCL's pattern", nodes(GLOO_SOCKET_IFNAME="^lo"), {"gloo-interface-pattern"}),
     ("one pod may use lo", pod("torchrun", "t.py", **env(GLOO_SOCKET_IFNAME="lo")), set()),
     ("accelerate on one pod", pytorchjob(master=["accelerate", "launch", "t.py"]), set()),
-    ("accelerate on two", pytorchjob(worker=["accelerate", "launch", "t.py"], elasticPolicy={}), {"launcher-alone"}),
+    (
+        "accelerate on two",
+        pytorchjob(worker=["accelerate", "launch", "t.py"], elasticPolicy={}),
+        {"launcher-alone"},
+    ),
     (
         "accelerate with its machines",
         pytorchjob(worker=["accelerate", "launch", "--num_machines=2", "t.py"], elasticPolicy={}),
@@ -58,10 +86,18 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "accelerate by variables",
-        pytorchjob(worker=["accelerate", "launch", "t.py"], elasticPolicy={}, container=env(ACCELERATE_CONFIG="x")),
+        pytorchjob(
+            worker=["accelerate", "launch", "t.py"],
+            elasticPolicy={},
+            container=env(ACCELERATE_CONFIG="x"),
+        ),
         set(),
     ),
-    ("deepspeed on two", pytorchjob(worker=["deepspeed", "t.py"], elasticPolicy={}), {"launcher-alone"}),
+    (
+        "deepspeed on two",
+        pytorchjob(worker=["deepspeed", "t.py"], elasticPolicy={}),
+        {"launcher-alone"},
+    ),
     (
         "deepspeed with a host file, over ssh",
         pytorchjob(worker=["deepspeed", "--hostfile=/etc/hosts.txt", "t.py"], elasticPolicy={}),
@@ -69,14 +105,22 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "deepspeed with a host file, without ssh",
-        pytorchjob(worker=["deepspeed", "--hostfile=/etc/hosts.txt", "--no_ssh", "t.py"], elasticPolicy={}),
+        pytorchjob(
+            worker=["deepspeed", "--hostfile=/etc/hosts.txt", "--no_ssh", "t.py"], elasticPolicy={}
+        ),
         set(),
     ),
-    ("deepspeed over ssh from one pod", jobset(role("deepspeed", "--hostfile=/h", "t.py", pods=1)), set()),
+    (
+        "deepspeed over ssh from one pod",
+        jobset(role("deepspeed", "--hostfile=/h", "t.py", pods=1)),
+        set(),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_env(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & ENV == expected
 
@@ -117,5 +161,7 @@ def test_help_of_an_unknown_launch(command: tuple[str, ...], expected: str) -> N
 
 
 def test_deepspeed_over_ssh_is_one_finding() -> None:
-    manifest = jobset(role("deepspeed", "--hostfile=/h", "t.py", resources={"limits": {"nvidia.com/gpu": 1}}))
+    manifest = jobset(
+        role("deepspeed", "--hostfile=/h", "t.py", resources={"limits": {"nvidia.com/gpu": 1}})
+    )
     assert list(run(manifest, only={"launch-not-understood"})) == []

@@ -35,9 +35,13 @@ HERE = "{name: MASTER_ADDR, value: train-0.train}, {name: MASTER_PORT, value: '2
 POD = "{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}"
 
 
-def found(command: str, env: str = "", *, name: str = "train", more: str = "") -> set[tuple[str, str]]:
+def found(
+    command: str, env: str = "", *, name: str = "train", more: str = ""
+) -> set[tuple[str, str]]:
     """Return the names and severities of findings at stage run, except those of any example without GPUs."""
-    text = SERVICE % ("", BY_APP) + JOB % {"command": command, "env": f"[{env}]", "name": name} + more
+    text = (
+        SERVICE % ("", BY_APP) + JOB % {"command": command, "env": f"[{env}]", "name": name} + more
+    )
     return {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
 
@@ -46,7 +50,12 @@ def accelerate(*words: str) -> str:
 
 
 INDEXED = "$(JOB_COMPLETION_INDEX)"
-ALL = ("--num_machines=4", "--num_processes=32", f"--machine_rank={INDEXED}", "--main_process_ip=train-0.train")
+ALL = (
+    "--num_machines=4",
+    "--num_processes=32",
+    f"--machine_rank={INDEXED}",
+    "--main_process_ip=train-0.train",
+)
 COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=train-0.train, t.py]"
 
 
@@ -57,7 +66,10 @@ COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=t
         ({0: "--num_machines=8"}, {("too-few-pods", "error")}),
         ({0: "--num_machines=2"}, {("too-many-pods", "error")}),
         ({2: "--machine_rank=0"}, {("same-node-rank", "error")}),
-        ({2: "--machine_rank, '1'"}, {("same-node-rank", "error"), ("master-without-rank-0", "error")}),
+        (
+            {2: "--machine_rank, '1'"},
+            {("same-node-rank", "error"), ("master-without-rank-0", "error")},
+        ),
         ({3: "--main_process_ip=train-9.train"}, {("unresolvable-endpoint", "error")}),
         ({3: "--main_process_ip=localhost"}, {("local-endpoint", "error")}),
     ],
@@ -65,8 +77,18 @@ COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=t
 def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> None:
     words = [changed.get(i, word) for i, word in enumerate(ALL)]
     assert found(accelerate(*words)) == expected
-    assert found(accelerate(*words).replace("accelerate, launch", "python, -m, accelerate.commands.launch")) == expected
-    assert found(accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate")) == expected
+    assert (
+        found(
+            accelerate(*words).replace(
+                "accelerate, launch", "python, -m, accelerate.commands.launch"
+            )
+        )
+        == expected
+    )
+    assert (
+        found(accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate"))
+        == expected
+    )
 
 
 def test_accelerate_with_a_machine_file_is_not_reported() -> None:
@@ -87,7 +109,10 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
             f"[deepspeed, --no_ssh, --num_nodes=4, --node_rank={INDEXED}, --master_addr=train-0.train, t.py]",
             {("launcher-alone", "warning")},
         ),
-        ("[deepspeed, --num_nodes=4, --master_addr=train-0.train, t.py]", {("launcher-alone", "error")}),
+        (
+            "[deepspeed, --num_nodes=4, --master_addr=train-0.train, t.py]",
+            {("launcher-alone", "error")},
+        ),
         ("[deepspeed, t.py]", {("launcher-alone", "warning")}),
         (f"[deepspeed, t.py, {INDEXED}]", set()),
         ("[colossalai, run, --nproc_per_node, '8', t.py]", {("launcher-alone", "warning")}),
@@ -133,8 +158,12 @@ NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
         ("1", {("launcher-alone", "warning")}),
     ],
 )
-@pytest.mark.parametrize("command", ["[llamafactory-cli, train, a.yml]", "[swift, sft, --model, x]"])
-def test_launchers_that_read_nnodes(command: str, nodes: str, expected: set[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(
+    "command", ["[llamafactory-cli, train, a.yml]", "[swift, sft, --model, x]"]
+)
+def test_launchers_that_read_nnodes(
+    command: str, nodes: str, expected: set[tuple[str, str]]
+) -> None:
     assert found(command, f"{{name: NNODES, value: '{nodes}'}}, {NODE_RANK}, {HERE}") == expected
 
 
@@ -144,8 +173,14 @@ def test_launchers_that_read_nnodes(command: str, nodes: str, expected: set[tupl
         (f"{FOUR}, {RANK}, {HERE}", set()),
         (f"{EIGHT}, {RANK}, {HERE}", {("world-size-differs", "warning")}),
         (f"{FOUR}, {{name: RANK, value: '0'}}, {HERE}", {("same-node-rank", "error")}),
-        (f"{FOUR}, {RANK}, {HERE.replace('train-0.train', 'localhost')}", {("local-endpoint", "error")}),
-        (f"{FOUR}, {RANK}, {HERE.replace('train-0', 'train-7')}", {("unresolvable-endpoint", "error")}),
+        (
+            f"{FOUR}, {RANK}, {HERE.replace('train-0.train', 'localhost')}",
+            {("local-endpoint", "error")},
+        ),
+        (
+            f"{FOUR}, {RANK}, {HERE.replace('train-0', 'train-7')}",
+            {("unresolvable-endpoint", "error")},
+        ),
         (f"{FOUR}, {RANK}", {("half-told-script", "warning")}),
         (f"{FOUR}, {NAMED}, {HERE}", {("bad-launch-number", "error")}),
         ("{name: SEED, value: '4'}", set()),
@@ -163,17 +198,33 @@ C10D = "[torchrun, --nnodes=4, --rdzv-backend=c10d, '--rdzv-endpoint=%s', --rdzv
     ("command", "env", "expected"),
     [
         (C10D % ("$(HOST):29400", "a"), "{name: HOST, value: train-0.train}", set()),
-        (C10D % ("$(HOTS):29400", "a"), "{name: HOST, value: train-0.train}", {("literal-variable", "error")}),
+        (
+            C10D % ("$(HOTS):29400", "a"),
+            "{name: HOST, value: train-0.train}",
+            {("literal-variable", "error")},
+        ),
         (
             C10D % ("$(HOST):29400", "a"),
             "{name: HOST, value: $(JOB)-0.train}, {name: JOB, value: train}",
             {("literal-variable", "error")},
         ),
-        (C10D % ("$(HOST):29400", "a"), "{name: JOB, value: train}, {name: HOST, value: $(JOB)-0.train}", set()),
-        (C10D % ("train-0.train:29400", "a, train.py, --lr=$(LR)"), "", {("literal-variable", "warning")}),
+        (
+            C10D % ("$(HOST):29400", "a"),
+            "{name: JOB, value: train}, {name: HOST, value: $(JOB)-0.train}",
+            set(),
+        ),
+        (
+            C10D % ("train-0.train:29400", "a, train.py, --lr=$(LR)"),
+            "",
+            {("literal-variable", "warning")},
+        ),
         (C10D % ("train-0.train:29400", "a, train.py, --db=$(DB_SERVICE_HOST)"), "", set()),
         (C10D % ("train-0.train:29400", "$(POD)"), POD, {("rendezvous-id-differs", "error")}),
-        (C10D % ("train-0.train:29400", "$(JOB_COMPLETION_INDEX)"), "", {("rendezvous-id-differs", "error")}),
+        (
+            C10D % ("train-0.train:29400", "$(JOB_COMPLETION_INDEX)"),
+            "",
+            {("rendezvous-id-differs", "error")},
+        ),
         (
             "[torchrun, --nnodes=4, --node-rank=$(POD), --master-addr=train-0.train, train.py]",
             POD,
@@ -187,9 +238,12 @@ def test_variables(command: str, env: str, expected: set[tuple[str, str]]) -> No
 
 def test_env_from_of_the_stream_and_of_other_files() -> None:
     command = C10D % ("$(HOST):29400", "a")
-    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {%s: train-0.train}\n---\n"
+    config = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {%s: train-0.train}\n---\n"
+    )
     job = (
-        JOB % {"command": command, "env": "[]", "name": "train"} + "          envFrom: [{configMapRef: {name: cfg}}]\n"
+        JOB % {"command": command, "env": "[]", "name": "train"}
+        + "          envFrom: [{configMapRef: {name: cfg}}]\n"
     )
     service = SERVICE % ("", BY_JOB)
     said = [{d.name for d in ptcompile.lint(text).diagnostics} for text in (
@@ -224,7 +278,9 @@ def test_two_jobs_of_a_stream_that_meet() -> None:
         ),
     ],
 )
-def test_pods_that_have_names_are_meant_to_meet(command: str, expected: set[tuple[str, str]]) -> None:
+def test_pods_that_have_names_are_meant_to_meet(
+    command: str, expected: set[tuple[str, str]]
+) -> None:
     assert found(command) == expected
 
 
@@ -241,15 +297,23 @@ def test_pods_that_have_names_are_meant_to_meet(command: str, expected: set[tupl
 def test_a_script_alone(script: str, is_found: bool) -> None:
     gpus = "\n          resources: {limits: {nvidia.com/gpu: 1}}"
     for command in (f"[python, {script}]", f"[bash, -c, 'exec python3 -u {script} --epochs 3']"):
-        text = SERVICE % ("", BY_APP) + JOB.rstrip() % {"command": command, "env": "[]", "name": "train"} + gpus
-        names = {found.name for found in ptcompile.lint(text).diagnostics if found.severity == "warning"}
+        text = (
+            SERVICE % ("", BY_APP)
+            + JOB.rstrip() % {"command": command, "env": "[]", "name": "train"}
+            + gpus
+        )
+        names = {
+            found.name for found in ptcompile.lint(text).diagnostics if found.severity == "warning"
+        }
         assert ("launcher-alone" in names) is is_found
         told = text.replace("env: []", f"env: [{POD}]")
         assert "launcher-alone" not in {found.name for found in ptcompile.lint(told).diagnostics}
 
 
 UNTOLD = [word for word in ALL if not word.startswith("--main")]
-RANKED_DEEPSPEED = f"[deepspeed, --no_ssh, --hostfile=/job/hostfile, --num_nodes=4, --node_rank={INDEXED}, t.py]"
+RANKED_DEEPSPEED = (
+    f"[deepspeed, --no_ssh, --hostfile=/job/hostfile, --num_nodes=4, --node_rank={INDEXED}, t.py]"
+)
 
 
 @pytest.mark.parametrize(
@@ -269,19 +333,32 @@ RANKED_DEEPSPEED = f"[deepspeed, --no_ssh, --hostfile=/job/hostfile, --num_nodes
         ("[deepspeed, --hostfile=/job/hostfile, --num_nodes=4, t.py]", "", None),
     ],
 )
-def test_a_launcher_that_nothing_tells_of_the_first_pod(command: str, env: str, expected: str | None) -> None:
+def test_a_launcher_that_nothing_tells_of_the_first_pod(
+    command: str, env: str, expected: str | None
+) -> None:
     severities = [severity for name, severity in found(command, env) if name == "local-endpoint"]
     assert severities == ([expected] if expected else [])
 
 
 def test_what_the_launcher_lacks_is_named_and_simulated() -> None:
-    text = SERVICE % ("", BY_APP) + JOB % {"command": accelerate(*ALL[:2]), "env": "[]", "name": "train"}
+    text = SERVICE % ("", BY_APP) + JOB % {
+        "command": accelerate(*ALL[:2]),
+        "env": "[]",
+        "name": "train",
+    }
     (reported,) = (d for d in ptcompile.lint(text).diagnostics if d.name == "local-endpoint")
-    assert reported.help == "set --main_process_ip to the first pod's name and --machine_rank to the pod's own index"
-    assert "nothing tells accelerate where the first of 4 pods is" in str(ptcompile.simulate(text).to_dict())
+    assert (
+        reported.help
+        == "set --main_process_ip to the first pod's name and --machine_rank to the pod's own index"
+    )
+    assert "nothing tells accelerate where the first of 4 pods is" in str(
+        ptcompile.simulate(text).to_dict()
+    )
 
 
-@pytest.mark.parametrize("flag", ["--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic"])
+@pytest.mark.parametrize(
+    "flag", ["--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic"]
+)
 def test_a_flag_before_the_script_takes_no_value(flag: str) -> None:
     assert found(accelerate(*ALL, flag).replace("--multi_gpu, ", "")) == set()
     assert found(accelerate(*ALL[:2], flag, *ALL[2:])) == set()

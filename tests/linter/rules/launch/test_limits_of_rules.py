@@ -13,7 +13,12 @@ from tests.linter.rules.launch.making import job, pod, pytorchjob
 Json = dict[str, Any]
 
 C10D = ("torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:29400")
-STATIC = ("torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-0.train")
+STATIC = (
+    "torchrun",
+    "--nnodes=2",
+    "--node-rank=$(JOB_COMPLETION_INDEX)",
+    "--master-addr=train-0.train",
+)
 
 
 def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
@@ -21,7 +26,9 @@ def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
 
 
 def _env(*pairs: str) -> Json:
-    return {"env": [dict(zip(("name", "value"), pair.split("=", 1), strict=True)) for pair in pairs]}
+    return {
+        "env": [dict(zip(("name", "value"), pair.split("=", 1), strict=True)) for pair in pairs]
+    }
 
 
 def _with_pod(manifest: Json, *, annotations: Json | None = None, **spec: Any) -> Json:
@@ -183,11 +190,16 @@ def test_reported_or_not(rule: str, manifest: Json, expected: bool) -> None:
         ("echo $NNODES", {}, None),
     ],
 )
-def test_an_option_from_a_variable_that_nothing_sets(script: str, fields: Json, variable: str | None) -> None:
-    messages = [problem.message for problem in _found("unset-shell-variable", pod("bash", "-c", script, **fields))]
-    assert [f"nothing sets {variable}, so it is empty in --nnodes" in message for message in messages] == (
-        [] if variable is None else [True]
-    )
+def test_an_option_from_a_variable_that_nothing_sets(
+    script: str, fields: Json, variable: str | None
+) -> None:
+    messages = [
+        problem.message
+        for problem in _found("unset-shell-variable", pod("bash", "-c", script, **fields))
+    ]
+    assert [
+        f"nothing sets {variable}, so it is empty in --nnodes" in message for message in messages
+    ] == ([] if variable is None else [True])
 
 
 @pytest.mark.parametrize(
@@ -200,12 +212,19 @@ def test_an_option_from_a_variable_that_nothing_sets(script: str, fields: Json, 
         ("python-as-script", pod("torchrun", "python"), None),
         ("python-as-script", pod("bash", "-c", "torchrun python t.py"), None),
         ("range-above-pods", job("torchrun", "--nnodes=2:4", *C10D[2:], "t.py"), False),
-        ("node-names-handed-out", _with_pod(job(*C10D, "t.py", **_env("A=1")), hostNetwork=True), False),
+        (
+            "node-names-handed-out",
+            _with_pod(job(*C10D, "t.py", **_env("A=1")), hostNetwork=True),
+            False,
+        ),
         ("node-names-handed-out", _with_pod(job(*C10D, "t.py"), hostNetwork=True), None),
         ("etcd-without-id", job("torchrun", "--nnodes=2", "--rdzv-backend=etcd-v2", "t.py"), None),
         (
             "etcd-without-id",
-            pytorchjob(worker=["torchrun", "t.py"], elasticPolicy={"rdzvBackend": "etcd-v2", "maxReplicas": 2}),
+            pytorchjob(
+                worker=["torchrun", "t.py"],
+                elasticPolicy={"rdzvBackend": "etcd-v2", "maxReplicas": 2},
+            ),
             False,
         ),
     ],
@@ -224,7 +243,8 @@ def test_the_help_for_a_launcher_as_a_script_removes_it() -> None:
 
 def test_the_first_ignored_option_is_reported_with_the_others() -> None:
     (problem,) = _found(
-        "ignored-rendezvous-option", pod("torchrun", "--standalone", "--rdzv-id=1", "--node-rank=0", "t.py")
+        "ignored-rendezvous-option",
+        pod("torchrun", "--standalone", "--rdzv-id=1", "--node-rank=0", "t.py"),
     )
     assert "does not read --rdzv-id, --node-rank" in problem.message
 
@@ -242,18 +262,33 @@ def test_the_first_ignored_option_is_reported_with_the_others() -> None:
         (["--rdzv-endpoint=a:1"], ["--rdzv-endpoint=b:1"], "the rdzv-endpoint"),
         (C10D[2:], [], "the rdzv-backend"),
         (["--nnodes=2"], ["--nnodes=3"], "the nnodes"),
-        (["--nnodes=1"], ["--nnodes=1", "--master-port=2"], None),  # each trains alone, which another rule reports
+        (
+            ["--nnodes=1"],
+            ["--nnodes=1", "--master-port=2"],
+            None,
+        ),  # each trains alone, which another rule reports
         ([*C10D[2:], "--nnodes=1"], [*C10D[2:], "--nnodes=1", "--rdzv-id=b"], "the rdzv-id"),
     ],
 )
-def test_roles_that_differ_in_an_option(master: list[str], worker: list[str], difference: str | None) -> None:
-    commands = {name: ["torchrun", *words, "t.py"] for name, words in (("master", master), ("worker", worker))}
+def test_roles_that_differ_in_an_option(
+    master: list[str], worker: list[str], difference: str | None
+) -> None:
+    commands = {
+        name: ["torchrun", *words, "t.py"]
+        for name, words in (("master", master), ("worker", worker))
+    }
     problems = _found("roles-disagree", pytorchjob(workers=1, **commands))
-    assert [str(difference) in problem.message for problem in problems] == ([] if difference is None else [True])
+    assert [str(difference) in problem.message for problem in problems] == (
+        [] if difference is None else [True]
+    )
 
 
 def _service(name: str, selector: dict[str, str], *, headless: bool = False) -> Json:
-    spec = {"selector": selector, "ports": [{"port": 29400}], **({"clusterIP": "None"} if headless else {})}
+    spec = {
+        "selector": selector,
+        "ports": [{"port": 29400}],
+        **({"clusterIP": "None"} if headless else {}),
+    }
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
 
 
@@ -269,8 +304,16 @@ def _service(name: str, selector: dict[str, str], *, headless: bool = False) -> 
         ({"batch.kubernetes.io/job-completion-index": "1234567890"}, True),
     ],
 )
-def test_the_service_of_an_endpoint_must_select_a_pod(selector: dict[str, str], expected: bool) -> None:
-    command = ("torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=entry:29400", "t.py")
+def test_the_service_of_an_endpoint_must_select_a_pod(
+    selector: dict[str, str], expected: bool
+) -> None:
+    command = (
+        "torchrun",
+        "--nnodes=4",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=entry:29400",
+        "t.py",
+    )
     entry = _service("entry", selector, headless=True)
     assert bool(_found("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
 
@@ -291,17 +334,28 @@ def test_no_pod_has_a_cluster_ip(options: tuple[str, ...], headless: bool, expec
 
 
 def test_the_headless_service_of_the_subdomain_is_checked_elsewhere() -> None:
-    command = ("torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train:29400", "t.py")
-    assert not _found("endpoint-misses-pods", job(*command), _service("train", {"app": "x"}, headless=True))
+    command = (
+        "torchrun",
+        "--nnodes=2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train:29400",
+        "t.py",
+    )
+    assert not _found(
+        "endpoint-misses-pods", job(*command), _service("train", {"app": "x"}, headless=True)
+    )
     assert _found("endpoint-misses-pods", job(*command), _service("train", {"app": "x"}))
     other = ("torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=entry:29400", "t.py")
-    assert _found("endpoint-misses-pods", job(*other), _service("entry", {"app": "x"}, headless=True))
+    assert _found(
+        "endpoint-misses-pods", job(*other), _service("entry", {"app": "x"}, headless=True)
+    )
 
 
 def test_an_option_of_another_launcher_from_a_variable_that_nothing_sets() -> None:
     options = "--num_machines=2 --num_processes=2 --main_process_ip=a --main_process_port=1"
     (problem,) = _found(
-        "unset-shell-variable", pod("bash", "-c", f"accelerate launch {options} --machine_rank=$RANK t.py")
+        "unset-shell-variable",
+        pod("bash", "-c", f"accelerate launch {options} --machine_rank=$RANK t.py"),
     )
     assert "nothing sets RANK, so it is empty in --machine-rank" in problem.message
 
@@ -311,13 +365,17 @@ def test_an_etcd_without_an_id_is_fixed_with_the_job_s_name() -> None:
     manifest = pytorchjob(worker=["torchrun", "t.py"], elasticPolicy=policy)
     (named,) = _found("etcd-without-id", manifest)
     assert named.fix is not None
-    assert [(edit.path[-1], edit.value) for edit in named.fix.edits] == [("rdzvId", manifest["metadata"]["name"])]
+    assert [(edit.path[-1], edit.value) for edit in named.fix.edits] == [
+        ("rdzvId", manifest["metadata"]["name"])
+    ]
     (unnamed,) = _found("etcd-without-id", {**manifest, "metadata": {"generateName": "train-"}})
     assert unnamed.fix is None
 
 
 def test_a_range_above_the_pods_is_fixed_to_end_at_them() -> None:
-    (problem,) = _found("range-above-pods", job("torchrun", "--nnodes=2:9", *C10D[2:], "t.py", pods=3))
+    (problem,) = _found(
+        "range-above-pods", job("torchrun", "--nnodes=2:9", *C10D[2:], "t.py", pods=3)
+    )
     assert (problem.help, problem.fix and problem.fix.title) == ("write 2:3", "set nnodes to 2:3")
 
 

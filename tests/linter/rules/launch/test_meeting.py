@@ -21,7 +21,10 @@ MEETING = frozenset(
 C10D = ("--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:29400")
 STATIC = ("--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-node-0-0.train")
 SELF = "--rdzv-endpoint=$(hostname -i):29400"
-INDEX: Json = {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/x']"}}}
+INDEX: Json = {
+    "name": "RANK",
+    "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/x']"}},
+}
 
 
 def set_of(*command: str, pods: int = 2, **fields: Any) -> Json:
@@ -33,7 +36,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("static with ranks", set_of("--nnodes=2", *STATIC), set()),
     ("independent pods without settings", set_of("--nproc-per-node=1"), set()),
     ("independent pods with --standalone", set_of("--standalone"), set()),
-    ("standalone with several nodes", set_of("--standalone", "--nnodes=2"), {"standalone-on-many-pods"}),
+    (
+        "standalone with several nodes",
+        set_of("--standalone", "--nnodes=2"),
+        {"standalone-on-many-pods"},
+    ),
     ("c10d without an endpoint", set_of("--nnodes=2", "--rdzv-backend=c10d"), {"local-endpoint"}),
     ("only nnodes (JobSet KEP 463)", set_of("--nnodes=2:8"), {"local-endpoint"}),
     (
@@ -43,10 +50,18 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "PET_MASTER_ADDR, which it does",
-        set_of("--nnodes=2", STATIC[0], env=[{"name": "PET_MASTER_ADDR", "value": "train-node-0-0.train"}]),
+        set_of(
+            "--nnodes=2",
+            STATIC[0],
+            env=[{"name": "PET_MASTER_ADDR", "value": "train-node-0-0.train"}],
+        ),
         set(),
     ),
-    ("unknown contents of a ConfigMap", set_of("--nnodes=2", envFrom=[{"configMapRef": {"name": "x"}}]), set()),
+    (
+        "unknown contents of a ConfigMap",
+        set_of("--nnodes=2", envFrom=[{"configMapRef": {"name": "x"}}]),
+        set(),
+    ),
     (
         "script with branches",
         jobset(role("bash", "-c", "if [ -n $X ]; then torchrun --nnodes=2 train.py; fi")),
@@ -64,7 +79,13 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "own host name in a shell",
-        jobset(role("bash", "-c", "torchrun --nnodes=2 --rdzv-backend=c10d --rdzv-endpoint=$HOSTNAME:29400 train.py")),
+        jobset(
+            role(
+                "bash",
+                "-c",
+                "torchrun --nnodes=2 --rdzv-backend=c10d --rdzv-endpoint=$HOSTNAME:29400 train.py",
+            )
+        ),
         {"own-host-endpoint"},
     ),
     (
@@ -82,16 +103,28 @@ CASES: list[tuple[str, Json, set[str]]] = [
         set_of("--nnodes=2", C10D[0], "--rdzv-endpoint=train-node-0-7.train:29400"),
         {"unresolvable-endpoint"},
     ),
-    ("a Service of the cluster", set_of("--nnodes=2", C10D[0], "--rdzv-endpoint=meeting:29400"), set()),
+    (
+        "a Service of the cluster",
+        set_of("--nnodes=2", C10D[0], "--rdzv-endpoint=meeting:29400"),
+        set(),
+    ),
     (
         "the full name, without a known namespace",
-        set_of("--nnodes=2", C10D[0], "--rdzv-endpoint=train-node-0-0.train.team.svc.cluster.local:1"),
+        set_of(
+            "--nnodes=2", C10D[0], "--rdzv-endpoint=train-node-0-0.train.team.svc.cluster.local:1"
+        ),
         set(),
     ),
     (
         "the full name in another namespace",
         jobset(
-            role("torchrun", "--nnodes=2", C10D[0], "--rdzv-endpoint=train-node-0-0.train.b.svc:1", "t.py"),
+            role(
+                "torchrun",
+                "--nnodes=2",
+                C10D[0],
+                "--rdzv-endpoint=train-node-0-0.train.b.svc:1",
+                "t.py",
+            ),
             namespace="a",
         ),
         {"unresolvable-endpoint"},
@@ -108,7 +141,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("fewer nodes than pods", set_of("--nnodes=2", *C10D, pods=4), {"too-many-pods"}),
     ("one node with a common endpoint", set_of(*C10D), {"too-many-pods"}),
     ("a Pod may be one of several", pod("torchrun", "--nnodes=2", *C10D, "t.py"), set()),
-    ("a Job of one pod may be one of several", job("torchrun", "--nnodes=2", *C10D, "t.py", pods=1), set()),
+    (
+        "a Job of one pod may be one of several",
+        job("torchrun", "--nnodes=2", *C10D, "t.py", pods=1),
+        set(),
+    ),
     (
         "one node with a master's address (JobSet resnet)",
         set_of("--master-addr=train-node-0-0.train"),
@@ -126,12 +163,19 @@ CASES: list[tuple[str, Json, set[str]]] = [
         set_of("--nnodes=2", STATIC[0], "--master-addr=train-node-0-1.train"),
         {"master-without-rank-0"},
     ),
-    ("restarts that other nodes do not notice", set_of("--nnodes=2", *STATIC, "--max-restarts=1"), {"static-restarts"}),
+    (
+        "restarts that other nodes do not notice",
+        set_of("--nnodes=2", *STATIC, "--max-restarts=1"),
+        {"static-restarts"},
+    ),
     ("restarts of c10d", set_of("--nnodes=2", *C10D, "--max-restarts=1"), set()),
     ("restarts of one node", pod("torchrun", "--max-restarts=1", "t.py"), set()),
     (
         "an evaluator and trainers",
-        jobset(role("torchrun", "--nnodes=2", *C10D, "t.py"), role("torchrun", "eval.py", name="eval", pods=1)),
+        jobset(
+            role("torchrun", "--nnodes=2", *C10D, "t.py"),
+            role("torchrun", "eval.py", name="eval", pods=1),
+        ),
         set(),
     ),
     (
@@ -150,7 +194,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
         ),
         {"too-few-pods"},
     ),
-    ("Master and Worker with torchrun", pytorchjob(master=["torchrun", "t.py"], worker=["torchrun", "t.py"]), set()),
+    (
+        "Master and Worker with torchrun",
+        pytorchjob(master=["torchrun", "t.py"], worker=["torchrun", "t.py"]),
+        set(),
+    ),
     (
         "Master and Worker at different ports",
         pytorchjob(master=["torchrun", "t.py"], worker=["torchrun", "--master-port=1", "t.py"]),
@@ -163,7 +211,9 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "the operator's count overwritten",
-        pytorchjob(master=["torchrun", "--nnodes=1", "t.py"], worker=["torchrun", "--nnodes=1", "t.py"]),
+        pytorchjob(
+            master=["torchrun", "--nnodes=1", "t.py"], worker=["torchrun", "--nnodes=1", "t.py"]
+        ),
         {"worlds-apart"},
     ),
     ("only Workers", pytorchjob(worker=["torchrun", "t.py"]), {"workers-without-rendezvous"}),
@@ -178,20 +228,28 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("only Workers, with their own script", pytorchjob(worker=["bash", "run.sh"]), set()),
     (
         "an elastic Master above the range",
-        pytorchjob(master=["torchrun", "t.py"], worker=["torchrun", "t.py"], elasticPolicy={"maxReplicas": 2}),
+        pytorchjob(
+            master=["torchrun", "t.py"],
+            worker=["torchrun", "t.py"],
+            elasticPolicy={"maxReplicas": 2},
+        ),
         {"elastic-with-master"},
     ),
     (
         "an elastic Master within the range",
         pytorchjob(
-            master=["torchrun", "t.py"], worker=["torchrun", "t.py"], elasticPolicy={"minReplicas": 1, "maxReplicas": 3}
+            master=["torchrun", "t.py"],
+            worker=["torchrun", "t.py"],
+            elasticPolicy={"minReplicas": 1, "maxReplicas": 3},
         ),
         set(),
     ),
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_pods_that_meet(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & MEETING == expected
 
@@ -213,11 +271,16 @@ def test_only_the_first_and_last_pods_of_a_large_job_are_read() -> None:
 def test_ranks_that_begin_at_1_name_the_index_that_begins_at_0() -> None:
     start = f"torchrun --nnodes=2 --node-rank=$((JOB_COMPLETION_INDEX + 1)) {STATIC[1]} t.py"
     (problem,) = run(jobset(role("sh", "-c", start)), only=["master-without-rank-0"])
-    assert problem.help == "give the first pod the rank 0: write $(JOB_COMPLETION_INDEX), which begins at 0"
+    assert (
+        problem.help
+        == "give the first pod the rank 0: write $(JOB_COMPLETION_INDEX), which begins at 0"
+    )
 
 
 def test_ranks_of_two_roles_are_no_index() -> None:
     start = ("torchrun", "--nnodes=2", STATIC[1])
-    first, second = (role(*start, f"--node-rank={i}", "t.py", name=f"node{i}", pods=1) for i in (1, 2))
+    first, second = (
+        role(*start, f"--node-rank={i}", "t.py", name=f"node{i}", pods=1) for i in (1, 2)
+    )
     (problem,) = run(jobset(first, second), only=["master-without-rank-0"])
     assert problem.help == "give the first pod the rank 0"

@@ -10,7 +10,12 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import run
 from tests.linter.rules.launch.making import Json, job, jobset, pytorchjob, role
 
-C10D = ("torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:29400")
+C10D = (
+    "torchrun",
+    "--nnodes=4",
+    "--rdzv-backend=c10d",
+    "--rdzv-endpoint=train-node-0-0.train:29400",
+)
 RANGE = ("torchrun", "--nnodes=2:4", *C10D[2:])
 OWN = {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"}
 SHARED = {**OWN, "value": "0"}
@@ -19,7 +24,8 @@ SHARED = {**OWN, "value": "0"}
 def found(manifest: Json, rule: str, **versions: Any) -> list[str]:
     """Return the paths of a rule's findings."""
     return [
-        ".".join(map(str, one.path)) for one in run(manifest, only={rule}, versions=Versions()._replace(**versions))
+        ".".join(map(str, one.path))
+        for one in run(manifest, only={rule}, versions=Versions()._replace(**versions))
     ]
 
 
@@ -43,12 +49,17 @@ WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
         (one(*RANGE), {"torch": (2, 4)}, [f"{WORDS}.1"]),
         (one(*RANGE, image=IMAGE % "2.2.2"), {}, []),
         (one(*RANGE, image=IMAGE % "2.6.0"), {"torch": (2, 2)}, [f"{WORDS}.1"]),
-        (one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"), {}, []),
+        (
+            one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"),
+            {},
+            [],
+        ),
         (one(*RANGE[:2], "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd:2379"), {}, []),
         (jobset(role(*RANGE, "train.py", pods=1)), {}, []),
         (
             pytorchjob(
-                worker=["torchrun", "t.py"], elasticPolicy={"minReplicas": 1, "maxReplicas": 2, "maxRestarts": 3}
+                worker=["torchrun", "t.py"],
+                elasticPolicy={"minReplicas": 1, "maxReplicas": 2, "maxRestarts": 3},
             ),
             {},
             ["spec.elasticPolicy.maxRestarts"],
@@ -73,15 +84,23 @@ TAGGED = WORDS.replace("command", "image")
         (one(*RANGE), {"torch": (2, 2)}, []),
         (one(*C10D), {"torch": (2, 5)}, []),
         (jobset(role(*RANGE, "train.py", pods=1)), {"torch": (2, 5)}, []),
-        (one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"), {"torch": (2, 5)}, []),
+        (
+            one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"),
+            {"torch": (2, 5)},
+            [],
+        ),
     ],
 )
-def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(manifest: Json, versions: Json, where: list[str]) -> None:
+def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(
+    manifest: Json, versions: Json, where: list[str]
+) -> None:
     assert found(manifest, "drain-closes-rendezvous", **versions) == where
 
 
 def test_the_variable_is_added_to_existing_ones() -> None:
-    (problem,) = run(one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"})
+    (problem,) = run(
+        one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"}
+    )
     assert problem.fix is not None
     assert [(edit.op, edit.value) for edit in problem.fix.edits] == [("append", OWN)]
 
@@ -99,7 +118,9 @@ def test_the_variable_is_added_to_existing_ones() -> None:
 )
 def test_c10d_does_not_read_timeout(conf: str, there: bool) -> None:
     assert bool(found(one(*C10D, f"--rdzv-conf={conf}"), "unread-timeout")) is there
-    static = one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", f"--rdzv-conf={conf}")
+    static = one(
+        "torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", f"--rdzv-conf={conf}"
+    )
     assert found(static, "unread-timeout") == []
 
 
@@ -150,17 +171,28 @@ def test_a_deadline_and_the_wait_for_others(seconds: int, conf: str, there: bool
 
 def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
     elastic = {"minReplicas": 1, "maxReplicas": 2}
-    manifest = pytorchjob(worker=["torchrun", "t.py"], runPolicy={"activeDeadlineSeconds": 300}, elasticPolicy=elastic)
+    manifest = pytorchjob(
+        worker=["torchrun", "t.py"], runPolicy={"activeDeadlineSeconds": 300}, elasticPolicy=elastic
+    )
     assert found(manifest, "deadline-before-join") == ["spec.runPolicy.activeDeadlineSeconds"]
 
 
-@pytest.mark.parametrize(("limit", "there"), [(0, False), (1, True), (2, True), (3, False), (None, False)])
+@pytest.mark.parametrize(
+    ("limit", "there"), [(0, False), (1, True), (2, True), (3, False), (None, False)]
+)
 def test_retries_after_the_loss_of_node_0(limit: int | None, there: bool) -> None:
     restarts = (*C10D, "--max-restarts=3")
-    assert bool(found(_limited(one(*restarts), backoffLimit=limit), "few-retries-for-node-0")) is there
+    assert (
+        bool(found(_limited(one(*restarts), backoffLimit=limit), "few-retries-for-node-0")) is there
+    )
     assert found(_limited(one(*C10D), backoffLimit=limit), "few-retries-for-node-0") == []
     plain = job(
-        *restarts[:2], "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:1", "--max-restarts=3", "t.py", pods=4
+        *restarts[:2],
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train-0.train:1",
+        "--max-restarts=3",
+        "t.py",
+        pods=4,
     )
     plain["spec"]["backoffLimit"] = limit
     assert bool(found(plain, "few-retries-for-node-0")) is there

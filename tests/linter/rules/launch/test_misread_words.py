@@ -26,7 +26,11 @@ _RULES = ("misread-launch-word", "refused-tune-run", "refused-launch-option")
 
 def said(command: list[str]) -> list[tuple[str, str, str]]:
     """Return rule, severity and whole text of what these rules say about a command."""
-    text = SERVICE % ("", BY_APP) + JOB % {"command": json.dumps(command), "env": "[]", "name": "train"}
+    text = SERVICE % ("", BY_APP) + JOB % {
+        "command": json.dumps(command),
+        "env": "[]",
+        "name": "train",
+    }
     findings = [found for found in ptcompile.lint(text).diagnostics if found.name in _RULES]
     return [(found.name, found.severity, f"{found.message} | {found.help}") for found in findings]
 
@@ -34,7 +38,11 @@ def said(command: list[str]) -> list[tuple[str, str, str]]:
 def spellings(line: str) -> list[list[str]]:
     """Return a command line as a list of words, as the script of a shell, and after `exec`."""
     script = line.replace("$(JOB_COMPLETION_INDEX)", "$JOB_COMPLETION_INDEX")
-    return [shlex.split(line), ["bash", "-c", script], ["sh", "-ec", f"pip install .\n# a \u2013 dash\nexec {script}"]]
+    return [
+        shlex.split(line),
+        ["bash", "-c", script],
+        ["sh", "-ec", f"pip install .\n# a \u2013 dash\nexec {script}"],
+    ]
 
 
 @pytest.mark.parametrize("line", [TORCHRUN, ACCELERATE, DEEPSPEED])
@@ -48,22 +56,37 @@ def test_right_launches(line: str) -> None:
     [
         (TORCHRUN.replace("--nproc", "\u2013nproc"), "U+2013 (en dash)"),
         (TORCHRUN.replace("--nproc", "\u2014nproc"), "U+2014 (em dash)"),
-        (TORCHRUN.replace("--nproc_per_node=", "\u2212\u2212nproc_per_node "), "U+2212 (minus sign)"),
+        (
+            TORCHRUN.replace("--nproc_per_node=", "\u2212\u2212nproc_per_node "),
+            "U+2212 (minus sign)",
+        ),
         (TORCHRUN.replace("--nproc", "-\u2010nproc"), "U+2010 (hyphen)"),
         (TORCHRUN.replace(" --nproc", "\u00a0--nproc"), "U+00A0 (no-break space)"),
         (TORCHRUN.replace("torchrun ", "torchrun\u00a0"), "no program is called"),
         (TORCHRUN.replace("t.py", "\u201ct.py\u201d"), "does not quote"),
-        (TORCHRUN.replace("torchrun", "torchrun --standalone false"), "--standalone takes no value"),
+        (
+            TORCHRUN.replace("torchrun", "torchrun --standalone false"),
+            "--standalone takes no value",
+        ),
         (TORCHRUN.replace("torchrun", "torchrun --no-python true"), "takes 'true' as the script"),
         (TORCHRUN.replace("torchrun", "torchrun 2"), "torchrun takes '2' as the script"),
         (TORCHRUN.replace("2 --node", "2--node"), "one word: torchrun reads no --node_rank in it"),
-        (TORCHRUN.replace(".train t.py", ".train--master_port=29400 t.py"), "reads no --master_port in it"),
+        (
+            TORCHRUN.replace(".train t.py", ".train--master_port=29400 t.py"),
+            "reads no --master_port in it",
+        ),
         (TORCHRUN.replace("torchrun", "python -m torchrun"), "no module torchrun"),
         (TORCHRUN.replace("torchrun", "python3 torchrun"), "no file torchrun"),
         (ACCELERATE.replace("--num_machines", "\u2013num_machines"), "U+2013"),
-        (ACCELERATE.replace("launch", "launch --same_network true"), "--same_network takes no value"),
+        (
+            ACCELERATE.replace("launch", "launch --same_network true"),
+            "--same_network takes no value",
+        ),
         (ACCELERATE.replace("launch", "launch --multi_gpu=true"), "--multi_gpu: it takes no value"),
-        (ACCELERATE.replace("launch", "launch --use_deepspeed zero3"), "takes 'zero3' as the script"),
+        (
+            ACCELERATE.replace("launch", "launch --use_deepspeed zero3"),
+            "takes 'zero3' as the script",
+        ),
         (ACCELERATE.replace("4 --num", "4--num"), "reads no --num_processes in it"),
         (ACCELERATE.replace("accelerate", "python -m accelerate"), "no module accelerate"),
         (DEEPSPEED.replace("--num_gpus", "\u2013num_gpus"), "U+2013"),
@@ -87,7 +110,10 @@ def test_misread_words(line: str, words: str) -> None:
             "--nnodes, --nproc_per_node, --rdzv_backend",
         ),
         ("torchrun --nproc_per_node=2 t.py --nnodes 4", "--nnodes"),
-        ("accelerate launch t.py --num_machines 4 --machine_rank 0", "--num_machines, --machine_rank"),
+        (
+            "accelerate launch t.py --num_machines 4 --machine_rank 0",
+            "--num_machines, --machine_rank",
+        ),
         ("deepspeed t.py --num_gpus 2 --deepspeed ds.json", "--num_gpus"),
     ],
 )
@@ -130,13 +156,21 @@ def test_escaped_blanks_of_a_folded_scalar() -> None:
 @pytest.mark.parametrize(
     ("line", "severity", "words"),
     [
-        ("tune run --nproc_per_node 2 lora_finetune_single_device --config a.yaml", "error", "does not support"),
+        (
+            "tune run --nproc_per_node 2 lora_finetune_single_device --config a.yaml",
+            "error",
+            "does not support",
+        ),
         (TUNE.replace("--nproc_per_node 2 ", ""), "error", "as one process without torchrun"),
         (TUNE.replace("--config ", "--config="), "error", "--config as a separate word"),
         (TUNE.partition("--config")[0], "error", "requires --config"),
         (TUNE.replace("finetune", "fintune"), "warning", "did you mean full_finetune_distributed?"),
         (TUNE.replace("3B_full", "3B_ful"), "warning", "did you mean llama3_2/3B_full?"),
-        ("tune run --nproc_per_node 2 mine.py --config conf/seven", "warning", "no configuration conf/seven"),
+        (
+            "tune run --nproc_per_node 2 mine.py --config conf/seven",
+            "warning",
+            "no configuration conf/seven",
+        ),
     ],
 )
 def test_tune_run(line: str, severity: str, words: str) -> None:
@@ -147,7 +181,13 @@ def test_tune_run(line: str, severity: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [TUNE, TUNE.replace("llama3_2/3B_full", "my.yaml"), "tune run mine.recipe --config my.yaml", "tune run"]
+    "line",
+    [
+        TUNE,
+        TUNE.replace("llama3_2/3B_full", "my.yaml"),
+        "tune run mine.recipe --config my.yaml",
+        "tune run",
+    ],
 )
 def test_right_recipes(line: str) -> None:
     for command in spellings(line):
@@ -155,7 +195,9 @@ def test_right_recipes(line: str) -> None:
 
 
 def test_options_after_the_recipe() -> None:
-    for command in spellings("tune run full_finetune_distributed --nproc_per_node 2 --config llama3_2/3B_full"):
+    for command in spellings(
+        "tune run full_finetune_distributed --nproc_per_node 2 --config llama3_2/3B_full"
+    ):
         [(rule, severity, text)] = said(command)
         assert (rule, severity) == ("misread-launch-word", "error")
         assert "write them before full_finetune_distributed" in text

@@ -54,7 +54,9 @@ spec:
 
 
 def pod(index: int, hostname: str = "hostname") -> str:
-    fields = f"subdomain: train\n      {hostname}: train-{index}" if hostname else "subdomain: train"
+    fields = (
+        f"subdomain: train\n      {hostname}: train-{index}" if hostname else "subdomain: train"
+    )
     return f"""apiVersion: v1
 kind: Pod
 metadata: {{name: train-{index}, namespace: ml, labels: {{app: train}}}}
@@ -107,13 +109,19 @@ CASES: list[tuple[list[str], list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("files", "expected"), CASES)
-def test_hosts_against_the_services_of_the_stream(files: list[str], expected: list[tuple[str, str]]) -> None:
+def test_hosts_against_the_services_of_the_stream(
+    files: list[str], expected: list[tuple[str, str]]
+) -> None:
     findings = [one for one in lint("---\n".join(files)).diagnostics if one.name in CODES]
     assert [(one.severity, one.name) for one in findings] == expected
 
 
 def test_the_message_names_the_service_and_the_field() -> None:
-    messages = [one for one in lint(stateful("") + "---\n" + service("train", APP)).diagnostics if one.code == "PTC486"]
+    messages = [
+        one
+        for one in lint(stateful("") + "---\n" + service("train", APP)).diagnostics
+        if one.code == "PTC486"
+    ]
     assert [(re.sub("^.*?: ", "", one.message), one.help) for one in messages] == [
         ("nothing answers to train-0.train: serviceName is not set", "set serviceName to train")
     ]
@@ -126,7 +134,12 @@ def test_operators_make_their_services() -> None:
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
         "metadata": {"name": "a"},
-        "spec": {"image": "i:1", "script": "t.py", "nodes": 2, "resources": {"cpu": 1, "memory": "1Gi", "gpu": 1}},
+        "spec": {
+            "image": "i:1",
+            "script": "t.py",
+            "nodes": 2,
+            "resources": {"cpu": 1, "memory": "1Gi", "gpu": 1},
+        },
     }
     for target in ("job", "jobset", "pytorchjob", "trainjob", "volcano"):
         findings = lint(compile(spec, target=target).yaml()).diagnostics

@@ -21,9 +21,17 @@ def env(name: str, value: str) -> Json:
 
 CASES: list[tuple[str, Json, set[str]]] = [
     ("a plain launch", torchrun("train.py"), set()),
-    ("words after the script are its arguments", torchrun("train.py", "--steps=0", "--epochs", "3"), set()),
+    (
+        "words after the script are its arguments",
+        torchrun("train.py", "--steps=0", "--epochs", "3"),
+        set(),
+    ),
     ("no words at all", torchrun(), {"missing-script"}),
-    ("an option that takes the script as its value", torchrun("--rdzv-id", "train.py"), {"missing-script"}),
+    (
+        "an option that takes the script as its value",
+        torchrun("--rdzv-id", "train.py"),
+        {"missing-script"},
+    ),
     ("a module", torchrun("-m", "train"), set()),
     ("help needs no script", torchrun("--help"), set()),
     (
@@ -39,10 +47,18 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a shell script as a script", torchrun("./scripts/run.sh", "--lr", "1"), {"python-as-script"}),
     ("a shell script as a program", torchrun("--no-python", "./run.sh"), set()),
     ("a launcher as a script", torchrun("torchrun", "train.py"), {"python-as-script"}),
-    ("another launcher as a script", torchrun("accelerate", "launch", "train.py"), {"python-as-script"}),
+    (
+        "another launcher as a script",
+        torchrun("accelerate", "launch", "train.py"),
+        {"python-as-script"},
+    ),
     ("a script called bash.py", torchrun("bash.py"), set()),
     ("Python as a program", torchrun("--no-python", "python3", "train.py"), set()),
-    ("Python as a program, by variable", torchrun("python3", "t.py", **env("PET_NO_PYTHON", "1")), set()),
+    (
+        "Python as a program, by variable",
+        torchrun("python3", "t.py", **env("PET_NO_PYTHON", "1")),
+        set(),
+    ),
     ("a script called python.py", torchrun("python.py"), set()),
     (
         "one option in two spellings",
@@ -66,10 +82,26 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a bad port", torchrun("--master-port=70000", "t.py"), {"bad-launch-number"}),
     ("an interval with a fraction", torchrun("--monitor-interval=.5", "t.py"), set()),
     ("an interval in words", torchrun("--monitor-interval=5s", "t.py"), {"bad-launch-number"}),
-    ("an endpoint without a port", torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=localhost", "t.py"), set()),
-    ("a static endpoint without a port", torchrun("--rdzv-endpoint=localhost", "t.py"), {"bad-endpoint"}),
-    ("an IPv6 endpoint", torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=[::1]:29400", "t.py"), set()),
-    ("an endpoint of an unknown backend", torchrun("--rdzv-backend=zeus", "--rdzv-endpoint=x://y", "t.py"), set()),
+    (
+        "an endpoint without a port",
+        torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=localhost", "t.py"),
+        set(),
+    ),
+    (
+        "a static endpoint without a port",
+        torchrun("--rdzv-endpoint=localhost", "t.py"),
+        {"bad-endpoint"},
+    ),
+    (
+        "an IPv6 endpoint",
+        torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=[::1]:29400", "t.py"),
+        set(),
+    ),
+    (
+        "an endpoint of an unknown backend",
+        torchrun("--rdzv-backend=zeus", "--rdzv-endpoint=x://y", "t.py"),
+        set(),
+    ),
     ("conf without a value", torchrun("--rdzv-conf=a=1,b=", "t.py"), {"bad-rdzv-conf"}),
     ("conf that is empty", torchrun("--rdzv-conf=", "t.py"), set()),
     (
@@ -78,7 +110,11 @@ CASES: list[tuple[str, Json, set[str]]] = [
         {"unknown-rdzv-backend"},
     ),
     ("a custom backend of the image", torchrun("--rdzv-backend=mytube", "t.py"), set()),
-    ("etcd without an id", torchrun("--rdzv-backend=etcd", "--rdzv-endpoint=etcd:2379", "t.py"), {"etcd-without-id"}),
+    (
+        "etcd without an id",
+        torchrun("--rdzv-backend=etcd", "--rdzv-endpoint=etcd:2379", "t.py"),
+        {"etcd-without-id"},
+    ),
     (
         "static options with c10d",
         torchrun("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:1", "--node-rank=0", "t.py"),
@@ -92,10 +128,26 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a switch in words", torchrun("t.py", **env("PET_STANDALONE", "yes")), {"bad-pet-switch"}),
     ("a switch with a number", torchrun("t.py", **env("PET_STANDALONE", "1")), set()),
     ("a switch without torchrun", pod("python", "t.py", **env("PET_STANDALONE", "yes")), set()),
-    ("a misspelled variable", torchrun("t.py", **env("PET_N_PROC_PER_NODE", "1")), {"unknown-pet-variable"}),
-    ("a variable of the process", torchrun("t.py", **env("LOCAL_RANK", "0")), {"env-that-torchrun-sets"}),
-    ("a variable that the command uses", torchrun("--node-rank=$(RANK)", "t.py", **env("RANK", "0")), set()),
-    ("flag and variable agree", torchrun("--max-restarts=3", "t.py", **env("PET_MAX_RESTARTS", "3")), set()),
+    (
+        "a misspelled variable",
+        torchrun("t.py", **env("PET_N_PROC_PER_NODE", "1")),
+        {"unknown-pet-variable"},
+    ),
+    (
+        "a variable of the process",
+        torchrun("t.py", **env("LOCAL_RANK", "0")),
+        {"env-that-torchrun-sets"},
+    ),
+    (
+        "a variable that the command uses",
+        torchrun("--node-rank=$(RANK)", "t.py", **env("RANK", "0")),
+        set(),
+    ),
+    (
+        "flag and variable agree",
+        torchrun("--max-restarts=3", "t.py", **env("PET_MAX_RESTARTS", "3")),
+        set(),
+    ),
     (
         "flag and variable differ",
         torchrun("--max-restarts=3", "t.py", **env("PET_MAX_RESTARTS", "4")),
@@ -123,19 +175,29 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ),
     (
         "many restarts",
-        jobset(role("torchrun", "--max-restarts=9", "t.py", pods=1), failurePolicy={"maxRestarts": 9}),
+        jobset(
+            role("torchrun", "--max-restarts=9", "t.py", pods=1), failurePolicy={"maxRestarts": 9}
+        ),
         {"restarts-multiply"},
     ),
     (
         "a range above the pods",
         jobset(
-            role("torchrun", "--nnodes=1:3", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:1", "t.py")
+            role(
+                "torchrun",
+                "--nnodes=1:3",
+                "--rdzv-backend=c10d",
+                "--rdzv-endpoint=train-node-0-0.train:1",
+                "t.py",
+            )
         ),
         {"range-above-pods", "shared-rendezvous-store", "range-without-restarts"},
     ),
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_options(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) == expected

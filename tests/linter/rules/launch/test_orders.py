@@ -47,7 +47,10 @@ def pod(rank: str, host: str, probe: str = "", restart: str = "Never") -> str:
 
 
 def job_set(order: str, depends: str = "", probe: str = PROBE) -> str:
-    leader, worker = pod("0", "train-m-0-0.train", probe), pod("$(JOB_COMPLETION_INDEX)", "train-m-0-0.train")
+    leader, worker = (
+        pod("0", "train-m-0-0.train", probe),
+        pod("$(JOB_COMPLETION_INDEX)", "train-m-0-0.train"),
+    )
     return JOB_SET % (order, leader, depends, worker)
 
 
@@ -74,7 +77,11 @@ def test_orders_that_wait_for_the_training(text: str) -> None:
 
 def test_help_of_a_deprecated_order_leads_into_no_deadlock() -> None:
     def fixed(probe: str) -> str:
-        (found,) = (one for one in ptcompile.lint(job_set("InOrder", probe=probe)).diagnostics if one.code == "PTC839")
+        (found,) = (
+            one
+            for one in ptcompile.lint(job_set("InOrder", probe=probe)).diagnostics
+            if one.code == "PTC839"
+        )
         assert found.fix is not None
         return str(found.fix.edits)
 

@@ -29,7 +29,9 @@ spec:
 
 
 def _codes(command: str) -> list[str]:
-    return sorted(d.code for d in ptcompile.lint(JOB.format(command)).diagnostics if d.code != "PTC483")
+    return sorted(
+        d.code for d in ptcompile.lint(JOB.format(command)).diagnostics if d.code != "PTC483"
+    )
 
 
 def _script(text: str) -> str:
@@ -56,7 +58,12 @@ RETURNS, APART = "PTC249", "PTC250"
         (_script("ray start --head --block"), [APART]),
         (_script("ray start --head; python train.py"), [APART]),
         (_script("if [ $JOB_COMPLETION_INDEX = 0 ]; then ray start --head --block; fi"), []),
-        (_script("[ $JOB_COMPLETION_INDEX = 0 ] && ray start --head --block; ray start --address=x:1 --block"), []),
+        (
+            _script(
+                "[ $JOB_COMPLETION_INDEX = 0 ] && ray start --head --block; ray start --address=x:1 --block"
+            ),
+            [],
+        ),
     ],
 )
 def test_ray_start(command: str, codes: list[str]) -> None:
@@ -65,7 +72,11 @@ def test_ray_start(command: str, codes: list[str]) -> None:
 
 def test_one_pod_may_be_a_cluster() -> None:
     command = _script("ray start --head; python train.py")
-    text = JOB.format(command).replace("completions: 2", "completions: 1").replace("parallelism: 2", "parallelism: 1")
+    text = (
+        JOB.format(command)
+        .replace("completions: 2", "completions: 1")
+        .replace("parallelism: 2", "parallelism: 1")
+    )
     assert APART not in {d.code for d in ptcompile.lint(text).diagnostics}
 
 
@@ -76,7 +87,9 @@ def test_note_names_ray() -> None:
 
 
 def test_options_and_the_address() -> None:
-    options = parse_ray_start(["--address", "a:1", "--num_gpus=2", "--block", "--verbose", "--port", "7"])
+    options = parse_ray_start(
+        ["--address", "a:1", "--num_gpus=2", "--block", "--verbose", "--port", "7"]
+    )
     assert options == {"address": "a:1", "num-gpus": "2", "block": "1", "verbose": "1", "port": "7"}
     assert cluster_address(options, {}) == "a:1"
     assert cluster_address({"address": "a"}, {}) == "a:6379"
@@ -87,6 +100,10 @@ def test_options_and_the_address() -> None:
 def test_world_of_ray_is_not_taken_for_pods_that_train_alone() -> None:
     text = JOB.format(_script("ray start --address=tune-0.tune:6379 --block"))
     rendezvous = ptcompile.simulate(text).to_dict()["jobs"][0]["rendezvous"]
-    assert (rendezvous["launcher"], rendezvous["backend"], rendezvous["endpoint"]) == ("ray", "ray", "tune-0.tune:6379")
+    assert (rendezvous["launcher"], rendezvous["backend"], rendezvous["endpoint"]) == (
+        "ray",
+        "ray",
+        "tune-0.tune:6379",
+    )
     assert rendezvous["notes"][0].startswith("Ray connects the nodes")
     assert not any("trains alone" in note for note in rendezvous["notes"])

@@ -117,7 +117,10 @@ def test_python_starts_no_file_as_a_module() -> None:
         ('torchrun --node_rank="$RANK" train.py', set()),
         ("torchrun --log-line-prefix-template '$role_name: ' train.py", set()),
         ("bash -c 'torchrun --node_rank=$RANK train.py'", set()),
-        ("accelerate launch --num_machines 2 --machine_rank '$RANK' --main_process_ip x train.py", {"quoted-variable"}),
+        (
+            "accelerate launch --num_machines 2 --machine_rank '$RANK' --main_process_ip x train.py",
+            {"quoted-variable"},
+        ),
     ],
 )
 def test_scripts(script: str, expected: set[str]) -> None:
@@ -132,7 +135,10 @@ def test_scripts(script: str, expected: set[str]) -> None:
         ("set -e\nexec torchrun train.py \\\n  --backend=nccl", True),
         ("torchrun train.py --backend gloo", False),
         ("echo nccl; torchrun train.py", False),
-        ("cat > t.py <<EOF\nimport torch.distributed as dist\ndist.init_process_group('nccl')\nEOF\npython t.py", True),
+        (
+            "cat > t.py <<EOF\nimport torch.distributed as dist\ndist.init_process_group('nccl')\nEOF\npython t.py",
+            True,
+        ),
         ("python -c 'dist.init_process_group(backend = \"nccl\")'", True),
     ],
 )

@@ -14,7 +14,9 @@ from tests.linter.rules.launch.making import Json, pod
 RULES = ("unknown-launch-option", "image-without-torchrun", "bad-nproc")
 
 
-def findings(manifest: Json, torch: tuple[int, int] | None = None) -> list[tuple[str, str, str | None]]:
+def findings(
+    manifest: Json, torch: tuple[int, int] | None = None
+) -> list[tuple[str, str, str | None]]:
     versions = Versions() if torch is None else Versions(torch=torch)
     return [
         (item.name, item.message.partition(": ")[2], item.help)
@@ -48,13 +50,17 @@ OLD, RECENT = "2.2.2-cuda12.1-cudnn8-runtime", "2.13.0-cuda13.0-cudnn9-runtime"
 def test_an_option_of_a_later_release(option: str, absent: str, present: str) -> None:
     """`torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0 (docs/facts/torchrun.md#options-and-variables)."""
     name = option.partition("=")[0]
-    (finding,) = findings(image(f"{absent}-cuda12.1-cudnn8-runtime", "torchrun", f"--{option}", "t.py"))
+    (finding,) = findings(
+        image(f"{absent}-cuda12.1-cudnn8-runtime", "torchrun", f"--{option}", "t.py")
+    )
     major_minor, first = absent.rpartition(".")[0], present.rpartition(".")[0]
     assert finding[1:] == (
         f"torchrun of PyTorch {major_minor} has no option --{name} and does not start",
         f"remove it, or use PyTorch {first} or newer",
     )
-    assert not findings(image(f"{present}-cuda12.1-cudnn8-runtime", "torchrun", f"--{option}", "t.py"))
+    assert not findings(
+        image(f"{present}-cuda12.1-cudnn8-runtime", "torchrun", f"--{option}", "t.py")
+    )
 
 
 def test_the_profile_says_which_torch_another_image_has() -> None:
@@ -65,13 +71,19 @@ def test_the_profile_says_which_torch_another_image_has() -> None:
 
 
 def test_hyphens_before_2_0() -> None:
-    hyphens = image("1.13.1-cuda11.6-cudnn8-runtime", "torchrun", "--standalone", "--nproc-per-node=2", "t.py")
+    hyphens = image(
+        "1.13.1-cuda11.6-cudnn8-runtime", "torchrun", "--standalone", "--nproc-per-node=2", "t.py"
+    )
     ((_, message, help),) = findings(hyphens)
     assert message == "torchrun of PyTorch 1.13 knows no hyphens in its options and does not start"
     assert help == "write --nproc_per_node, or use PyTorch 2.0 or newer"
-    underscores = image("1.13.1-cuda11.6-cudnn8-runtime", "torchrun", "--nproc_per_node=2", "t.py", "--log-dir=x")
+    underscores = image(
+        "1.13.1-cuda11.6-cudnn8-runtime", "torchrun", "--nproc_per_node=2", "t.py", "--log-dir=x"
+    )
     assert not findings(underscores)
-    assert not findings(image("2.0.1-cuda11.7-cudnn8-runtime", "torchrun", "--nproc-per-node=2", "t.py"))
+    assert not findings(
+        image("2.0.1-cuda11.7-cudnn8-runtime", "torchrun", "--nproc-per-node=2", "t.py")
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,8 +102,12 @@ def test_hyphens_before_2_0() -> None:
         ("latest", ("torchrun", "t.py"), None),
     ],
 )  # fmt: skip
-def test_an_image_older_than_torchrun(tag: str, command: tuple[str, ...], message: str | None) -> None:
-    messages = [text for name, text, _ in findings(image(tag, *command)) if name == "image-without-torchrun"]
+def test_an_image_older_than_torchrun(
+    tag: str, command: tuple[str, ...], message: str | None
+) -> None:
+    messages = [
+        text for name, text, _ in findings(image(tag, *command)) if name == "image-without-torchrun"
+    ]
     assert len(messages) == (message is not None)
     assert all(text.endswith(message or "") for text in messages)
 
@@ -103,7 +119,12 @@ def test_processes_per_xpu() -> None:
 
 
 def spec(tag: str, **fields: Any) -> dict[str, Any]:
-    body = {"image": f"pytorch/pytorch:{tag}", "script": "train.py", "nodes": 2, "elastic": {"nprocPerNode": 1}}
+    body = {
+        "image": f"pytorch/pytorch:{tag}",
+        "script": "train.py",
+        "nodes": 2,
+        "elastic": {"nprocPerNode": 1},
+    }
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",

@@ -21,8 +21,14 @@ SHORT = "--node-rank=$(RANK)"
     ],
 )
 @pytest.mark.parametrize("start", [["torchrun"], ["env", "PET_NODE_RANK=0", "torchrun"]])
-def test_findings_are_those_of_the_whole_command_lines(start: list[str], options: list[str], is_same: bool) -> None:
+def test_findings_are_those_of_the_whole_command_lines(
+    start: list[str], options: list[str], is_same: bool
+) -> None:
     command = [*start, "--nnodes=3", "--master-port=1", *options, "train.py"]
     pod = template(command=command, container={"env": [{"name": "LAST", "value": "--node-rank=2"}]})
-    job = volcano(task("master", 1, pod=pod), task("worker", 2, pod=pod), plugins={"pytorch": [], "svc": [], "env": []})
+    job = volcano(
+        task("master", 1, pod=pod),
+        task("worker", 2, pod=pod),
+        plugins={"pytorch": [], "svc": [], "env": []},
+    )
     assert ("same-node-rank" in found(job)) is is_same

@@ -17,7 +17,12 @@ def pod(resource: str = GPU, count: int = 2, labels: Json | None = None) -> Json
     command = ["torchrun", "--standalone", f"--nproc-per-node={count}", "train.py"]
     container = {"name": "t", "image": "acme/t:1", "command": command, "resources": resources}
     spec = {"restartPolicy": "Never", "nodeSelector": labels or {}, "containers": [container]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "t", "namespace": "ml"}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "t", "namespace": "ml"},
+        "spec": spec,
+    }
 
 
 def plugin(**configs: str) -> Json:
@@ -53,10 +58,19 @@ TWICE = "two of them may be of one GPU"
         ([plugin(any=sharing("mps")), pod()], REFUSED),
         ([plugin(any=sharing("mps", failRequestsGreaterThanOne="false")), pod()], TWICE),
         ([plugin(a=SLICED, b="version: v1\nflags: {migStrategy: none}"), pod()], ""),
-        ([plugin(a=SLICED, b="version: v1\nsharing: {}"), pod(labels={"nvidia.com/device-plugin.config": "a"})], TWICE),
+        (
+            [
+                plugin(a=SLICED, b="version: v1\nsharing: {}"),
+                pod(labels={"nvidia.com/device-plugin.config": "a"}),
+            ],
+            TWICE,
+        ),
         ([plugin(any=sharing("timeSlicing", renameByDefault="true")), pod()], ""),
         ([plugin(any=sharing("timeSlicing", "name: nvidia.com/gpu, replicas: 1")), pod()], ""),
-        ([plugin(any=sharing("timeSlicing", "name: nvidia.com/mig-1g.5gb, replicas: 2")), pod()], ""),
+        (
+            [plugin(any=sharing("timeSlicing", "name: nvidia.com/mig-1g.5gb, replicas: 2")), pod()],
+            "",
+        ),
         ([plugin(any=SLICED), pod(count=1)], ""),
         ([pod(labels={PRODUCT: "NVIDIA-A100-SXM4-80GB"})], ""),
         ([pod("amd.com/gpu", labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], ""),
@@ -69,12 +83,15 @@ def test_several_processes_on_shares_of_gpus(objects: list[Json], said: str) -> 
 
 
 def test_slices_that_count_as_gpus() -> None:
-    assert [name for name, _ in told(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))] == ["processes-on-mig"]
+    assert [
+        name for name, _ in told(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))
+    ] == ["processes-on-mig"]
     assert told(pod(count=1, labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"})) == []
 
 
 @pytest.mark.parametrize(
-    "text", ["version: v1\nsharing: 7", "version: v1\nsharing: {mps: [7]}", "version: v1\nsharing: [", "x"]
+    "text",
+    ["version: v1\nsharing: 7", "version: v1\nsharing: {mps: [7]}", "version: v1\nsharing: [", "x"],
 )
 def test_a_configuration_of_wrong_types_says_nothing(text: str) -> None:
     assert told(plugin(any=text), pod()) == []
@@ -82,8 +99,16 @@ def test_a_configuration_of_wrong_types_says_nothing(text: str) -> None:
 
 def node(name: str, **labels: str) -> Json:
     allocatable = {"cpu": "64", "memory": "512Gi", "pods": "110", GPU: "32"}
-    metadata = {"name": name, "labels": {f"nvidia.com/gpu.{key}": value for key, value in labels.items()}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": allocatable}}
+    metadata = {
+        "name": name,
+        "labels": {f"nvidia.com/gpu.{key}": value for key, value in labels.items()},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": metadata,
+        "status": {"allocatable": allocatable},
+    }
 
 
 SHARED = node("a", product="NVIDIA-L4-SHARED", replicas="4")
@@ -114,14 +139,20 @@ def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: lis
         ({"gpu": {"sharing": {"strategy": "mps"}}}, REFUSED),
         ({"gpu": {"sharing": {"strategy": "mps", "refusesSeveral": False}}}, TWICE),
         (
-            {"gpu": {"sharing": {"strategy": "mps", "refusesSeveral": False}}, "versions": {"devicePlugin": "0.19"}},
+            {
+                "gpu": {"sharing": {"strategy": "mps", "refusesSeveral": False}},
+                "versions": {"devicePlugin": "0.19"},
+            },
             REFUSED,
         ),
         ({"gpu": {"sharing": {"strategy": "mig"}}}, "each sees one MIG slice"),
         (
             {
                 "nodePools": {
-                    "a": {"labels": {PRODUCT: "NVIDIA-L4-SHARED"}, "allocatable": {"cpu": 64, "memory": "1Ti", GPU: 32}}
+                    "a": {
+                        "labels": {PRODUCT: "NVIDIA-L4-SHARED"},
+                        "allocatable": {"cpu": 64, "memory": "1Ti", GPU: 32},
+                    }
                 }
             },
             TWICE,
@@ -139,11 +170,23 @@ def test_the_profile(cluster: Json, said: str) -> None:
 
 def test_a_compiled_job_too() -> None:
     resources = {"cpu": 8, "memory": "64Gi", "gpu": 2}
-    spec = {"image": "a:1", "script": "t.py", "resources": resources, "elastic": {"nprocPerNode": 2}}
-    job = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    spec = {
+        "image": "a:1",
+        "script": "t.py",
+        "resources": resources,
+        "elastic": {"nprocPerNode": 2},
+    }
+    job = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "t"},
+        "spec": spec,
+    }
     profile = {
         "kind": "ClusterProfile",
         "apiVersion": "ptcompile/v1",
         "spec": {"gpu": {"sharing": {"strategy": "mps"}}},
     }
-    assert "PTC154" in {each.code for each in ptcompile.compile(job, cluster=profile, target="job").diagnostics}
+    assert "PTC154" in {
+        each.code for each in ptcompile.compile(job, cluster=profile, target="job").diagnostics
+    }

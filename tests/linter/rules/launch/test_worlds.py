@@ -27,7 +27,12 @@ def found(manifest: Json) -> set[str]:
 
 
 def two_nodes(*script: str) -> Json:
-    words = ("--nnodes=2", "--nproc-per-node=8", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:1")
+    words = (
+        "--nnodes=2",
+        "--nproc-per-node=8",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train-node-0-0.train:1",
+    )
     return jobset(role("torchrun", *words, *script, **GPUS))
 
 
@@ -39,11 +44,22 @@ def two_nodes(*script: str) -> Json:
         (["--tensor_model_parallel_size=4", "--context-parallel-size=3"], True),
         (["model.tensor_model_parallel_size=32"], True),
         (["trainer.strategy.pipeline_model_parallel_size=16"], False),
-        (["--parallelism.tensor_parallel_degree=8", "--parallelism.pipeline_parallel_degree=3"], True),
-        (["--tensor-model-parallel-size=8", "--micro-batch-size=2", "--global-batch-size=3"], True),
-        (["--tensor-model-parallel-size=8", "--micro-batch-size=2", "--global-batch-size=8"], False),
         (
-            ["--tensor-model-parallel-size=8", "--micro-batch-size=2", "--global-batch-size=3", "--rampup-batch-size"],
+            ["--parallelism.tensor_parallel_degree=8", "--parallelism.pipeline_parallel_degree=3"],
+            True,
+        ),
+        (["--tensor-model-parallel-size=8", "--micro-batch-size=2", "--global-batch-size=3"], True),
+        (
+            ["--tensor-model-parallel-size=8", "--micro-batch-size=2", "--global-batch-size=8"],
+            False,
+        ),
+        (
+            [
+                "--tensor-model-parallel-size=8",
+                "--micro-batch-size=2",
+                "--global-batch-size=3",
+                "--rampup-batch-size",
+            ],
             False,
         ),
         (["--tensor-model-parallel-size=$TP"], False),
@@ -55,7 +71,9 @@ def test_parallel_sizes(script: list[str], is_reported: bool) -> None:
 
 
 def test_parallel_sizes_in_a_script_of_arrays() -> None:
-    script = 'P=(--tensor-model-parallel-size 3)\ntorchrun --nproc_per_node=8 pretrain_gpt.py "${P[@]}"'
+    script = (
+        'P=(--tensor-model-parallel-size 3)\ntorchrun --nproc_per_node=8 pretrain_gpt.py "${P[@]}"'
+    )
     manifest = pod("bash", "-c", script, **GPUS)
     assert messages(manifest, "parallel-sizes") == [
         "spec.containers[0].command[2]: "
@@ -81,8 +99,15 @@ def test_nodes_and_devices_of_a_script(script: list[str], is_reported: bool) -> 
 
 
 def test_an_elastic_range_has_no_number_of_nodes() -> None:
-    words = ("--nnodes=1:2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:1", "t.py")
-    assert "script-nodes-differ" not in found(jobset(role("torchrun", *words, "trainer.num_nodes=1")))
+    words = (
+        "--nnodes=1:2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train-node-0-0.train:1",
+        "t.py",
+    )
+    assert "script-nodes-differ" not in found(
+        jobset(role("torchrun", *words, "trainer.num_nodes=1"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +122,9 @@ def test_an_elastic_range_has_no_number_of_nodes() -> None:
     ],
 )
 def test_one_process_on_eight_gpus(command: list[str], is_reported: bool) -> None:
-    manifest = pytorchjob(master=command, worker=command, workers=1, nprocPerNode=None, container=GPUS)
+    manifest = pytorchjob(
+        master=command, worker=command, workers=1, nprocPerNode=None, container=GPUS
+    )
     assert ("one-process-for-gpus" in found(manifest)) == is_reported
 
 
@@ -131,14 +158,28 @@ def test_a_pod_with_one_gpu_has_no_paths_between_gpus() -> None:
 
 @pytest.mark.parametrize(
     ("processes", "expected"),
-    [("16", set()), ("8", {"idle-gpus"}), ("12", {"idle-gpus"}), ("32", {"more-processes-than-gpus"})],
+    [
+        ("16", set()),
+        ("8", {"idle-gpus"}),
+        ("12", {"idle-gpus"}),
+        ("32", {"more-processes-than-gpus"}),
+    ],
 )
 def test_processes_of_accelerate(processes: str, expected: set[str]) -> None:
     words = (
-        *("accelerate", "launch", "--num_machines=2", f"--num_processes={processes}", "--machine_rank=$(RANK)"),
+        *(
+            "accelerate",
+            "launch",
+            "--num_machines=2",
+            f"--num_processes={processes}",
+            "--machine_rank=$(RANK)",
+        ),
         *("--main_process_ip=$(MASTER_ADDR)", "--main_process_port=$(MASTER_PORT)", "t.py"),
     )
-    assert found(pytorchjob(master=words, worker=words, workers=1, nprocPerNode=None, container=GPUS)) == expected
+    assert (
+        found(pytorchjob(master=words, worker=words, workers=1, nprocPerNode=None, container=GPUS))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +199,12 @@ def test_processes_in_one_pod(command: list[str], expected: set[str]) -> None:
 def train_job(*command: str, nodes: int = 3) -> Json:
     trainer = {"image": "i:1", "numNodes": nodes, "command": [*command]}
     spec = {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer}
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}, "spec": spec}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -168,7 +214,12 @@ def train_job(*command: str, nodes: int = 3) -> Json:
         (train_job("bash", "-c", "python train.py"), True),
         (train_job("python", "train.py", nodes=1), False),
         (train_job("python", "-m", "torch.distributed.run", "train.py"), False),
-        (train_job("bash", "-c", "MASTER_ADDR=$PET_MASTER_ADDR WORLD_SIZE=$PET_NNODES python train.py"), False),
+        (
+            train_job(
+                "bash", "-c", "MASTER_ADDR=$PET_MASTER_ADDR WORLD_SIZE=$PET_NNODES python train.py"
+            ),
+            False,
+        ),
     ],
 )
 def test_python_reads_no_variables_of_torchrun(manifest: Json, is_reported: bool) -> None:

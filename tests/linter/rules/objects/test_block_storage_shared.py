@@ -60,4 +60,6 @@ def test_claims_inside_other_objects() -> None:
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": _spec()}}}
     assert fires("block-storage-shared", pod(volumes=[volume], containers=[{"name": "a"}]))
     volcano = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "t"}}
-    assert fires("block-storage-shared", {**volcano, "spec": {"volumes": [{"volumeClaim": _spec()}]}})
+    assert fires(
+        "block-storage-shared", {**volcano, "spec": {"volumes": [{"volumeClaim": _spec()}]}}
+    )

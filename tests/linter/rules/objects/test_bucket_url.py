@@ -19,7 +19,12 @@ def _pod(bucket: str, driver: str = DRIVER) -> Json:
 
 def _volume(handle: str, driver: str = DRIVER) -> Json:
     spec = {"capacity": {"storage": "1Gi"}, "csi": {"driver": driver, "volumeHandle": handle}}
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "bucket"}, "spec": spec}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "bucket"},
+        "spec": spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -29,8 +34,14 @@ def _volume(handle: str, driver: str = DRIVER) -> Json:
         ("gs://imagenet/", "write imagenet"),
         ("s3://imagenet", "write imagenet"),
         ("gs://", "write the bucket's name"),
-        ("gs://imagenet/train/a", "write imagenet, and mount its folder with the mount option only-dir=train/a"),
-        ("imagenet/train", "write imagenet, and mount its folder with the mount option only-dir=train"),
+        (
+            "gs://imagenet/train/a",
+            "write imagenet, and mount its folder with the mount option only-dir=train/a",
+        ),
+        (
+            "imagenet/train",
+            "write imagenet, and mount its folder with the mount option only-dir=train",
+        ),
     ],
 )
 def test_urls_and_paths(name: str, help: str) -> None:
@@ -50,7 +61,9 @@ def test_other_drivers() -> None:
     assert found("bucket-url", _volume("fs-1:/a", "efs.csi.aws.com")) == []
 
 
-@pytest.mark.parametrize(("name", "is_fixed"), [("gs://imagenet", True), ("gs://imagenet/train", False)])
+@pytest.mark.parametrize(
+    ("name", "is_fixed"), [("gs://imagenet", True), ("gs://imagenet/train", False)]
+)
 def test_the_fix_loses_nothing(name: str, is_fixed: bool) -> None:
     text = ptcompile.fix(json.dumps(_volume(name))).text
     assert ('"imagenet"' in text) is is_fixed

@@ -59,7 +59,11 @@ REFERS = {"claimRef": {"name": "data", "namespace": "default"}}
         ({"storageClassName": "nfs"}, REFERS, []),
         ({**NAMES_VOLUME, "volumeMode": "Block"}, {}, ["volumeMode"]),
         ({**NAMES_VOLUME, "accessModes": ["ReadWriteOnce"]}, {}, ["accessModes"]),
-        ({**NAMES_VOLUME, "accessModes": ["ReadWriteOnce"], **LARGE}, {}, ["storage", "accessModes"]),
+        (
+            {**NAMES_VOLUME, "accessModes": ["ReadWriteOnce"], **LARGE},
+            {},
+            ["storage", "accessModes"],
+        ),
     ],
 )
 def test_what_is_compared(of_claim: Json, of_volume: Json, paths: list[str]) -> None:
@@ -82,7 +86,9 @@ def mounting(zone: str = "", claims: tuple[str, ...] = ("data",)) -> Json:
 
 def in_zones(*zones: str) -> Json:
     expression = {"key": ZONE, "operator": "In", "values": [*zones]}
-    return {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}}
+    return {
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+    }
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,9 @@ def in_zones(*zones: str) -> Json:
     [("a", ("b",), True), ("a", ("a", "b"), False), ("", ("b",), False)],
 )
 def test_a_disk_in_another_zone(zone: str, zones: tuple[str, ...], is_reported: bool) -> None:
-    problems = found("volume-elsewhere", mounting(zone), claim(**NAMES_VOLUME), volume(**in_zones(*zones)))
+    problems = found(
+        "volume-elsewhere", mounting(zone), claim(**NAMES_VOLUME), volume(**in_zones(*zones))
+    )
     assert bool(problems) is is_reported
 
 
@@ -110,7 +118,9 @@ def test_a_storage_class_for_other_zones() -> None:
         "allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}],
     }
     assert found("volume-elsewhere", mounting("a"), claim(storageClassName="zonal"), storage_class)
-    assert not found("volume-elsewhere", mounting("b"), claim(storageClassName="zonal"), storage_class)
+    assert not found(
+        "volume-elsewhere", mounting("b"), claim(storageClassName="zonal"), storage_class
+    )
 
 
 def test_two_disks_without_a_common_zone() -> None:
@@ -158,7 +168,12 @@ def test_who_owns_a_large_volume(size: str, spec: Json, of_volume: Json, is_note
     ],
 )
 def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {key: 8}}}
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q"},
+        "spec": {"hard": {key: 8}},
+    }
     problems = found("uncounted-quota", quota)
     assert [problem.help for problem in problems] == ([f"write {counted}"] if counted else [])
 
@@ -178,5 +193,9 @@ def test_a_class_whose_name_is_nearly_right(kind: str, field: str) -> None:
 def test_a_service_account_and_a_storage_class_whose_names_are_nearly_right() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "trainer"}}
     assert found("misspelt-reference", pod(serviceAccountName="trainr"), account)
-    storage_class = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "filestore"}}
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "filestore"},
+    }
     assert found("misspelt-reference", claim(storageClassName="filestor"), storage_class)

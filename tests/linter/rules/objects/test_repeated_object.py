@@ -10,7 +10,12 @@ from ptcompile.diagnostics import Problem
 from ptcompile.linter import run
 from tests.linter.asking import Json, pod
 
-CONFIG: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
+CONFIG: Json = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a"},
+    "data": {"x": "1"},
+}
 POD = pod(containers=[])
 
 
@@ -33,11 +38,19 @@ def _with(manifest: Json, **metadata: Any) -> Json:
         (CONFIG, _with(CONFIG, namespace="default"), ("error", "this one is applied over it")),
         (CONFIG, {**CONFIG, "kind": "Secret"}, None),
         (_with(CONFIG, name=""), _with(CONFIG, name=""), None),
-        (_with(CONFIG, name=None, generateName="a-"), _with(CONFIG, name=None, generateName="a-"), None),
+        (
+            _with(CONFIG, name=None, generateName="a-"),
+            _with(CONFIG, name=None, generateName="a-"),
+            None,
+        ),
     ],
 )
-def test_the_second_of_two_objects(first: Json, second: Json, expected: tuple[str, str] | None) -> None:
+def test_the_second_of_two_objects(
+    first: Json, second: Json, expected: tuple[str, str] | None
+) -> None:
     problems = _found(second, [first, second])
     assert [problem.severity for problem in problems] == ([] if expected is None else [expected[0]])
-    assert all(expected is not None and problem.message.endswith(expected[1]) for problem in problems)
+    assert all(
+        expected is not None and problem.message.endswith(expected[1]) for problem in problems
+    )
     assert not _found(first, [first, second])

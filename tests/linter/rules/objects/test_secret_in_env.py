@@ -47,7 +47,9 @@ def test_one_from_a_secret_is_fine() -> None:
 
 
 def test_a_token_on_the_command_line() -> None:
-    (problem,) = found("secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"]))
+    (problem,) = found(
+        "secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"])
+    )
     assert TOKEN not in problem.message
     assert problem.path[-2:] == ("command", 2)
 
@@ -63,8 +65,14 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}
             {**CONFIG_MAP, "metadata": {"name": "a", "annotations": {"note": TOKEN}}},
             ("metadata", "annotations", "note"),
         ),
-        ({**CONFIG_MAP, "metadata": {"name": "a", "labels": {TOKEN: "x"}}}, ("metadata", "labels", TOKEN)),
-        (container(livenessProbe={"httpGet": {"port": 1, "path": f"/?sig={TOKEN}"}}), (*PROBE, "path")),
+        (
+            {**CONFIG_MAP, "metadata": {"name": "a", "labels": {TOKEN: "x"}}},
+            ("metadata", "labels", TOKEN),
+        ),
+        (
+            container(livenessProbe={"httpGet": {"port": 1, "path": f"/?sig={TOKEN}"}}),
+            (*PROBE, "path"),
+        ),
     ],
 )
 def test_a_token_anywhere(manifest: Mapping[str, Any], path: tuple[str | int, ...]) -> None:

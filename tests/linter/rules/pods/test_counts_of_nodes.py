@@ -39,16 +39,30 @@ TOPOLOGY = "cloud.google.com/gke-tpu-topology"
         ("2x2x2x2", 4, 1, None),
     ],
 )
-def test_a_slice_starts_only_with_all_its_hosts(topology: str, chips: Any, pods: int, text: str | None) -> None:
+def test_a_slice_starts_only_with_all_its_hosts(
+    topology: str, chips: Any, pods: int, text: str | None
+) -> None:
     problems = found("partial-tpu-slice", _job(pods, {TPU: chips}, **{TOPOLOGY: topology}))
-    assert [str(text) in problem.message for problem in problems] == ([] if text is None else [True])
+    assert [str(text) in problem.message for problem in problems] == (
+        [] if text is None else [True]
+    )
 
 
 @pytest.mark.parametrize(
     ("pods", "gpus", "host", "count"),
-    [(1, 8, "n", 0), (2, 8, "n", 1), (2, 4, "n", 0), (8, 1, "n", 0), (9, 1, "n", 1), (3, 0, "n", 0), (4, 8, None, 0)],
+    [
+        (1, 8, "n", 0),
+        (2, 8, "n", 1),
+        (2, 4, "n", 0),
+        (8, 1, "n", 0),
+        (9, 1, "n", 1),
+        (3, 0, "n", 0),
+        (4, 8, None, 0),
+    ],
 )
-def test_pods_on_one_host_share_its_devices(pods: int, gpus: int, host: str | None, count: int) -> None:
+def test_pods_on_one_host_share_its_devices(
+    pods: int, gpus: int, host: str | None, count: int
+) -> None:
     selector = {} if host is None else {"kubernetes.io/hostname": host}
     problems = found("pods-exceed-host", _job(pods, {"nvidia.com/gpu": gpus}, **selector))
     assert len(problems) == count

@@ -23,7 +23,10 @@ spec:
 """
 GKE, TYPE = "cloud.google.com/gke-accelerator: ", "node.kubernetes.io/instance-type: "
 EFA, GIB = ", vpc.amazonaws.com/efa: 1", "{name: NCCL_NET, value: gIB}"
-TCPX, TCPXO = "{name: NCCL_GPUDIRECTTCPX_CTRL_DEV, value: eth0}", "{name: NCCL_FASTRAK_CTRL_DEV, value: eth0}"
+TCPX, TCPXO = (
+    "{name: NCCL_GPUDIRECTTCPX_CTRL_DEV, value: eth0}",
+    "{name: NCCL_FASTRAK_CTRL_DEV, value: eth0}",
+)
 
 
 @pytest.mark.parametrize(
@@ -44,5 +47,9 @@ TCPX, TCPXO = "{name: NCCL_GPUDIRECTTCPX_CTRL_DEV, value: eth0}", "{name: NCCL_F
     ],
 )
 def test_findings_depend_on_the_machine(pin: str, env: str, device: str, name: str) -> None:
-    names = [one.name for one in ptcompile.lint(POD % (pin, env, device)).diagnostics if one.name in NAMES]
+    names = [
+        one.name
+        for one in ptcompile.lint(POD % (pin, env, device)).diagnostics
+        if one.name in NAMES
+    ]
     assert names == ([name] if name else [])

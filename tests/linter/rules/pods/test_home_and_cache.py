@@ -13,7 +13,9 @@ TRAINING = ["torchrun", "--standalone", "train.py"]
 
 def _pod(user: int | None, *, command: list[str] | None = None, **container: Any) -> Json:
     fields = {"name": "a", "image": "a:1", "command": command or TRAINING, **container}
-    return pod(containers=[fields], **({} if user is None else {"securityContext": {"runAsUser": user}}))
+    return pod(
+        containers=[fields], **({} if user is None else {"securityContext": {"runAsUser": user}})
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,8 +42,15 @@ OFFLINE = {"name": "HF_HUB_OFFLINE", "value": "1"}
 CLAIM = {"persistentVolumeClaim": {"claimName": "hub"}}
 
 
-def _offline(*env: Json, at: str = "/x", volume: Json | None = None, args: list[str] | None = None) -> Json:
-    container = {"name": "a", "image": "a:1", "command": [*TRAINING, *(args or [])], "env": [OFFLINE, *env]}
+def _offline(
+    *env: Json, at: str = "/x", volume: Json | None = None, args: list[str] | None = None
+) -> Json:
+    container = {
+        "name": "a",
+        "image": "a:1",
+        "command": [*TRAINING, *(args or [])],
+        "env": [OFFLINE, *env],
+    }
     container["volumeMounts"] = [{"name": "v", "mountPath": at}]
     return pod(containers=[container], volumes=[{"name": "v", **(volume or {"emptyDir": {}})}])
 
@@ -68,4 +77,6 @@ def test_caches(manifest: Json, expected: bool) -> None:
 def test_an_init_container_may_fill_the_cache() -> None:
     manifest = _offline()
     init = [{"name": "download", "image": "i:1"}]
-    assert not fires("offline-without-cache", {**manifest, "spec": {**manifest["spec"], "initContainers": init}})
+    assert not fires(
+        "offline-without-cache", {**manifest, "spec": {**manifest["spec"], "initContainers": init}}
+    )

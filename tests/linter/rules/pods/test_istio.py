@@ -16,7 +16,11 @@ def _namespace(name: str = "ml", **labels: str) -> Json:
 def _job(**metadata: Json) -> Json:
     spec = pod(containers=[{"name": "a", "image": "a:1"}])["spec"]
     template = {"metadata": metadata, "spec": spec} if metadata else {"spec": spec}
-    manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "t", "namespace": "ml"}}
+    manifest = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "t", "namespace": "ml"},
+    }
     return {**manifest, "spec": {"template": template}}
 
 
@@ -24,7 +28,9 @@ def _job(**metadata: Json) -> Json:
 def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
     space = _namespace(**labels)
     assert [p.path for p in found("istio-sidecar", _job(), space)] == [("spec", "template")]
-    assert [p.path[-1] for p in found("istio-sidecar", _job(labels={"a": "b"}), space)] == ["labels"]
+    assert [p.path[-1] for p in found("istio-sidecar", _job(labels={"a": "b"}), space)] == [
+        "labels"
+    ]
     assert found("istio-sidecar", _job(labels={KEY: "false"}), space) == []
     assert found("istio-sidecar", _job(annotations={KEY: "false"}), space) == []
     assert len(found("istio-sidecar", _job(labels={KEY: "true"}), space)) == 1
@@ -32,5 +38,12 @@ def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
 
 def test_other_namespaces() -> None:
     assert found("istio-sidecar", _job(), _namespace("web", **{"istio-injection": "enabled"})) == []
-    assert found("istio-sidecar", _job(), _namespace(**{"istio-injection": "disabled", "istio.io/rev": "x"})) == []
+    assert (
+        found(
+            "istio-sidecar",
+            _job(),
+            _namespace(**{"istio-injection": "disabled", "istio.io/rev": "x"}),
+        )
+        == []
+    )
     assert found("istio-sidecar", _job(), _namespace()) == []

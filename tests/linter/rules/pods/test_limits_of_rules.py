@@ -13,7 +13,9 @@ GPU = "nvidia.com/gpu"
 SHM = {"name": "v", "mountPath": "/dev/shm"}  # noqa: S108 - where a pod has it
 
 
-def _job(pods: int = 1, *, container: Json | None = None, labels: Json | None = None, **spec: Any) -> Json:
+def _job(
+    pods: int = 1, *, container: Json | None = None, labels: Json | None = None, **spec: Any
+) -> Json:
     """Return an indexed Job."""
     body = template(container=container, **spec)
     return {
@@ -34,7 +36,11 @@ def _object(kind: str, name: str, **fields: Any) -> Json:
 
 
 def _limits(**amounts: object) -> Json:
-    return {"resources": {"limits": {GPU if name == "gpu" else name: amount for name, amount in amounts.items()}}}
+    return {
+        "resources": {
+            "limits": {GPU if name == "gpu" else name: amount for name, amount in amounts.items()}
+        }
+    }
 
 
 def _env(source: str, **fields: Any) -> Json:
@@ -48,7 +54,14 @@ def _selects(term: Json) -> Json:
 CONFIG = _object("ConfigMap", "settings", data={"epochs": "1"}, binaryData={"blob": ""})
 CLAIM = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
 AT_DATA = {"volumeMounts": [{"name": "v", "mountPath": "/data"}]}
-DOWNLOAD = [{"name": "get", "image": "aws:1", "command": ["aws", "s3", "sync", "s3://x", "/data"], **AT_DATA}]
+DOWNLOAD = [
+    {
+        "name": "get",
+        "image": "aws:1",
+        "command": ["aws", "s3", "sync", "s3://x", "/data"],
+        **AT_DATA,
+    }
+]
 
 
 @pytest.mark.parametrize(
@@ -71,12 +84,18 @@ def test_a_key_of_a_config_map_must_exist(container: Json, expected: bool) -> No
     ("optional", "expected"), [({}, True), ({"optional": False}, True), ({"optional": True}, False)]
 )
 def test_a_key_of_a_volume_must_exist(optional: Json, expected: bool) -> None:
-    volume = {"name": "v", "configMap": {"name": "settings", "items": [{"key": "epoch", "path": "x"}], **optional}}
+    volume = {
+        "name": "v",
+        "configMap": {"name": "settings", "items": [{"key": "epoch", "path": "x"}], **optional},
+    }
     assert fires("missing-config-key", _job(volumes=[volume]), CONFIG) is expected
 
 
 def test_the_last_object_of_a_name_has_the_keys() -> None:
-    former, latter = _object("ConfigMap", "settings", data={"a": ""}), _object("ConfigMap", "settings", data={"b": ""})
+    former, latter = (
+        _object("ConfigMap", "settings", data={"a": ""}),
+        _object("ConfigMap", "settings", data={"b": ""}),
+    )
     job = _job(container=_env("configMapKeyRef", name="settings", key="a"))
     assert not fires("missing-config-key", job, latter, former)
     assert fires("missing-config-key", job, former, latter)
@@ -157,7 +176,11 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
         ("node-name-set", pod(nodeName="n", containers=[{"name": "a"}]), False),
         ("repeated-download", _job(2, initContainers=DOWNLOAD, volumes=[CLAIM]), True),
         ("repeated-download", _job(1, initContainers=DOWNLOAD, volumes=[CLAIM]), False),
-        ("repeated-download", _job(2, initContainers=DOWNLOAD, volumes=[{"name": "v", "emptyDir": {}}]), False),
+        (
+            "repeated-download",
+            _job(2, initContainers=DOWNLOAD, volumes=[{"name": "v", "emptyDir": {}}]),
+            False,
+        ),
         (
             "repeated-download",
             volcano(
@@ -166,10 +189,22 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
             ),
             False,
         ),
-        ("root-against-non-root", _job(securityContext={"runAsNonRoot": True, "runAsUser": 0}), True),
-        ("root-against-non-root", _job(securityContext={"runAsNonRoot": True, "runAsUser": 1}), False),
+        (
+            "root-against-non-root",
+            _job(securityContext={"runAsNonRoot": True, "runAsUser": 0}),
+            True,
+        ),
+        (
+            "root-against-non-root",
+            _job(securityContext={"runAsNonRoot": True, "runAsUser": 1}),
+            False,
+        ),
         ("root-against-non-root", _job(securityContext={"runAsNonRoot": True}), False),
-        ("root-against-non-root", _job(securityContext={"runAsNonRoot": False, "runAsUser": 0}), False),
+        (
+            "root-against-non-root",
+            _job(securityContext={"runAsNonRoot": False, "runAsUser": 0}),
+            False,
+        ),
         (
             "root-against-non-root",
             _job(
@@ -227,7 +262,10 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
         ),
         (
             "gpu-nodes-without-gpus",
-            _job(nodeSelector={"nvidia.com/gpu.present": "true"}, container=_limits(**{"acme.com/npu": 1})),
+            _job(
+                nodeSelector={"nvidia.com/gpu.present": "true"},
+                container=_limits(**{"acme.com/npu": 1}),
+            ),
             False,
         ),
         (
@@ -237,22 +275,34 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
         ),
         (
             "affinity-to-nobody",
-            _job(labels={"a": "b"}, affinity=_selects({"labelSelector": {"matchLabels": {"a": "c"}}})),
+            _job(
+                labels={"a": "b"}, affinity=_selects({"labelSelector": {"matchLabels": {"a": "c"}}})
+            ),
             True,
         ),
         (
             "affinity-to-nobody",
-            _job(labels={"a": "b"}, affinity=_selects({"labelSelector": {"matchLabels": {"a": "b"}}})),
+            _job(
+                labels={"a": "b"}, affinity=_selects({"labelSelector": {"matchLabels": {"a": "b"}}})
+            ),
             False,
         ),
         (
             "affinity-to-nobody",
-            _job(affinity=_selects({"labelSelector": {"matchLabels": {"a": "c"}}, "namespaces": ["other"]})),
+            _job(
+                affinity=_selects(
+                    {"labelSelector": {"matchLabels": {"a": "c"}}, "namespaces": ["other"]}
+                )
+            ),
             False,
         ),
         (
             "affinity-to-nobody",
-            _job(affinity=_selects({"labelSelector": {"matchLabels": {"a": "c"}}, "namespaceSelector": {}})),
+            _job(
+                affinity=_selects(
+                    {"labelSelector": {"matchLabels": {"a": "c"}}, "namespaceSelector": {}}
+                )
+            ),
             False,
         ),
         ("affinity-to-nobody", _job(affinity=_selects({})), False),
@@ -319,7 +369,9 @@ def test_a_single_claim_is_no_error_for_pods_that_need_no_other_node() -> None:
         ("Never", CLAIM, None),
     ],
 )
-def test_checkpoints_on_a_volume_that_goes_with_the_pod(restart: str, volume: Json, message: str | None) -> None:
+def test_checkpoints_on_a_volume_that_goes_with_the_pod(
+    restart: str, volume: Json, message: str | None
+) -> None:
     container = {"command": ["torchrun", "train.py", "--checkpoint-dir", "/data/out"], **AT_DATA}
     job = _job(container=container, volumes=[{"name": "v", **volume}], restart=restart)
     job["spec"]["backoffLimit"] = 6
@@ -345,21 +397,37 @@ def test_a_sidecar_that_never_ends(container: Json, expected: bool) -> None:
 
 @pytest.mark.parametrize(
     ("values", "names"),
-    [(["5"], None), (["-5"], None), (["+5"], None), (["x"], "x"), (["-"], "-"), (["5", "x"], "5, x"), (["--5"], "--5")],
+    [
+        (["5"], None),
+        (["-5"], None),
+        (["+5"], None),
+        (["x"], "x"),
+        (["-"], "-"),
+        (["5", "x"], "5, x"),
+        (["--5"], "--5"),
+    ],
 )
 def test_gt_and_lt_compare_whole_numbers(values: list[str], names: str | None) -> None:
     """Kubernetes 1.36, apimachinery labels.Requirement: strconv.ParseInt."""
     terms = [{"matchExpressions": [{"key": "size", "operator": "Gt", "values": values}]}]
-    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    affinity = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+        }
+    }
     problems = found("unsatisfiable-node-affinity", _job(affinity=affinity))
-    assert [names is not None and f"is compared with {names}, but Gt" in problem.message for problem in problems] == (
-        [] if names is None else [True]
-    )
+    assert [
+        names is not None and f"is compared with {names}, but Gt" in problem.message
+        for problem in problems
+    ] == ([] if names is None else [True])
 
 
 def test_images_of_roles_may_differ_in_their_repositories_only() -> None:
     def job(*images: str) -> Json:
-        tasks = [task(f"t{i}", pod=template(container={"image": image})) for i, image in enumerate(images)]
+        tasks = [
+            task(f"t{i}", pod=template(container={"image": image}))
+            for i, image in enumerate(images)
+        ]
         return volcano(*tasks)
 
     assert fires("mixed-image-tags", job("a/train:1", "a/train:2"))
@@ -379,7 +447,10 @@ def test_images_of_roles_may_differ_in_their_repositories_only() -> None:
 )
 def test_checkpoints_are_not_written_to_read_only_volumes(source: Json, expected: bool) -> None:
     container = {"command": ["torchrun", "train.py", "--checkpoint-dir", "/data/out"], **AT_DATA}
-    assert fires("read-only-checkpoint", _job(container=container, volumes=[{"name": "v", **source}])) is expected
+    assert (
+        fires("read-only-checkpoint", _job(container=container, volumes=[{"name": "v", **source}]))
+        is expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -396,7 +467,10 @@ def test_checkpoints_are_not_written_to_read_only_volumes(source: Json, expected
 def test_a_script_must_be_in_the_mounted_config_map(command: list[str], expected: bool) -> None:
     scripts = _object("ConfigMap", "scripts", data={"train.py": ""})
     mount = {"volumeMounts": [{"name": "v", "mountPath": "/s"}]}
-    job = _job(container={"command": command, **mount}, volumes=[{"name": "v", "configMap": {"name": "scripts"}}])
+    job = _job(
+        container={"command": command, **mount},
+        volumes=[{"name": "v", "configMap": {"name": "scripts"}}],
+    )
     assert fires("script-not-mounted", job, scripts) is expected
 
 
@@ -405,14 +479,19 @@ def test_at_most_five_mounted_files_are_named() -> None:
     mount = {"volumeMounts": [{"name": "v", "mountPath": "/s"}]}
     volumes = [{"name": "v", "configMap": {"name": "scripts"}}]
     (problem,) = found(
-        "script-not-mounted", _job(container={"command": ["python", "/s/t.py"], **mount}, volumes=volumes), scripts
+        "script-not-mounted",
+        _job(container={"command": ["python", "/s/t.py"], **mount}, volumes=volumes),
+        scripts,
     )
     assert problem.message.endswith("has a.txt, b.txt, c.txt, d.txt, e.txt")
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(-1, False), (0, True), (59, True), (60, False)])
 def test_a_deadline_below_a_minute(seconds: int, expected: bool) -> None:
-    assert fires("short-deadline", pod(activeDeadlineSeconds=seconds, containers=[{"name": "c"}])) is expected
+    assert (
+        fires("short-deadline", pod(activeDeadlineSeconds=seconds, containers=[{"name": "c"}]))
+        is expected
+    )
     job = _job()
     job["spec"]["activeDeadlineSeconds"] = seconds
     assert fires("short-deadline", job) is expected
@@ -429,12 +508,18 @@ def test_a_deadline_below_a_minute(seconds: int, expected: bool) -> None:
         ([], None),
     ],
 )
-def test_a_claim_that_pods_on_other_nodes_cannot_mount(modes: list[str], severity: str | None) -> None:
+def test_a_claim_that_pods_on_other_nodes_cannot_mount(
+    modes: list[str], severity: str | None
+) -> None:
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": modes})
     problems = found(
-        "single-node-claim", _job(2, volumes=[CLAIM], container={"command": torchrun(2), **AT_DATA}), claim
+        "single-node-claim",
+        _job(2, volumes=[CLAIM], container={"command": torchrun(2), **AT_DATA}),
+        claim,
     )
-    assert [problem.severity or "warning" for problem in problems] == ([] if severity is None else [severity])
+    assert [problem.severity or "warning" for problem in problems] == (
+        [] if severity is None else [severity]
+    )
     assert not found("single-node-claim", _job(1, volumes=[CLAIM]), claim)
 
 
@@ -446,10 +531,14 @@ def test_a_claim_that_pods_on_other_nodes_cannot_mount(modes: list[str], severit
         ({"resources": {"limits": {"memory": "1Gi"}}}, {}, False),
     ],
 )
-def test_memory_that_bounds_the_files_in_shared_memory(spec: Json, limits: Json, expected: bool) -> None:
+def test_memory_that_bounds_the_files_in_shared_memory(
+    spec: Json, limits: Json, expected: bool
+) -> None:
     volumes = [{"name": "v", "emptyDir": {"medium": "Memory"}}]
     body = {"name": "c", "volumeMounts": [SHM], "resources": {"limits": limits}}
     assert fires("unbounded-shm", pod(containers=[body], volumes=volumes, **spec)) is expected
     requests = {**body, "resources": {"requests": {"memory": "1Gi"}}}
     bounded = bool(spec)
-    assert fires("unbounded-shm", pod(containers=[requests], volumes=volumes, **spec)) is not bounded
+    assert (
+        fires("unbounded-shm", pod(containers=[requests], volumes=volumes, **spec)) is not bounded
+    )

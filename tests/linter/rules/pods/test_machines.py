@@ -15,7 +15,9 @@ GKE = "cloud.google.com/gke-accelerator"
 PRODUCT = "nvidia.com/gpu.product"
 
 
-def pod(requests: dict[str, Any], selector: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+def pod(
+    requests: dict[str, Any], selector: dict[str, str] | None = None, **spec: Any
+) -> dict[str, Any]:
     container = {"name": "a", "image": "a:1", "resources": {"limits": requests}}
     where = {"nodeSelector": selector} if selector else {}
     body = {"restartPolicy": "Never", "containers": [container], **where, **spec}
@@ -24,10 +26,18 @@ def pod(requests: dict[str, Any], selector: dict[str, str] | None = None, **spec
 
 def affinity(*terms: dict[str, list[str]]) -> dict[str, Any]:
     wanted = [
-        {"matchExpressions": [{"key": key, "operator": "In", "values": values} for key, values in term.items()]}
+        {
+            "matchExpressions": [
+                {"key": key, "operator": "In", "values": values} for key, values in term.items()
+            ]
+        }
         for term in terms
     ]
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": wanted}}}
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": wanted}
+        }
+    }
 
 
 def told(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
@@ -44,11 +54,19 @@ def test_every_machine(name: str) -> None:
 
     device = VENDORS[ROWS[accelerator].vendor].resource
     cpu = allocatable(machine, "cpu", cloud) // MILLI if machine.cpu else 1000
-    assert told(pod({device: machine.devices, "cpu": f"{cpu}m", "memory": "1Gi"}, {TYPE: name})) == []
-    assert told(pod({device: machine.devices + 1}, {TYPE: name})) == [("fits-no-machine", "error", device)]
+    assert (
+        told(pod({device: machine.devices, "cpu": f"{cpu}m", "memory": "1Gi"}, {TYPE: name})) == []
+    )
+    assert told(pod({device: machine.devices + 1}, {TYPE: name})) == [
+        ("fits-no-machine", "error", device)
+    ]
     if machine.cpu:
-        assert told(pod({"cpu": f"{cpu + 1}m"}, {TYPE: name})) == [("takes-the-whole-machine", "warning", "cpu")]
-        assert told(pod({"cpu": machine.cpu + 1}, {TYPE: name})) == [("fits-no-machine", "error", "cpu")]
+        assert told(pod({"cpu": f"{cpu + 1}m"}, {TYPE: name})) == [
+            ("takes-the-whole-machine", "warning", "cpu")
+        ]
+        assert told(pod({"cpu": machine.cpu + 1}, {TYPE: name})) == [
+            ("fits-no-machine", "error", "cpu")
+        ]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +90,9 @@ def test_every_machine(name: str) -> None:
     ],
 )  # fmt: skip
 def test_findings(manifest: dict[str, Any], expected: list[str]) -> None:
-    assert [(name, where) for name, _, where in told(manifest)] == [("fits-no-machine", one) for one in expected]
+    assert [(name, where) for name, _, where in told(manifest)] == [
+        ("fits-no-machine", one) for one in expected
+    ]
 
 
 def test_a_product_may_be_in_hardware_that_no_cloud_has() -> None:
@@ -80,7 +100,9 @@ def test_a_product_may_be_in_hardware_that_no_cloud_has() -> None:
         ("fits-no-machine", "warning", "nvidia.com/gpu")
     ]
     assert told(pod({"nvidia.com/gpu": 8}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == []
-    assert told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []  # no machine with this product is known
+    assert (
+        told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []
+    )  # no machine with this product is known
 
 
 def test_the_containers_of_a_pod_are_summed() -> None:

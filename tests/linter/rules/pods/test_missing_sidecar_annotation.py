@@ -35,7 +35,11 @@ ASKS = ", annotations: {gke-gcsfuse/volumes: 'true'}"
 
 
 def found(text: str) -> list[str]:
-    return [one.name for one in ptcompile.lint(text).diagnostics if one.name == "missing-sidecar-annotation"]
+    return [
+        one.name
+        for one in ptcompile.lint(text).diagnostics
+        if one.name == "missing-sidecar-annotation"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,9 @@ def found(text: str) -> list[str]:
         POD % ("", INLINE),
         POD % (", annotations: {gke-gcsfuse/volumes: 'false'}", INLINE),
         POD % ("", CLAIM) + PVC % "volumeName: bucket" + PV % "",
-        POD % ("", CLAIM) + PVC % "storageClassName: ''" + PV % ", claimRef: {name: data, namespace: default}",
+        POD % ("", CLAIM)
+        + PVC % "storageClassName: ''"
+        + PV % ", claimRef: {name: data, namespace: default}",
     ],
 )
 def test_it_is_found(text: str) -> None:

@@ -24,13 +24,23 @@ APART = {
 def _job(pods: int = 2, command: str = "torchrun --nnodes=2", **spec: Any) -> Json:
     rank = ["--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=t-0.t", "train.py"]
     resources = spec.pop("resources", {"limits": {"nvidia.com/gpu": 1}})
-    container = {"name": "a", "image": "a:1", "command": [*command.split(), *rank], "resources": resources}
+    container = {
+        "name": "a",
+        "image": "a:1",
+        "command": [*command.split(), *rank],
+        "resources": resources,
+    }
     container |= spec.pop("container", {})
     template = {
         "metadata": {"labels": {"app": "t"}},
         "spec": {"restartPolicy": "Never", "subdomain": "t", "containers": [container], **spec},
     }
-    counts = {"completionMode": "Indexed", "completions": pods, "parallelism": pods, "backoffLimit": 0}
+    counts = {
+        "completionMode": "Indexed",
+        "completions": pods,
+        "parallelism": pods,
+        "backoffLimit": 0,
+    }
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -52,7 +62,9 @@ def _severities(job: Json) -> list[str]:
 def test_pods_that_repel_one_another_on_one_host() -> None:
     assert _severities(_job(nodeSelector={HOST: "n"}, affinity=APART)) == ["error"]
     assert _severities(_job(3, "torchrun --nnodes=3", affinity=_affinity("a", "b"))) == ["error"]
-    assert _severities(_job(nodeSelector={HOST: "n"}, affinity=APART, command="torchrun --standalone")) == ["warning"]
+    assert _severities(
+        _job(nodeSelector={HOST: "n"}, affinity=APART, command="torchrun --standalone")
+    ) == ["warning"]
 
 
 def test_pods_that_have_a_host_each() -> None:
@@ -71,7 +83,9 @@ def test_pods_that_have_a_host_each() -> None:
 
 def test_pods_that_use_the_same_port_of_one_host() -> None:
     ports = {"ports": [{"containerPort": 29500}]}
-    assert _severities(_job(nodeSelector={HOST: "n"}, hostNetwork=True, container=ports)) == ["error"]
+    assert _severities(_job(nodeSelector={HOST: "n"}, hostNetwork=True, container=ports)) == [
+        "error"
+    ]
     assert _severities(_job(nodeSelector={HOST: "n"}, container=ports)) == []
 
 
@@ -103,7 +117,9 @@ def test_pods_on_one_host(pods: int, gpus: int, selector: dict[str, str], expect
     ],
 )
 def test_values_that_no_node_has(label: str, value: str, suggestion: str) -> None:
-    (problem,) = found("unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}]))
+    (problem,) = found(
+        "unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}])
+    )
     assert suggestion in (problem.help or "")
 
 
@@ -123,13 +139,17 @@ def test_values_that_no_node_has(label: str, value: str, suggestion: str) -> Non
     ],
 )
 def test_values_that_nodes_may_have(label: str, value: str) -> None:
-    assert not fires("unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}]))
+    assert not fires(
+        "unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}])
+    )
 
 
 def test_topologies_of_a_tpu() -> None:
     def reports(topology: str) -> bool:
         selector = {TPU: "tpu-v5-lite-podslice", TOPOLOGY: topology}
-        return fires("unknown-accelerator-label", pod(nodeSelector=selector, containers=[{"name": "a"}]))
+        return fires(
+            "unknown-accelerator-label", pod(nodeSelector=selector, containers=[{"name": "a"}])
+        )
 
     assert reports("4x2")
     assert reports("3x3")
@@ -151,7 +171,9 @@ def test_topologies_of_a_tpu() -> None:
     ],
 )
 def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: bool) -> None:
-    job = _job(pods, nodeSelector={TOPOLOGY: topology}, resources={"limits": {"google.com/tpu": chips}})
+    job = _job(
+        pods, nodeSelector={TOPOLOGY: topology}, resources={"limits": {"google.com/tpu": chips}}
+    )
     assert fires("partial-tpu-slice", job) is expected
 
 
@@ -165,22 +187,39 @@ def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: 
         ({}, {"kueue.x-k8s.io/queue-name": "q"}, False),
     ],
 )
-def test_selectors_of_tpus(selector: dict[str, str], labels: dict[str, str], expected: bool) -> None:
+def test_selectors_of_tpus(
+    selector: dict[str, str], labels: dict[str, str], expected: bool
+) -> None:
     job = _job(nodeSelector=selector, resources={"limits": {"google.com/tpu": 4}})
     job["metadata"] = {"name": "t", "labels": labels}
     assert fires("tpu-without-selectors", job) is expected
 
 
 def test_the_roles_of_a_job_share_a_slice() -> None:
-    template = _job(1, nodeSelector={TOPOLOGY: "4x4"}, resources={"limits": {"google.com/tpu": 4}})["spec"]["template"]
+    template = _job(1, nodeSelector={TOPOLOGY: "4x4"}, resources={"limits": {"google.com/tpu": 4}})[
+        "spec"
+    ]["template"]
     kind = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "t"}}
     for workers, expected in ((3, False), (2, True)):
-        roles = {"Master": {"replicas": 1, "template": template}, "Worker": {"replicas": workers, "template": template}}
-        assert fires("partial-tpu-slice", {**kind, "spec": {"pytorchReplicaSpecs": roles}}) is expected
+        roles = {
+            "Master": {"replicas": 1, "template": template},
+            "Worker": {"replicas": workers, "template": template},
+        }
+        assert (
+            fires("partial-tpu-slice", {**kind, "spec": {"pytorchReplicaSpecs": roles}}) is expected
+        )
 
 
 def test_chips_of_a_runtime_are_counted_with_its_jobs() -> None:
-    pod_spec = _job(1, nodeSelector={TOPOLOGY: "4x4"}, resources={"limits": {"google.com/tpu": 4}})["spec"]["template"]
+    pod_spec = _job(1, nodeSelector={TOPOLOGY: "4x4"}, resources={"limits": {"google.com/tpu": 4}})[
+        "spec"
+    ]["template"]
     node = {"name": "node", "template": {"spec": {"template": pod_spec}}}
-    kind = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}}
-    assert not fires("partial-tpu-slice", {**kind, "spec": {"template": {"spec": {"replicatedJobs": [node]}}}})
+    kind = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "r"},
+    }
+    assert not fires(
+        "partial-tpu-slice", {**kind, "spec": {"template": {"spec": {"replicatedJobs": [node]}}}}
+    )

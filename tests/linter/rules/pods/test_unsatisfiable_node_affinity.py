@@ -10,7 +10,11 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def _pod(selector: Json, *terms: list[Json]) -> Json:
-    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}}}
+    affinity = {
+        "nodeAffinity": {
+            REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
+        }
+    }
     return pod(nodeSelector=selector, affinity=affinity, containers=[{"name": "a", "image": "a:1"}])
 
 

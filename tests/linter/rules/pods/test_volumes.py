@@ -10,7 +10,13 @@ GPU = {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}
 
 
 def _pod(volume: Json, mount: Json, **fields: object) -> Json:
-    container = {"name": "a", "image": "a:1", "resources": GPU, "volumeMounts": [{"name": "v", **mount}], **fields}
+    container = {
+        "name": "a",
+        "image": "a:1",
+        "resources": GPU,
+        "volumeMounts": [{"name": "v", **mount}],
+        **fields,
+    }
     return pod(volumes=[{"name": "v", **volume}], containers=[container])
 
 
@@ -104,7 +110,9 @@ def test_variants(rule: str, manifest: Json, expected: bool) -> None:
 
 
 def test_a_chosen_mode_is_not_changed() -> None:
-    (chosen,) = found("script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"]))
+    (chosen,) = found(
+        "script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"])
+    )
     (default,) = found("script-not-executable", _pod(SCRIPTS, AT, command=["/s/x"]))
     assert chosen.fix is None
     assert default.fix is not None
@@ -137,4 +145,7 @@ def test_a_claim_of_one_node_and_one_pod_is_fine() -> None:
 )
 def test_run_as_non_root_of_pod_and_container(own: Json, whole: Json, expected: bool) -> None:
     container = {"name": "a", "image": "a:1", "securityContext": own}
-    assert fires("root-against-non-root", pod(securityContext=whole, containers=[container])) is expected
+    assert (
+        fires("root-against-non-root", pod(securityContext=whole, containers=[container]))
+        is expected
+    )

@@ -14,9 +14,21 @@ NAME = "kubernetes.io/metadata.name"
 
 
 def _jobset(namespace: str | None = "ml") -> Json:
-    command = ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=t-n-0-0.t:29400", "train.py"]
-    pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a:1", "command": command}]}
-    job = {"name": "n", "template": {"spec": {"completions": 2, "parallelism": 2, "template": {"spec": pod}}}}
+    command = [
+        "torchrun",
+        "--nnodes=2",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=t-n-0-0.t:29400",
+        "train.py",
+    ]
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "a", "image": "a:1", "command": command}],
+    }
+    job = {
+        "name": "n",
+        "template": {"spec": {"completions": 2, "parallelism": 2, "template": {"spec": pod}}},
+    }
     metadata = {"name": "t", **({"namespace": namespace} if namespace else {})}
     kind = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
     return {**kind, "metadata": metadata, "spec": {"replicatedJobs": [job]}}
@@ -24,8 +36,17 @@ def _jobset(namespace: str | None = "ml") -> Json:
 
 def _policy(direction: str, *rules: Json, namespace: str | None = "ml") -> Json:
     metadata = {"name": "p", **({"namespace": namespace} if namespace else {})}
-    spec = {"podSelector": {"matchLabels": LABELS}, "policyTypes": [direction], direction.lower(): list(rules)}
-    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
+    spec = {
+        "podSelector": {"matchLabels": LABELS},
+        "policyTypes": [direction],
+        direction.lower(): list(rules),
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def _space(name: str, **labels: str) -> Json:
@@ -33,7 +54,9 @@ def _space(name: str, **labels: str) -> Json:
 
 
 def _severities(policy: Json, *others: Json) -> list[str]:
-    return [problem.severity for problem in found("closed-network", policy, *(others or (_jobset(),)))]
+    return [
+        problem.severity for problem in found("closed-network", policy, *(others or (_jobset(),)))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +79,11 @@ def test_peers(rule: Json, expected: list[str]) -> None:
 
 def test_labels_of_the_namespace() -> None:
     def space(**labels: str) -> Json:
-        return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": "ml", "labels": labels},
+        }
 
     policy = _policy("Ingress", {"from": [_space("", team="ml")]})
     assert _severities(policy, _jobset(), space(team="ml")) == []

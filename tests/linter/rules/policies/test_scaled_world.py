@@ -57,7 +57,8 @@ def names(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("values", "is_reported"), [((2, 8, 2), True), ((1, 2, 2), True), ((2, 2, 2), False), ((2, 8, "2:8"), False)]
+    ("values", "is_reported"),
+    [((2, 8, 2), True), ((1, 2, 2), True), ((2, 2, 2), False), ((2, 8, "2:8"), False)],
 )
 def test_scaled_world(values: tuple[object, ...], is_reported: bool) -> None:
     assert ("scaled-world" in names(SCALER % values)) == is_reported
@@ -65,13 +66,21 @@ def test_scaled_world(values: tuple[object, ...], is_reported: bool) -> None:
 
 @pytest.mark.parametrize(("total", "is_reported"), [(3, True), (2, False), (1, True)])
 def test_pod_groups_that_count_other_pods(total: int, is_reported: bool) -> None:
-    assert ("incomplete-pod-group" in names(GROUP % ("a", total) + GROUP % ("b", total))) == is_reported
+    assert (
+        "incomplete-pod-group" in names(GROUP % ("a", total) + GROUP % ("b", total))
+    ) == is_reported
     assert "incomplete-pod-group" not in names(GROUP % ("a", 3))  # the others may be in other files
 
 
 @pytest.mark.parametrize(
     ("device_class", "processes", "name"),
-    [("gpu.nvidia.com", 8, "more-processes-than-gpus"), ("gpu.nvidia.com", 4, ""), ("mig.nvidia.com", 8, "")],
+    [
+        ("gpu.nvidia.com", 8, "more-processes-than-gpus"),
+        ("gpu.nvidia.com", 4, ""),
+        ("mig.nvidia.com", 8, ""),
+    ],
 )
 def test_claims_against_processes(device_class: str, processes: int, name: str) -> None:
-    assert names(CLAIM % (device_class, processes)) & {"more-processes-than-gpus"} == ({name} if name else set())
+    assert names(CLAIM % (device_class, processes)) & {"more-processes-than-gpus"} == (
+        {name} if name else set()
+    )

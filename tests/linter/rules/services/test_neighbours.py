@@ -13,18 +13,36 @@ LABELS = {"app": "train"}
 
 def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> Json:
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": LABELS, **spec}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {"selector": LABELS, **spec},
+    }
 
 
 def _pod(subdomain: str | None = "train", labels: Json = LABELS, *, probe: bool = False) -> Json:
     probed = {"readinessProbe": {"tcpSocket": {"port": 1}}} if probe else {}
-    spec = {"containers": [{"name": "a", "image": "a:1", **probed}], **({"subdomain": subdomain} if subdomain else {})}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-0", "labels": labels}, "spec": spec}
+    spec = {
+        "containers": [{"name": "a", "image": "a:1", **probed}],
+        **({"subdomain": subdomain} if subdomain else {}),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "train-0", "labels": labels},
+        "spec": spec,
+    }
 
 
 def _job(subdomain: str) -> Json:
     template = {"spec": _pod(subdomain)["spec"]}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {"template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "train"},
+        "spec": {"template": template},
+    }
 
 
 HEADLESS = {"clusterIP": "None"}

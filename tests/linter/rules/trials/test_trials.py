@@ -8,28 +8,52 @@ import pytest
 
 from ptcompile.linter import run
 
-CONTAINER = {"name": "pytorch", "image": "a.example/train:1", "command": ["python", "t.py", "${trialParameters.rate}"]}
+CONTAINER = {
+    "name": "pytorch",
+    "image": "a.example/train:1",
+    "command": ["python", "t.py", "${trialParameters.rate}"],
+}
 POD = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": POD}}
-SCALING = {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": 2, "args": ["${trialParameters.rate}"]}}
+SCALING = {
+    "runtimeRef": {"name": "torch-distributed"},
+    "trainer": {"numNodes": 2, "args": ["${trialParameters.rate}"]},
+}
 TRAIN_JOB = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": SCALING}
-RAY_JOB = {"apiVersion": "ray.io/v1", "kind": "RayJob", "spec": {"entrypoint": "python t.py ${trialParameters.rate}"}}
+RAY_JOB = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayJob",
+    "spec": {"entrypoint": "python t.py ${trialParameters.rate}"},
+}
 
 
 def findings(
-    job: dict[str, Any], name: str = "pytorch", reference: str = "lr", parameters: tuple[str, ...] = ("lr",)
+    job: dict[str, Any],
+    name: str = "pytorch",
+    reference: str = "lr",
+    parameters: tuple[str, ...] = ("lr",),
 ) -> list[tuple[str, str]]:
     template = {
         "primaryContainerName": name,
         "trialParameters": [{"name": "rate", "reference": reference}],
         "trialSpec": job,
     }
-    spec = {"parameters": [{"name": parameter} for parameter in parameters], "trialTemplate": template}
-    experiment = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment", "metadata": {"name": "a"}, "spec": spec}
+    spec = {
+        "parameters": [{"name": parameter} for parameter in parameters],
+        "trialTemplate": template,
+    }
+    experiment = {
+        "apiVersion": "kubeflow.org/v1beta1",
+        "kind": "Experiment",
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
     return [(problem.name, problem.text) for problem in run(experiment)]
 
 
-@pytest.mark.parametrize(("job", "name"), [(JOB, "pytorch"), (TRAIN_JOB, "node"), (RAY_JOB, "ray-job-submitter")])
+@pytest.mark.parametrize(
+    ("job", "name"), [(JOB, "pytorch"), (TRAIN_JOB, "node"), (RAY_JOB, "ray-job-submitter")]
+)
 def test_a_container_of_the_trial(job: dict[str, Any], name: str) -> None:
     assert findings(job, name) == []
 
@@ -41,7 +65,11 @@ def test_no_container_of_the_trial(job: dict[str, Any], name: str) -> None:
 
 
 def test_a_job_of_an_unknown_kind_may_have_any_container() -> None:
-    unknown = {"apiVersion": "example.com/v1", "kind": "Sweep", "spec": {"rate": "${trialParameters.rate}"}}
+    unknown = {
+        "apiVersion": "example.com/v1",
+        "kind": "Sweep",
+        "spec": {"rate": "${trialParameters.rate}"},
+    }
     assert findings(unknown, "main") == []
 
 
@@ -52,7 +80,9 @@ def test_a_reference_to_the_trial(reference: str) -> None:
 
 @pytest.mark.parametrize("reference", ["l", "trialSpec.Name", "${trialSpec.Owner}"])
 def test_a_reference_to_nothing(reference: str) -> None:
-    assert findings(JOB, reference=reference) == [("refused-trial", f"the Experiment has no parameter {reference}")]
+    assert findings(JOB, reference=reference) == [
+        ("refused-trial", f"the Experiment has no parameter {reference}")
+    ]
 
 
 def test_an_architecture_search_has_no_parameters() -> None:

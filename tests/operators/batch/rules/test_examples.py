@@ -9,7 +9,15 @@ import pytest
 import ptcompile
 from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
-from tests.linter.examples import AGAIN, EXAMPLES, NEAR_MISSES, example_findings, near_misses, recorded, rules_of
+from tests.linter.examples import (
+    AGAIN,
+    EXAMPLES,
+    NEAR_MISSES,
+    example_findings,
+    near_misses,
+    recorded,
+    rules_of,
+)
 
 FOLDER = Path(__file__).parent
 RULES = rules_of(FOLDER)
@@ -18,7 +26,9 @@ RULES = rules_of(FOLDER)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_examples(rule: Rule) -> None:
     assert example_findings(rule) == recorded(FOLDER, EXAMPLES)[rule.name], AGAIN
-    assert rule.name not in {found.name for found in ptcompile.lint(rule_page(rule).good).diagnostics}
+    assert rule.name not in {
+        found.name for found in ptcompile.lint(rule_page(rule).good).diagnostics
+    }
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -12,14 +12,22 @@ from tests.linter.rules.launch.making import job, pod
 
 Json = dict[str, Any]
 
-STATIC = ("torchrun", "--nnodes=2", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-0.train", "t.py")
+STATIC = (
+    "torchrun",
+    "--nnodes=2",
+    "--node-rank=$(JOB_COMPLETION_INDEX)",
+    "--master-addr=train-0.train",
+    "t.py",
+)
 
 
 def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
     return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
-def _job(*command: str, spec: Json | None = None, subdomain: str | None = "train", **fields: Any) -> Json:
+def _job(
+    *command: str, spec: Json | None = None, subdomain: str | None = "train", **fields: Any
+) -> Json:
     manifest = job(*command, **fields)
     manifest["spec"].update(spec or {})
     manifest["spec"]["template"]["spec"]["subdomain"] = subdomain
@@ -33,7 +41,11 @@ def _plain(*command: str, **fields: Any) -> Json:
 
 
 def _service(name: str, selector: dict[str, str], *, headless: bool = True) -> Json:
-    spec = {"selector": selector, "ports": [{"port": 29400}], **({"clusterIP": "None"} if headless else {})}
+    spec = {
+        "selector": selector,
+        "ports": [{"port": 29400}],
+        **({"clusterIP": "None"} if headless else {}),
+    }
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec}
 
 
@@ -57,7 +69,11 @@ SELECTED = {"job-name": "train"}
         ("index-without-indexed-job", _job("run", "$(JOB_COMPLETION_INDEX)"), False),
         (
             "index-without-indexed-job",
-            _plain("run", "$(JOB_COMPLETION_INDEX)", env=[{"name": "JOB_COMPLETION_INDEX", "value": "0"}]),
+            _plain(
+                "run",
+                "$(JOB_COMPLETION_INDEX)",
+                env=[{"name": "JOB_COMPLETION_INDEX", "value": "0"}],
+            ),
             False,
         ),
         ("job-restarts-alone", _job(*STATIC), True),
@@ -65,14 +81,26 @@ SELECTED = {"job-name": "train"}
         ("job-restarts-alone", _job(*STATIC, spec={"backoffLimit": 0}), False),
         ("job-restarts-alone", _job(*STATIC, pods=1), False),
         ("job-restarts-alone", _job("torchrun", "t.py"), False),
-        ("job-restarts-alone", _job("torchrun", "--nnodes=1", "--node-rank=0", "--master-addr=a", "t.py"), False),
+        (
+            "job-restarts-alone",
+            _job("torchrun", "--nnodes=1", "--node-rank=0", "--master-addr=a", "t.py"),
+            False,
+        ),
         (
             "job-restarts-alone",
             _job("torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=a:1", "t.py"),
             False,
         ),
-        ("job-restarts-alone", _job(*STATIC, spec={"podFailurePolicy": {"rules": [{"action": "FailJob"}]}}), False),
-        ("job-restarts-alone", _job(*STATIC, spec={"podFailurePolicy": {"rules": [{"action": "Ignore"}]}}), True),
+        (
+            "job-restarts-alone",
+            _job(*STATIC, spec={"podFailurePolicy": {"rules": [{"action": "FailJob"}]}}),
+            False,
+        ),
+        (
+            "job-restarts-alone",
+            _job(*STATIC, spec={"podFailurePolicy": {"rules": [{"action": "Ignore"}]}}),
+            True,
+        ),
     ],
 )
 def test_one_job(rule: str, manifest: Json, expected: bool) -> None:
@@ -83,12 +111,16 @@ def test_the_default_number_of_retries_is_named() -> None:
     (default,), (written,) = (
         _found("job-restarts-alone", _job(*STATIC, spec=spec)) for spec in ({}, {"backoffLimit": 6})
     )
-    assert "up to 6 failed pods are replaced one by one (backoffLimit defaults to 6)" in default.message
+    assert (
+        "up to 6 failed pods are replaced one by one (backoffLimit defaults to 6)"
+        in default.message
+    )
     assert "up to 6 failed pods are replaced one by one, but" in written.message
 
 
 @pytest.mark.parametrize(
-    ("spec", "values"), [({}, ["Indexed", 1]), ({"parallelism": 4}, ["Indexed", 4]), ({"completions": 3}, ["Indexed"])]
+    ("spec", "values"),
+    [({}, ["Indexed", 1]), ({"parallelism": 4}, ["Indexed", 4]), ({"completions": 3}, ["Indexed"])],
 )
 def test_the_fix_for_an_index_sets_completions_too(spec: Json, values: list[object]) -> None:
     manifest = _plain("run", "$(JOB_COMPLETION_INDEX)")
@@ -104,7 +136,11 @@ def test_the_fix_for_an_index_sets_completions_too(spec: Json, values: list[obje
         (("torchrun", "--nnodes=2", "--rdzv-endpoint=train-0.nodes:29400", "t.py"), 2, "error"),
         (("torchrun", "--nnodes=2", "--rdzv-endpoint=nodes:29400", "t.py"), 2, "warning"),
         (("torchrun", "--nnodes=2", "--rdzv-endpoint=train-0.other:29400", "t.py"), 2, "warning"),
-        (("torchrun", "--nnodes=2", "--rdzv-endpoint=train-0.other.nodes:29400", "t.py"), 2, "warning"),
+        (
+            ("torchrun", "--nnodes=2", "--rdzv-endpoint=train-0.other.nodes:29400", "t.py"),
+            2,
+            "warning",
+        ),
         (("torchrun", "--standalone", "t.py"), 2, "warning"),
         (("run",), 2, "warning"),
         (("run",), 1, None),
@@ -141,8 +177,19 @@ INDEX = "batch.kubernetes.io/job-completion-index"
     ],
 )
 def test_an_endpoint_that_is_every_pod(selector: dict[str, str], pods: int, expected: bool) -> None:
-    command = ("torchrun", f"--nnodes={pods}", "--rdzv-backend=c10d", "--rdzv-endpoint=entry:29400", "t.py")
-    assert bool(_found("endpoint-is-every-pod", _job(*command, pods=pods), _service("entry", selector))) is expected
+    command = (
+        "torchrun",
+        f"--nnodes={pods}",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=entry:29400",
+        "t.py",
+    )
+    assert (
+        bool(
+            _found("endpoint-is-every-pod", _job(*command, pods=pods), _service("entry", selector))
+        )
+        is expected
+    )
 
 
 @pytest.mark.parametrize(

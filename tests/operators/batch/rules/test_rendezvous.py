@@ -15,9 +15,26 @@ TAIL = ["train.py"]
 
 
 def _job(*options: str, pod: Json | None = None, **spec: Any) -> Json:
-    container = {"name": "pytorch", "image": "a:1", "command": ["torchrun", "--nproc-per-node=1", *options, *TAIL]}
-    template = {"spec": {"restartPolicy": "Never", "subdomain": "train", "containers": [container], **(pod or {})}}
-    given = {"completionMode": "Indexed", "completions": 4, "parallelism": 4, **spec, "template": template}
+    container = {
+        "name": "pytorch",
+        "image": "a:1",
+        "command": ["torchrun", "--nproc-per-node=1", *options, *TAIL],
+    }
+    template = {
+        "spec": {
+            "restartPolicy": "Never",
+            "subdomain": "train",
+            "containers": [container],
+            **(pod or {}),
+        }
+    }
+    given = {
+        "completionMode": "Indexed",
+        "completions": 4,
+        "parallelism": 4,
+        **spec,
+        "template": template,
+    }
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": given}
 
 
@@ -35,8 +52,16 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ("too-little-parallelism", _job("--nnodes=4", *STATIC, parallelism=2), True),
         ("too-little-parallelism", _job("--nnodes=4", *STATIC), False),
         ("too-little-parallelism", _job("--nnodes=2:4", *C10D, parallelism=2), False),
-        ("too-little-parallelism", _job("--nnodes=1", parallelism=2), False),  # four separate jobs with one node each
-        ("too-little-parallelism", _job("--nnodes=8", *STATIC, parallelism=2), False),  # never enough pods at all
+        (
+            "too-little-parallelism",
+            _job("--nnodes=1", parallelism=2),
+            False,
+        ),  # four separate jobs with one node each
+        (
+            "too-little-parallelism",
+            _job("--nnodes=8", *STATIC, parallelism=2),
+            False,
+        ),  # never enough pods at all
         ("job-restarts-alone", _job("--nnodes=4", *STATIC), True),  # the default backoffLimit is 6
         ("job-restarts-alone", _job("--nnodes=4", *STATIC, backoffLimit=0), False),
         ("job-restarts-alone", _job("--nnodes=4", *C10D), False),
@@ -44,7 +69,11 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ("job-restarts-alone", _job("--nnodes=4", *STATIC, completions=1, parallelism=1), False),
         (
             "job-restarts-alone",
-            _job("--nnodes=4", *STATIC, podFailurePolicy={"rules": [{"action": "FailJob", "onExitCodes": {}}]}),
+            _job(
+                "--nnodes=4",
+                *STATIC,
+                podFailurePolicy={"rules": [{"action": "FailJob", "onExitCodes": {}}]},
+            ),
             False,
         ),
     ],
@@ -55,7 +84,10 @@ def test_jobs(rule: str, job: Json, expected: bool) -> None:
 
 def test_endpoint_may_be_a_service_of_the_first_pod() -> None:
     alone = {**SERVICE, "metadata": {"name": "first"}, "spec": {**SERVICE["spec"]}}
-    alone["spec"]["selector"] = {**SERVICE["spec"]["selector"], "batch.kubernetes.io/job-completion-index": "0"}
+    alone["spec"]["selector"] = {
+        **SERVICE["spec"]["selector"],
+        "batch.kubernetes.io/job-completion-index": "0",
+    }
     job = _job("--nnodes=4", "--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=first")
     assert not fires("endpoint-is-every-pod", job, SERVICE, alone)
     alone["spec"]["selector"] = SERVICE["spec"]["selector"]
@@ -71,7 +103,10 @@ def test_world_size_may_count_processes() -> None:
     job = _job(parallelism=2)
     container = job["spec"]["template"]["spec"]["containers"][0]
     container["command"] = ["python", "train.py"]
-    container["env"] = [{"name": "MASTER_ADDR", "value": "train-0.train"}, {"name": "WORLD_SIZE", "value": "4"}]
+    container["env"] = [
+        {"name": "MASTER_ADDR", "value": "train-0.train"},
+        {"name": "WORLD_SIZE", "value": "4"},
+    ]
     assert not fires("too-little-parallelism", job, SERVICE)
 
 
@@ -81,9 +116,15 @@ def test_world_size_may_count_processes() -> None:
         ("until nc -z train-0.train 29500; do sleep 1; done", True),
         ("while ! timeout 1 bash -c '</dev/tcp/train-0.train/29500'; do :; done", True),
         ("until nslookup train-0.train; do sleep 1; done", False),
-        ('[ "$JOB_COMPLETION_INDEX" = 0 ] || until nc -z train-0.train 29500; do sleep 1; done', False),
+        (
+            '[ "$JOB_COMPLETION_INDEX" = 0 ] || until nc -z train-0.train 29500; do sleep 1; done',
+            False,
+        ),
         ("until nc -z database 29500; do sleep 1; done", False),
-        ("until nc -z train-0.train 8080; do sleep 1; done", False),  # the port may belong to a native sidecar
+        (
+            "until nc -z train-0.train 8080; do sleep 1; done",
+            False,
+        ),  # the port may belong to a native sidecar
         ("echo train-0.train 29500", False),
     ],
 )
@@ -109,7 +150,9 @@ def test_index_without_an_indexed_job(fields: Json, env: Json, expected: bool) -
 
 def test_index_variable_set_by_the_user() -> None:
     job = _job("--nnodes=4", *STATIC, completionMode="NonIndexed")
-    job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "JOB_COMPLETION_INDEX", "value": "0"}]
+    job["spec"]["template"]["spec"]["containers"][0]["env"] = [
+        {"name": "JOB_COMPLETION_INDEX", "value": "0"}
+    ]
     assert not fires("index-without-indexed-job", job)
 
 
@@ -130,7 +173,12 @@ def test_waiting_in_one_role(role: str, expected: bool) -> None:
     wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]
     main = [{"name": "pytorch", "image": "a:1", "command": ["python", "train.py"]}]
     specs = {
-        one: {"replicas": 1, "template": {"spec": {"containers": main, "initContainers": wait if one == role else []}}}
+        one: {
+            "replicas": 1,
+            "template": {
+                "spec": {"containers": main, "initContainers": wait if one == role else []}
+            },
+        }
         for one in ("Master", "Worker")
     }
     job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train"}}

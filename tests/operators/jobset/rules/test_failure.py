@@ -17,7 +17,9 @@ def rule(action: str, **conditions: Any) -> dict[str, Any]:
 
 
 def policy(*rules: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return jobset(replicated("node"), failurePolicy={"maxRestarts": 3, "rules": list(rules), **fields})
+    return jobset(
+        replicated("node"), failurePolicy={"maxRestarts": 3, "rules": list(rules), **fields}
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,9 @@ def policy(*rules: dict[str, Any], **fields: Any) -> dict[str, Any]:
     ],
 )
 def test_restarts_without_max(fields: dict[str, Any], fires: bool) -> None:
-    assert ("restarts-without-max" in found(jobset(replicated("node"), failurePolicy=fields))) is fires
+    assert (
+        "restarts-without-max" in found(jobset(replicated("node"), failurePolicy=fields))
+    ) is fires
 
 
 def test_rules_after_one_without_conditions() -> None:
@@ -48,7 +52,9 @@ def test_rules_after_one_without_conditions() -> None:
 def test_endless_restarts() -> None:
     ignore = "RestartJobSetAndIgnoreMaxRestarts"
     assert "endless-jobset-restarts" in found(policy(rule(ignore)))
-    assert "endless-jobset-restarts" not in found(policy(rule(ignore, targetReplicatedJobs=["node"])))
+    assert "endless-jobset-restarts" not in found(
+        policy(rule(ignore, targetReplicatedJobs=["node"]))
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,11 @@ def test_endless_restarts() -> None:
 )
 def test_impossible_failure_reasons(reasons: list[str], job: dict[str, Any], fires: bool) -> None:
     fields = {"maxRestarts": 1, "rules": [rule("FailJobSet", onJobFailureReasons=reasons)]}
-    assert ("dead-failure-rule" in found(jobset(replicated("node", job=job), failurePolicy=fields))) is fires
+    assert (
+        "dead-failure-rule" in found(jobset(replicated("node", job=job), failurePolicy=fields))
+    ) is fires
     other = replicated("other", job={"activeDeadlineSeconds": 60})
-    fields["rules"] = [rule("FailJobSet", onJobFailureReasons=["DeadlineExceeded"], targetReplicatedJobs=["node"])]
+    fields["rules"] = [
+        rule("FailJobSet", onJobFailureReasons=["DeadlineExceeded"], targetReplicatedJobs=["node"])
+    ]
     assert "dead-failure-rule" in found(jobset(replicated("node"), other, failurePolicy=fields))

@@ -10,7 +10,13 @@ from ptcompile.diagnostics import Problem
 from ptcompile.linter import run
 from tests.operators.making import Json, container, jobset, replicated, template
 
-TORCHRUN = ["torchrun", "--nnodes=3", "--rdzv-backend=c10d", "--rdzv-endpoint=js-a-0-0.js:29400", "t.py"]
+TORCHRUN = [
+    "torchrun",
+    "--nnodes=3",
+    "--rdzv-backend=c10d",
+    "--rdzv-endpoint=js-a-0-0.js:29400",
+    "t.py",
+]
 
 
 def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
@@ -34,12 +40,25 @@ def _after(name: str, status: str = "Complete") -> Json:
         ([_training("a"), _training("b", pods=2, **_after("a", "Ready"))], []),
         ([_training("a"), replicated("x"), _training("b", pods=2, **_after("x"))], []),
         # x waits for a too, through b
-        ([_training("a"), _training("b", **_after("a")), replicated("x", **_after("b"))], [("b", 1)]),
+        (
+            [_training("a"), _training("b", **_after("a")), replicated("x", **_after("b"))],
+            [("b", 1)],
+        ),
         # x starts with a, since it waits for another job
-        ([_training("a"), replicated("z"), replicated("x", **_after("z")), _training("b", **_after("a"))], []),
+        (
+            [
+                _training("a"),
+                replicated("z"),
+                replicated("x", **_after("z")),
+                _training("b", **_after("a")),
+            ],
+            [],
+        ),
     ],
 )
-def test_a_dependency_that_keeps_ranks_from_starting(jobs: list[Json], expected: list[tuple[str, int]]) -> None:
+def test_a_dependency_that_keeps_ranks_from_starting(
+    jobs: list[Json], expected: list[tuple[str, int]]
+) -> None:
     problems = _found("rank-waits-for-complete", jobset(*jobs))
     names = [(jobs[int(problem.path[2])]["name"], int(problem.path[2])) for problem in problems]
     assert [name for name, _ in names][:1] == [name for name, _ in expected]
@@ -50,8 +69,16 @@ def test_a_dependency_that_keeps_ranks_from_starting(jobs: list[Json], expected:
     [
         ({"operator": "Any"}, [_training("a"), _training("b", pods=2)], True),
         ({"operator": "All"}, [_training("a"), _training("b", pods=2)], False),
-        ({"operator": "Any", "targetReplicatedJobs": ["a"]}, [_training("a"), _training("b", pods=2)], False),
-        ({"operator": "Any", "targetReplicatedJobs": ["a", "b"]}, [_training("a"), _training("b", pods=2)], True),
+        (
+            {"operator": "Any", "targetReplicatedJobs": ["a"]},
+            [_training("a"), _training("b", pods=2)],
+            False,
+        ),
+        (
+            {"operator": "Any", "targetReplicatedJobs": ["a", "b"]},
+            [_training("a"), _training("b", pods=2)],
+            True,
+        ),
         ({"operator": "Any"}, [_training("a", pods=3)], False),
         ({"operator": "Any"}, [_training("a", replicas=3)], True),
         ({"operator": "Any"}, [replicated("a"), replicated("b")], False),
@@ -80,7 +107,9 @@ SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
         ({EXCLUSIVE: "rack", "exclusive-topology": "rack"}, []),
     ],
 )
-def test_annotations_that_jobset_does_not_read(annotations: dict[str, str], helps: list[str]) -> None:
+def test_annotations_that_jobset_does_not_read(
+    annotations: dict[str, str], helps: list[str]
+) -> None:
     manifest = jobset(replicated("a"))
     manifest["metadata"]["annotations"] = annotations
     assert [problem.help for problem in _found("unread-exclusive-topology", manifest)] == helps

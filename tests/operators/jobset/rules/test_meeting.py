@@ -43,17 +43,33 @@ def test_ranks_of_several_jobs_run_concurrently() -> None:
         ({"backoffLimit": 3}, ALONE, {}, False),
         ({"backoffLimit": 3}, template(command=torchrun("2:4")), {}, False),
         ({"backoffLimit": 3}, template(command=torchrun(2, "h", "--rdzv-backend=c10d")), {}, False),
-        ({"backoffLimit": 3, "podFailurePolicy": {"rules": [{"action": "FailJob"}]}}, PAIR, {}, False),
-        ({"backoffLimit": 2**31 - 1}, PAIR, {"failurePolicy": {"restartStrategy": "InPlaceRestart"}}, False),
+        (
+            {"backoffLimit": 3, "podFailurePolicy": {"rules": [{"action": "FailJob"}]}},
+            PAIR,
+            {},
+            False,
+        ),
+        (
+            {"backoffLimit": 2**31 - 1},
+            PAIR,
+            {"failurePolicy": {"restartStrategy": "InPlaceRestart"}},
+            False,
+        ),
     ],
 )
-def test_lone_pod_restart(job: dict[str, Any], pod: dict[str, Any], spec: dict[str, Any], fires: bool) -> None:
+def test_lone_pod_restart(
+    job: dict[str, Any], pod: dict[str, Any], spec: dict[str, Any], fires: bool
+) -> None:
     sized = {"completions": 2, "parallelism": 2, **job}
-    assert ("lone-pod-restart" in found(jobset(replicated("node", pod=pod, job=sized), **spec))) is fires
+    assert (
+        "lone-pod-restart" in found(jobset(replicated("node", pod=pod, job=sized), **spec))
+    ) is fires
 
 
 def depends(name: str, *on: tuple[str, str], pod: dict[str, Any] | None = None) -> dict[str, Any]:
-    return replicated(name, pod=pod, dependsOn=[{"name": other, "status": status} for other, status in on])
+    return replicated(
+        name, pod=pod, dependsOn=[{"name": other, "status": status} for other, status in on]
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +81,11 @@ def depends(name: str, *on: tuple[str, str], pod: dict[str, Any] | None = None) 
     ],
 )
 def test_ranks_wait_for_jobs_that_wait_for_them(later: dict[str, Any], fires: bool) -> None:
-    jobs = [replicated("data", pod=ALONE), replicated("node", pod=template(command=torchrun(3))), later]
+    jobs = [
+        replicated("data", pod=ALONE),
+        replicated("node", pod=template(command=torchrun(3))),
+        later,
+    ]
     jobs.append(depends("last", ("worker", "Ready"), pod=ALONE))
     assert ("rank-waits-for-complete" in found(jobset(*jobs))) is fires
 
@@ -92,7 +112,11 @@ def test_job_after_training_is_not_a_deadlock() -> None:
     ],
 )
 def test_done_before_start(policy: dict[str, Any] | None, fires: bool) -> None:
-    jobs = [replicated("data"), replicated("model"), depends("node", ("data", "Complete"), ("model", "Complete"))]
+    jobs = [
+        replicated("data"),
+        replicated("model"),
+        depends("node", ("data", "Complete"), ("model", "Complete")),
+    ]
     given: dict[str, Any] = {"successPolicy": policy} if policy else {}
     assert ("done-before-start" in found(jobset(*jobs, **given))) is fires
 
@@ -110,21 +134,32 @@ def test_success_of_any_job() -> None:
     assert "success-of-any-job" in found(jobset(*together, successPolicy=policy))
     first = {**policy, "targetReplicatedJobs": ["node"]}
     assert "success-of-any-job" not in found(jobset(*together, successPolicy=first))
-    apart = [replicated(name, pod=PAIR, job={"completions": 2, "parallelism": 2}) for name in ("a", "b")]
+    apart = [
+        replicated(name, pod=PAIR, job={"completions": 2, "parallelism": 2}) for name in ("a", "b")
+    ]
     # each replicatedJob trains separately
     assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))
 
 
 def test_two_jobsets_with_the_same_service() -> None:
-    first, second = (jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b"))
+    first, second = (
+        jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b")
+    )
     both = [first, second]
     assert paths(first, "shared-jobset-service", others=both) == []
     assert paths(second, "shared-jobset-service", others=both) == [("spec", "network", "subdomain")]
     named = jobset(replicated("node"), name="ranks")
     assert paths(named, "shared-jobset-service", others=[first, named]) == []
-    assert paths(first, "shared-jobset-service", others=[first, named]) == [("spec", "network", "subdomain")]
-    assert paths(first, "shared-jobset-service", others=[named, first]) == [("spec", "network", "subdomain")]
-    silent = {**second, "spec": {**second["spec"], "network": {"enableDNSHostnames": False, "subdomain": "ranks"}}}
+    assert paths(first, "shared-jobset-service", others=[first, named]) == [
+        ("spec", "network", "subdomain")
+    ]
+    assert paths(first, "shared-jobset-service", others=[named, first]) == [
+        ("spec", "network", "subdomain")
+    ]
+    silent = {
+        **second,
+        "spec": {**second["spec"], "network": {"enableDNSHostnames": False, "subdomain": "ranks"}},
+    }
     assert paths(silent, "shared-jobset-service", others=[first, silent]) == []
     elsewhere = {**second, "metadata": {"name": "b", "namespace": "other"}}
     assert paths(elsewhere, "shared-jobset-service", others=[first, elsewhere]) == []

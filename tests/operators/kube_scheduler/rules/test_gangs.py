@@ -26,19 +26,34 @@ def group(size: int = 4, name: str = "train", **fields: Any) -> Json:
 
 def workload(size: int = 4, item: str = "pods") -> Json:
     spec = {"podGroups": [{"name": item, "policy": {"gang": {"minCount": size}}}]}
-    return {"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload", "metadata": {"name": "train"}, "spec": spec}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha1",
+        "kind": "Workload",
+        "metadata": {"name": "train"},
+        "spec": spec,
+    }
 
 
 def pod(**fields: Any) -> Json:
     container = {"name": "pytorch", "image": "i:1", "command": ["python", "train.py"]}
-    return {"restartPolicy": "Never", "schedulingGroup": {"podGroupName": "train"}, "containers": [container], **fields}
+    return {
+        "restartPolicy": "Never",
+        "schedulingGroup": {"podGroupName": "train"},
+        "containers": [container],
+        **fields,
+    }
 
 
 def job(pods: int = 4, name: str = "train", **fields: Any) -> Json:
     spec = {"completionMode": "Indexed", "completions": pods, "parallelism": pods}
     spec |= {key: fields.pop(key) for key in ("parallelism", "completions") if key in fields}
     template = {"metadata": fields.pop("metadata", {}), "spec": pod(**fields)}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {**spec, "template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {**spec, "template": template},
+    }
 
 
 NAMES = {
@@ -52,7 +67,11 @@ NAMES = {
 
 
 def names(*manifests: Json, kubernetes: str = "1.37") -> list[str]:
-    return [one.name for one in ptcompile.lint(list(manifests), kubernetes=kubernetes).diagnostics if one.name in NAMES]
+    return [
+        one.name
+        for one in ptcompile.lint(list(manifests), kubernetes=kubernetes).diagnostics
+        if one.name in NAMES
+    ]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +104,14 @@ def test_silent(manifests: list[Json]) -> None:
         ([group(), job(priorityClassName="high")], "pod-group-priority"),
         ([group(priorityClassName="low"), job(priorityClassName="high")], "pod-group-priority"),
         ([group(), job(schedulerName="kai-scheduler")], "two-gang-schedulers"),
-        ([group(), job(metadata={"labels": {"scheduling.x-k8s.io/pod-group": "g"}})], "two-gang-schedulers"),
-        ([group(), job(metadata={"annotations": {"scheduling.k8s.io/group-name": "g"}})], "two-gang-schedulers"),
+        (
+            [group(), job(metadata={"labels": {"scheduling.x-k8s.io/pod-group": "g"}})],
+            "two-gang-schedulers",
+        ),
+        (
+            [group(), job(metadata={"annotations": {"scheduling.k8s.io/group-name": "g"}})],
+            "two-gang-schedulers",
+        ),
     ],
 )
 def test_reported(manifests: list[Json], expected: str) -> None:
@@ -118,8 +143,16 @@ def test_the_priority_of_1_36_needs_a_gate() -> None:
 
 
 def torchrun(nnodes: str) -> Json:
-    command = ["torchrun", f"--nnodes={nnodes}", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:29400", "t.py"]
-    return job(subdomain="train", containers=[{"name": "pytorch", "image": "i:1", "command": command}])
+    command = [
+        "torchrun",
+        f"--nnodes={nnodes}",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=train-0.train:29400",
+        "t.py",
+    ]
+    return job(
+        subdomain="train", containers=[{"name": "pytorch", "image": "i:1", "command": command}]
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +165,10 @@ def test_a_gang_smaller_than_its_rendezvous(nnodes: str, size: int, expected: li
 
 def jobset(**fields: Any) -> Json:
     jobs = [
-        {"name": name, "template": {"spec": {"completions": n, "parallelism": n, "template": {"spec": pod()}}}}
+        {
+            "name": name,
+            "template": {"spec": {"completions": n, "parallelism": n, "template": {"spec": pod()}}},
+        }
         for name, n in (("leader", 1), ("worker", 3))
     ]
     jobs[1] |= fields.pop("worker", {})
@@ -164,5 +200,11 @@ def test_gangs_of_jobs_that_start_in_order(size: int, fields: Json, expected: li
 
 def test_volcano_schedules_its_jobs_itself() -> None:
     tasks = [{"name": "a", "replicas": 4, "template": {"spec": pod()}}]
-    manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"}}
-    assert names(group(), {**manifest, "spec": {"minAvailable": 4, "tasks": tasks}}) == ["two-gang-schedulers"]
+    manifest = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "train"},
+    }
+    assert names(group(), {**manifest, "spec": {"minAvailable": 4, "tasks": tasks}}) == [
+        "two-gang-schedulers"
+    ]

@@ -23,15 +23,25 @@ def kueue_object(kind: str, spec: Any, *, version: str = "v1beta2", **metadata: 
 
 def cluster_queue(*quotas: Json, covered: tuple[str, ...] = ("cpu",), **fields: Any) -> Json:
     """Return a ClusterQueue with one flavor that has these quotas."""
-    flavors = [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": 9, **quota} for quota in quotas]}]
+    flavors = [
+        {
+            "name": "f",
+            "resources": [{"name": "cpu", "nominalQuota": 9, **quota} for quota in quotas],
+        }
+    ]
     group = {"coveredResources": [*covered], "flavors": flavors}
-    return kueue_object("ClusterQueue", {"namespaceSelector": {}, "resourceGroups": [group], **fields})
+    return kueue_object(
+        "ClusterQueue", {"namespaceSelector": {}, "resourceGroups": [group], **fields}
+    )
 
 
 def workload(*pod_sets: Json, version: str = "v1beta2", **metadata: Any) -> Json:
     """Return a Workload with these pod sets."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
-    sets = [{"name": f"p{index}", "count": 2, "template": template, **each} for index, each in enumerate(pod_sets)]
+    sets = [
+        {"name": f"p{index}", "count": 2, "template": template, **each}
+        for index, each in enumerate(pod_sets)
+    ]
     return kueue_object("Workload", {"podSets": sets}, version=version, **metadata)
 
 

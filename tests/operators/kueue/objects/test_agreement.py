@@ -14,17 +14,25 @@ from tests.operators.kueue.webhooks.making import profile
 Json = dict[str, Any]
 
 BESIDE = [
-    {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "default-flavor"}},
+    {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "ResourceFlavor",
+        "metadata": {"name": "default-flavor"},
+    },
 ]
 
 
 def refused(diagnostics: Any) -> bool:
-    return any(d.stage == "apply" and d.authority in ("kube-apiserver", "kueue") for d in diagnostics)
+    return any(
+        d.stage == "apply" and d.authority in ("kube-apiserver", "kueue") for d in diagnostics
+    )
 
 
 def verdict(row: Mapping[str, Any], release: str) -> bool:
     """Return whether the release accepted a row."""
-    accepted: bool = row["accepted"] if release == "0.19" or row["v018"] == "same" else row["v018"]["accepted"]
+    accepted: bool = (
+        row["accepted"] if release == "0.19" or row["v018"] == "same" else row["v018"]["accepted"]
+    )
     return accepted
 
 
@@ -34,7 +42,9 @@ def test_creations(release: str) -> None:
     for row in recorded.rows("kueue/own/creates"):
         total += 1
         report = ptcompile.lint(
-            recorded.with_operations(bases[row["base"]], row["ops"]), beside=BESIDE, cluster=profile(release)
+            recorded.with_operations(bases[row["base"]], row["ops"]),
+            beside=BESIDE,
+            cluster=profile(release),
         )
         if refused(report.diagnostics) == verdict(row, release):
             wrong.append((row["base"], row["ops"], row.get("stage")))

@@ -16,14 +16,20 @@ def test_checks_name_flavors_of_the_queue() -> None:
 
 def test_the_checks_of_v1beta1_take_the_place_of_the_strategy() -> None:
     checks = {"admissionChecks": [{"name": "c", "onFlavors": ["g"]}]}
-    queue = {**cluster_queue({}, admissionChecksStrategy=checks), "apiVersion": "kueue.x-k8s.io/v1beta1"}
+    queue = {
+        **cluster_queue({}, admissionChecksStrategy=checks),
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+    }
     assert len(said(queue)) == 1
     queue["spec"]["admissionChecks"] = ["c"]
     assert said(queue) == []
 
 
 def test_the_cohort_of_v1beta1() -> None:
-    queue = {**cluster_queue({"lendingLimit": 1}, cohort="c"), "apiVersion": "kueue.x-k8s.io/v1beta1"}
+    queue = {
+        **cluster_queue({"lendingLimit": 1}, cohort="c"),
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+    }
     assert said(queue) == []
 
 
@@ -40,7 +46,10 @@ def test_totals() -> None:
         {
             "coveredResources": [f"example.com/{group}"],
             "flavors": [
-                {"name": f"{name}-{group}", "resources": [{"name": f"example.com/{group}", "nominalQuota": 1}]}
+                {
+                    "name": f"{name}-{group}",
+                    "resources": [{"name": f"example.com/{group}", "nominalQuota": 1}],
+                }
                 for name in names
             ],
         }
@@ -48,14 +57,19 @@ def test_totals() -> None:
     ]
     assert said(kueue_object("ClusterQueue", {"resourceGroups": groups[:4]})) == []
     ((_, message),) = said(kueue_object("ClusterQueue", {"resourceGroups": groups}))
-    assert "total number of flavors across all resourceGroups must be at most 256, got 320" in message
+    assert (
+        "total number of flavors across all resourceGroups must be at most 256, got 320" in message
+    )
 
 
 def test_the_policy_of_concurrent_admission_does_not_change() -> None:
     policy = {"migration": {"mode": "TryPreferredFlavors"}}
     old, new = cluster_queue({}), cluster_queue({}, concurrentAdmissionPolicy=policy)
     (diagnostic,) = ptcompile.diff(old, new).diagnostics
-    assert (diagnostic.authority, diagnostic.path) == ("kueue", ("spec", "concurrentAdmissionPolicy"))
+    assert (diagnostic.authority, diagnostic.path) == (
+        "kueue",
+        ("spec", "concurrentAdmissionPolicy"),
+    )
     assert not ptcompile.diff(new, new).diagnostics
 
 

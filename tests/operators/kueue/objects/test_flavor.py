@@ -34,7 +34,13 @@ def test_refused(spec: Any, path: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", [None, {}, {"nodeTaints": [TAINT, {**TAINT, "effect": "NoExecute"}]}, {"nodeLabels": {"a": ""}}]
+    "spec",
+    [
+        None,
+        {},
+        {"nodeTaints": [TAINT, {**TAINT, "effect": "NoExecute"}]},
+        {"nodeLabels": {"a": ""}},
+    ],
 )
 def test_accepted(spec: Any) -> None:
     assert problems_of(kueue_object("ResourceFlavor", spec)) == []
@@ -49,9 +55,14 @@ def test_accepted(spec: Any) -> None:
         ({"nodeTaints": [TAINT]}, True),
     ],
 )
-def test_a_flavor_with_a_topology_changes_in_its_taints_alone(change: dict[str, Any], is_valid: bool) -> None:
+def test_a_flavor_with_a_topology_changes_in_its_taints_alone(
+    change: dict[str, Any], is_valid: bool
+) -> None:
     spec = {"topologyName": "t", "nodeLabels": {"a": "b"}}
-    old, new = kueue_object("ResourceFlavor", spec), kueue_object("ResourceFlavor", {**spec, **change})
+    old, new = (
+        kueue_object("ResourceFlavor", spec),
+        kueue_object("ResourceFlavor", {**spec, **change}),
+    )
     assert bool(ptcompile.diff(old, new).diagnostics) != is_valid
 
 
@@ -65,10 +76,19 @@ def topology(*labels: str) -> Json:
 @pytest.mark.parametrize("version", ["v1beta1", "v1beta2"])
 @pytest.mark.parametrize(
     ("before", "after", "is_valid"),
-    [(("a", HOST), ("b", HOST), False), (("a",), ("a", HOST), False), (("a", HOST), ("a", HOST), True)],
+    [
+        (("a", HOST), ("b", HOST), False),
+        (("a",), ("a", HOST), False),
+        (("a", HOST), ("a", HOST), True),
+    ],
 )
-def test_levels(before: tuple[str, ...], after: tuple[str, ...], is_valid: bool, version: str) -> None:
-    old, new = ({**topology(*labels), "apiVersion": f"kueue.x-k8s.io/{version}"} for labels in (before, after))
+def test_levels(
+    before: tuple[str, ...], after: tuple[str, ...], is_valid: bool, version: str
+) -> None:
+    old, new = (
+        {**topology(*labels), "apiVersion": f"kueue.x-k8s.io/{version}"}
+        for labels in (before, after)
+    )
     paths = [diagnostic.path for diagnostic in ptcompile.diff(old, new).diagnostics]
     assert paths == ([] if is_valid else [("spec", "levels")])
 
@@ -95,6 +115,10 @@ def test_a_flavor_with_a_topology_is_immutable_until_0_20(
     release: tuple[int, int], topology_name: str | None, touched: str, count: int
 ) -> None:
     problems = FieldErrors()
-    flavor = kueue_object("ResourceFlavor", {"topologyName": topology_name, "nodeLabels": {"a": "b"}})
-    check_flavor_update(Update(flavor, flavor, Versions(kueue=release), (("spec", touched),)), problems)
+    flavor = kueue_object(
+        "ResourceFlavor", {"topologyName": topology_name, "nodeLabels": {"a": "b"}}
+    )
+    check_flavor_update(
+        Update(flavor, flavor, Versions(kueue=release), (("spec", touched),)), problems
+    )
     assert len(problems) == count

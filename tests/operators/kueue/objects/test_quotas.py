@@ -28,7 +28,9 @@ def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
     assert message.endswith(reason)
 
 
-@pytest.mark.parametrize("quota", [{}, {"lendingLimit": 9}, {"borrowingLimit": 0}, {"nominalQuota": "1e3"}])
+@pytest.mark.parametrize(
+    "quota", [{}, {"lendingLimit": 9}, {"borrowingLimit": 0}, {"nominalQuota": "1e3"}]
+)
 def test_a_valid_quota(quota: dict[str, Any]) -> None:
     assert said(cluster_queue(quota, cohortName="c")) == []
 
@@ -69,20 +71,28 @@ def test_a_resource_and_a_flavor_belong_to_one_group() -> None:
 
 def test_a_covered_resource_is_a_resource_name() -> None:
     ((_, message),) = said(cluster_queue({"name": "bad key!"}, covered=("bad key!",)))
-    assert message.startswith('spec.resourceGroups[0].coveredResources[0]: Invalid value: "bad key!"')
+    assert message.startswith(
+        'spec.resourceGroups[0].coveredResources[0]: Invalid value: "bad key!"'
+    )
 
 
 @pytest.mark.parametrize(
-    ("weight", "is_valid"), [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)]
+    ("weight", "is_valid"),
+    [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)],
 )
 def test_a_weight(weight: Any, is_valid: bool) -> None:
     found = said(cluster_queue({}, fairSharing={"weight": weight}))
-    assert [message.partition(":")[0] for _, message in found] == ([] if is_valid else ["spec.fairSharing"])
+    assert [message.partition(":")[0] for _, message in found] == (
+        [] if is_valid else ["spec.fairSharing"]
+    )
 
 
 def test_a_cohort_needs_its_quota_written() -> None:
     """No mutating webhook fills it in."""
-    group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}]}
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}],
+    }
     ((authority, message),) = said(kueue_object("Cohort", {"resourceGroups": [group]}))
     assert authority == "kube-apiserver"
     assert message == "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Required value"

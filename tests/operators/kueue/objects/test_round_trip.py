@@ -12,7 +12,9 @@ from tests.operators.kueue.objects.making import cluster_queue, said, workload
 
 
 def test_a_missing_quota_is_zero_and_a_fraction_is_text() -> None:
-    queue = cluster_queue({"nominalQuota": None, "borrowingLimit": 1.5}, cohortName="c", fairSharing={"weight": 0.5})
+    queue = cluster_queue(
+        {"nominalQuota": None, "borrowingLimit": 1.5}, cohortName="c", fairSharing={"weight": 0.5}
+    )
     assert said(queue) == []
     spec = as_kueue_writes(queue, "ClusterQueue")["spec"]
     (quota,) = spec["resourceGroups"][0]["flavors"][0]["resources"]
@@ -21,7 +23,9 @@ def test_a_missing_quota_is_zero_and_a_fraction_is_text() -> None:
 
 
 def test_the_mutating_webhook_sees_no_updates() -> None:
-    (diagnostic,) = ptcompile.diff(cluster_queue({}), cluster_queue({"nominalQuota": 1.5})).diagnostics
+    (diagnostic,) = ptcompile.diff(
+        cluster_queue({}), cluster_queue({"nominalQuota": 1.5})
+    ).diagnostics
     assert diagnostic.authority == "kube-apiserver"
 
 
@@ -31,8 +35,12 @@ def test_amounts_of_a_workload() -> None:
     assert said(manifest) == []
 
 
-@pytest.mark.parametrize("kind", ["ClusterQueue", "Cohort", "ResourceFlavor", "Workload", "LocalQueue"])
-@pytest.mark.parametrize("spec", [None, [], 1, "x", {}, {"podSets": [None, 1]}, {"resourceGroups": {"a": [1]}}])
+@pytest.mark.parametrize(
+    "kind", ["ClusterQueue", "Cohort", "ResourceFlavor", "Workload", "LocalQueue"]
+)
+@pytest.mark.parametrize(
+    "spec", [None, [], 1, "x", {}, {"podSets": [None, 1]}, {"resourceGroups": {"a": [1]}}]
+)
 def test_any_data(kind: str, spec: Any) -> None:
     manifest = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "spec": spec}
     as_kueue_writes(manifest, kind)

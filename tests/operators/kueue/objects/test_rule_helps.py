@@ -9,7 +9,13 @@ import pytest
 
 import ptcompile
 from ptcompile._internal.schema_files import load, load_table
-from tests.operators.kueue.objects.making import Json, cluster_queue, kueue_object, problems_of, workload
+from tests.operators.kueue.objects.making import (
+    Json,
+    cluster_queue,
+    kueue_object,
+    problems_of,
+    workload,
+)
 
 RULE_HELPS = load_table("operators/kueue/objects/rule_helps.json")["helps"]
 NOT_APPLIED = {"podSetAssignments must have the same number of podSets as the spec"}
@@ -31,7 +37,9 @@ def _messages(node: Any) -> Iterator[str]:
 
 def test_rules_with_a_help_exist() -> None:
     """A help is found by its rule's message, which a newer CRD may change."""
-    messages = {message for part in load("crds/kueue.x-k8s.io.json").values() for message in _messages(part)}
+    messages = {
+        message for part in load("crds/kueue.x-k8s.io.json").values() for message in _messages(part)
+    }
     assert RULE_HELPS.keys() <= messages
     assert messages >= NOT_APPLIED | REPLACED
     for kind in load("crds/kueue.x-k8s.io.json")["kinds"]["kueue.x-k8s.io/v1beta2"].values():
@@ -52,7 +60,10 @@ def test_rules_with_a_help_exist() -> None:
         ),
         (workload({"minCount": 3}), ("spec", "podSets", 0, "minCount")),
         (kueue_object("ResourceFlavor", {"topologyName": "t"}), ("spec", "nodeLabels")),
-        (kueue_object("Topology", {"levels": [{"nodeLabel": "a"}, {"nodeLabel": "a"}]}), ("spec", "levels")),
+        (
+            kueue_object("Topology", {"levels": [{"nodeLabel": "a"}, {"nodeLabel": "a"}]}),
+            ("spec", "levels"),
+        ),
     ],
 )
 def test_a_rule_stands_at_its_field(manifest: Json, path: tuple[Any, ...]) -> None:

@@ -10,23 +10,45 @@ import ptcompile
 from tests.operators.kueue.objects.making import Json, problems_of, said, workload
 
 RESERVED = {
-    "conditions": [{"type": "QuotaReserved", "status": "True", "reason": "r", "message": "", "lastTransitionTime": "t"}]
+    "conditions": [
+        {
+            "type": "QuotaReserved",
+            "status": "True",
+            "reason": "r",
+            "message": "",
+            "lastTransitionTime": "t",
+        }
+    ]
 }
 
 
 def template(spec: Json, **metadata: Any) -> Json:
-    return {"template": {"metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}}
+    return {
+        "template": {
+            "metadata": metadata,
+            "spec": {"containers": [{"name": "c", "image": "i"}], **spec},
+        }
+    }
 
 
 @pytest.mark.parametrize(
     ("pod_set", "path"),
     [
-        (template({"resources": {"requests": {"pods": "1"}}}), ("template", "spec", "resources", "requests", "pods")),
-        (template({"resources": {"limits": {"cpu": "-1"}}}), ("template", "spec", "resources", "limits", "cpu")),
+        (
+            template({"resources": {"requests": {"pods": "1"}}}),
+            ("template", "spec", "resources", "requests", "pods"),
+        ),
+        (
+            template({"resources": {"limits": {"cpu": "-1"}}}),
+            ("template", "spec", "resources", "limits", "cpu"),
+        ),
         (template({}, labels={"a b": "c"}), ("template", "metadata", "labels", "a b")),
         (template({}, annotations={"a b": "c"}), ("template", "metadata", "annotations", "a b")),
         ({"topologyRequest": {"podSetSliceSize": 2}}, ("topologyRequest", "podSetSliceSize")),
-        ({"topologyRequest": {"podSetSliceRequiredTopology": "r"}}, ("topologyRequest", "podSetSliceSize")),
+        (
+            {"topologyRequest": {"podSetSliceRequiredTopology": "r"}},
+            ("topologyRequest", "podSetSliceSize"),
+        ),
         (
             {"topologyRequest": {"podSetSliceRequiredTopology": "r", "podSetSliceSize": 0}},
             ("topologyRequest", "podSetSliceSize"),
@@ -41,7 +63,9 @@ def test_a_pod_set(pod_set: Json, path: tuple[Any, ...]) -> None:
 def test_containers_are_checked_too() -> None:
     container = {"name": "c", "image": "i", "resources": {"requests": {"pods": "1"}}}
     pod_set = template({"containers": [container], "initContainers": [container]})
-    assert [(authority, message.partition(":")[0]) for authority, message in said(workload(pod_set))] == [
+    assert [
+        (authority, message.partition(":")[0]) for authority, message in said(workload(pod_set))
+    ] == [
         ("kueue", f"spec.podSets[0].template.spec.{kind}[0].resources.requests[pods]")
         for kind in ("initContainers", "containers")
     ]
@@ -86,7 +110,15 @@ def test_pod_sets_with_reserved_quota(after: Json, is_valid: bool) -> None:
 
 def test_an_equal_amount_is_no_change() -> None:
     old, new = (
-        workload(template({"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": amount}}}]}))
+        workload(
+            template(
+                {
+                    "containers": [
+                        {"name": "c", "image": "i", "resources": {"requests": {"cpu": amount}}}
+                    ]
+                }
+            )
+        )
         for amount in ("1", "1000m")
     )
     assert not ptcompile.diff(reserved(old), new).diagnostics
@@ -102,16 +134,28 @@ def test_the_queue_of_reserved_quota_does_not_change() -> None:
     old, new = workload({}), workload({})
     old["spec"]["queueName"], new["spec"]["queueName"] = "a", "b"
     (diagnostic,) = ptcompile.diff(reserved(old), new).diagnostics
-    assert diagnostic.message == "Invalid value: queueName is immutable while workload quota reserved"
+    assert (
+        diagnostic.message == "Invalid value: queueName is immutable while workload quota reserved"
+    )
     assert diagnostic.path == ("spec", "queueName")
     assert not ptcompile.diff(old, new).diagnostics
 
 
 @pytest.mark.parametrize(
     ("kind", "status", "is_reserved"),
-    [("QuotaReserved", "True", True), ("QuotaReserved", "False", False), ("Admitted", "True", False)],
+    [
+        ("QuotaReserved", "True", True),
+        ("QuotaReserved", "False", False),
+        ("Admitted", "True", False),
+    ],
 )
 def test_only_reserved_quota_keeps_the_pod_sets(kind: str, status: str, is_reserved: bool) -> None:
-    condition = {"type": kind, "status": status, "reason": "r", "message": "", "lastTransitionTime": "t"}
+    condition = {
+        "type": kind,
+        "status": status,
+        "reason": "r",
+        "message": "",
+        "lastTransitionTime": "t",
+    }
     old = {**workload({}), "status": {"conditions": [condition]}}
     assert bool(ptcompile.diff(old, workload({"count": 3})).diagnostics) is is_reserved

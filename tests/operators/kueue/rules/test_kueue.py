@@ -57,11 +57,31 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a topology on a Pod is its own", marked(pod("python"), QUEUE, {TOP: "rack"}), set()),
     ("one request", marked(job(None, {TOP: "rack"}), QUEUE), set()),
     ("slices", marked(job(None, {SLICE: "rack", SIZE: "2"}), QUEUE), set()),
-    ("a group", marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "2"}), set()),
-    ("a group named by an annotation", marked(pod("python"), None, {f"{K}pod-group-name": "g"}), set()),
-    ("gates as a label", marked(job(), QUEUE | {f"{K}admission-gated-by": "a"}), {"kueue-annotation-as-label"}),
-    ("levels on the object", marked(job(), QUEUE, {f"{SLICE}-constraints": "[]"}), {"topology-on-object"}),
-    ("a group on the object", marked(job(), QUEUE, {f"{K}podset-group-name": "g"}), {"topology-on-object"}),
+    (
+        "a group",
+        marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "2"}),
+        set(),
+    ),
+    (
+        "a group named by an annotation",
+        marked(pod("python"), None, {f"{K}pod-group-name": "g"}),
+        set(),
+    ),
+    (
+        "gates as a label",
+        marked(job(), QUEUE | {f"{K}admission-gated-by": "a"}),
+        {"kueue-annotation-as-label"},
+    ),
+    (
+        "levels on the object",
+        marked(job(), QUEUE, {f"{SLICE}-constraints": "[]"}),
+        {"topology-on-object"},
+    ),
+    (
+        "a group on the object",
+        marked(job(), QUEUE, {f"{K}podset-group-name": "g"}),
+        {"topology-on-object"},
+    ),
     ("nothing asked for", marked(pod("python", resources={}), QUEUE), {"queue-without-requests"}),
     ("a limit is a request", marked(pod("python", resources={"limits": {"cpu": 1}}), QUEUE), set()),
     ("nothing asked for, and no queue", pod("python", resources={}), set()),
@@ -70,11 +90,17 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("let go by hand", marked(job(suspend=False), QUEUE), {"unsuspended-in-queue"}),
     ("held back by hand", marked(job(suspend=True), QUEUE), set()),
     ("let go by hand, and no queue", job(suspend=False), set()),
-    ("resized, which the webhook rejects", marked(job(), QUEUE, {f"{K}elastic-job": "true"}), set()),
+    (
+        "resized, which the webhook rejects",
+        marked(job(), QUEUE, {f"{K}elastic-job": "true"}),
+        set(),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_kueue(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & KUEUE == expected
 
@@ -94,7 +120,10 @@ KUEUE = frozenset(
 
 
 def test_topology_is_moved_only_to_a_single_template() -> None:
-    for replicated, fixed in (([role("python")], True), ([role("python"), role("python", name="more")], False)):
+    for replicated, fixed in (
+        ([role("python")], True),
+        ([role("python"), role("python", name="more")], False),
+    ):
         manifest = marked(jobset(*replicated), QUEUE, {TOP: "rack"})
         (found,) = run(manifest, only={"topology-on-object"})
         assert (found.fix is not None) is fixed
@@ -133,7 +162,12 @@ def test_a_kind_that_kueue_leaves_out() -> None:
     assert not list(run(marked(job(), QUEUE), only={"kueue-framework-off"}))
     for frameworks, expected in ((["kubeflow.org/pytorchjob"], 0), (["kubeflow.org/tfjob"], 1)):
         spec = {"queueFrameworks": frameworks}
-        profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": spec}
+        profile = {
+            "apiVersion": "ptcompile/v1",
+            "kind": "ClusterProfile",
+            "metadata": {"name": "c"},
+            "spec": spec,
+        }
         report = ptcompile.lint(manifest, cluster=profile)
         assert [d.name for d in report.diagnostics].count("kueue-framework-off") == expected
 
@@ -150,7 +184,12 @@ def test_suspend_in_a_run_policy() -> None:
 @pytest.mark.parametrize("queue", [None, "default"])
 def test_volcano_job_keeps_the_queue_that_it_names(queue: str | None) -> None:
     spec = {"schedulerName": "volcano", "tasks": [], **({"queue": queue} if queue else {})}
-    manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v"}, "spec": spec}
+    manifest = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "v"},
+        "spec": spec,
+    }
     (found,) = run(marked(manifest, QUEUE), only={"unsupported-by-kueue"})
     assert (found.fix is None) is (queue is not None)
     assert not list(run(marked(manifest), only={"unsupported-by-kueue"}))
@@ -158,7 +197,12 @@ def test_volcano_job_keeps_the_queue_that_it_names(queue: str | None) -> None:
 
 @pytest.mark.parametrize("kind", ["JAXJob", "PaddleJob", "TFJob", "XGBoostJob"])
 def test_kinds_without_a_schema_that_kueue_leaves_out(kind: str) -> None:
-    manifest = {"apiVersion": "kubeflow.org/v1", "kind": kind, "metadata": {"name": "a", "labels": QUEUE}, "spec": {}}
+    manifest = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": kind,
+        "metadata": {"name": "a", "labels": QUEUE},
+        "spec": {},
+    }
     (found,) = ptcompile.lint(manifest).diagnostics
     assert (found.name, found.severity) == ("kueue-framework-off", "warning")
     assert str(found.help).startswith(f"switch kubeflow.org/{kind.lower()} on")

@@ -48,7 +48,10 @@ def test_a_quota_of_pods_needs_no_requests(resources: list[str], expected: bool)
 
 @pytest.mark.parametrize(
     ("trainer", "expected"),
-    [({"numNodes": 1}, True), ({"numNodes": 1, "resourcesPerNode": {"requests": {"cpu": 1}}}, False)],
+    [
+        ({"numNodes": 1}, True),
+        ({"numNodes": 1, "resourcesPerNode": {"requests": {"cpu": 1}}}, False),
+    ],
 )
 def test_a_trainjob_may_have_its_own_requests(trainer: dict[str, Any], expected: bool) -> None:
     job = {

@@ -19,14 +19,21 @@ CPU: Json = {"requests": {"cpu": 8}}
 def kueue(kind: str, name: str, spec: Json, **metadata: str) -> Json:
     """Return an object of Kueue."""
     api_version = "kueue.x-k8s.io/v1beta2"
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+    }
 
 
 def local_queue(name: str = "gpus", target: Any = "research", namespace: str = "default") -> Json:
     return kueue("LocalQueue", name, {"clusterQueue": target}, namespace=namespace)
 
 
-def cluster_queue(name: str = "research", resource: str = "cpu", quota: int = 8, **spec: Any) -> Json:
+def cluster_queue(
+    name: str = "research", resource: str = "cpu", quota: int = 8, **spec: Any
+) -> Json:
     flavor = {"name": "f", "resources": [{"name": resource, "nominalQuota": quota}]}
     groups = [{"coveredResources": [resource], "flavors": [flavor]}]
     return kueue("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": groups, **spec})
@@ -46,7 +53,10 @@ def findings(manifest: Json, *others: Json) -> list[Problem]:
 
 def messages(manifest: Json, *others: Json) -> list[str]:
     """Return the message of each finding, without the label."""
-    return [problem.message.removeprefix(f"metadata.labels[{QUEUE}]: ") for problem in findings(manifest, *others)]
+    return [
+        problem.message.removeprefix(f"metadata.labels[{QUEUE}]: ")
+        for problem in findings(manifest, *others)
+    ]
 
 
 def test_queue_that_the_namespace_does_not_have() -> None:
@@ -76,7 +86,13 @@ def test_cluster_queue_that_the_files_do_not_have() -> None:
 def test_job_that_fits_its_queue() -> None:
     assert findings(queued(), local_queue(), cluster_queue(quota=8)) == []
     assert (
-        findings(queued(), local_queue(), cluster_queue(quota=7, cohortName="all"), cluster_queue("b", quota=1)) != []
+        findings(
+            queued(),
+            local_queue(),
+            cluster_queue(quota=7, cohortName="all"),
+            cluster_queue("b", quota=1),
+        )
+        != []
     )
     lender = cluster_queue("b", quota=1, cohortName="all")
     assert findings(queued(), local_queue(), cluster_queue(quota=7, cohortName="all"), lender) == []
@@ -102,7 +118,11 @@ def test_job_that_fits_its_queue() -> None:
 def test_job_that_requests_too_much(spec: Json, name: str, severity: str, message: str) -> None:
     queues = (local_queue(), cluster_queue(quota=7, **spec))
     (problem,) = findings(queued(), *queues)
-    assert (problem.name, problem.severity, problem.path) == (name, severity, ("metadata", "labels", QUEUE))
+    assert (problem.name, problem.severity, problem.path) == (
+        name,
+        severity,
+        ("metadata", "labels", QUEUE),
+    )
     assert message in problem.message
     assert problem.message.endswith("unless queues outside these files lend more") is bool(spec)
     assert findings(pod("python", resources=CPU), *queues) == [], "no queue"
@@ -112,14 +132,18 @@ def test_all_pods_of_a_job_count() -> None:
     manifest = jobset(role("python", pods=2, replicas=2, resources={"requests": {"cpu": 2}}))
     manifest["metadata"]["labels"] = {QUEUE: "gpus"}
     assert messages(manifest, local_queue(), cluster_queue(quota=8)) == []
-    assert [one.name for one in findings(manifest, local_queue(), cluster_queue(quota=7))] == ["never-fits-queue"]
+    assert [one.name for one in findings(manifest, local_queue(), cluster_queue(quota=7))] == [
+        "never-fits-queue"
+    ]
 
 
 def test_quota_of_pods_counts_a_job_without_requests() -> None:
     (problem,) = findings(queued(resources={}))
     assert (problem.name, problem.severity) == ("queue-without-requests", "note")
     assert findings(queued(resources={}), cluster_queue(resource="pods"), local_queue()) == []
-    assert [one.name for one in findings(queued(resources={}), cluster_queue(), local_queue())] == [problem.name]
+    assert [one.name for one in findings(queued(resources={}), cluster_queue(), local_queue())] == [
+        problem.name
+    ]
 
 
 def test_a_queue_that_takes_nothing() -> None:
@@ -128,8 +152,14 @@ def test_a_queue_that_takes_nothing() -> None:
     (other,) = messages(queued(), local_queue(), cluster_queue(namespaceSelector=None))
     assert "has no namespaceSelector" in other
     selector = {"matchLabels": {"team": "a"}}
-    assert messages(queued(), local_queue(), cluster_queue(namespaceSelector=selector)) == [], "no Namespace is written"
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": {"team": "b"}}}
-    assert messages(queued(), local_queue(), cluster_queue(namespaceSelector=selector), namespace) == [
-        "Workload namespace doesn't match ClusterQueue selector"
-    ]
+    assert messages(queued(), local_queue(), cluster_queue(namespaceSelector=selector)) == [], (
+        "no Namespace is written"
+    )
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": {"team": "b"}},
+    }
+    assert messages(
+        queued(), local_queue(), cluster_queue(namespaceSelector=selector), namespace
+    ) == ["Workload namespace doesn't match ClusterQueue selector"]

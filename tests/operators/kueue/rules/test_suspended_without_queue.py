@@ -14,7 +14,12 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 def _job(metadata: Json | None = None, **spec: Any) -> Json:
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a:1"}]}}
     about = {"name": "t", **(metadata or {})}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": about, "spec": {"template": template, **spec}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": about,
+        "spec": {"template": template, **spec},
+    }
 
 
 @pytest.mark.parametrize(
@@ -45,8 +50,14 @@ def test_every_operator_that_can_suspend() -> None:
 
 
 def test_a_default_queue_of_the_namespace() -> None:
-    queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "spec": {"clusterQueue": "c"}}
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "LocalQueue",
+        "spec": {"clusterQueue": "c"},
+    }
     own = {**queue, "metadata": {"name": "default", "namespace": "ml"}}
     job = _job({"namespace": "ml"}, suspend=True)
     assert not fires("suspended-without-queue", job, own)
-    assert fires("suspended-without-queue", job, {**own, "metadata": {"name": "default", "namespace": "web"}})
+    assert fires(
+        "suspended-without-queue", job, {**own, "metadata": {"name": "default", "namespace": "web"}}
+    )

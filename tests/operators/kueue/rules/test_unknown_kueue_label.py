@@ -23,8 +23,15 @@ from tests.operators.kueue.webhooks.making import (
 
 def reported(manifest: Json) -> list[tuple[str, str | None]]:
     """Return the key and the help of each finding of the rule."""
-    found = [problem for problem in ptcompile.lint(manifest).diagnostics if problem.name == "unknown-kueue-label"]
-    assert all((problem.code, problem.severity, problem.stage) == ("PTC490", "warning", "run") for problem in found)
+    found = [
+        problem
+        for problem in ptcompile.lint(manifest).diagnostics
+        if problem.name == "unknown-kueue-label"
+    ]
+    assert all(
+        (problem.code, problem.severity, problem.stage) == ("PTC490", "warning", "run")
+        for problem in found
+    )
     return [(str(problem.path[-1]).removeprefix(K), problem.help) for problem in found]
 
 
@@ -57,7 +64,9 @@ def test_pod_templates_of_every_kind() -> None:
         leader_worker_set(TEMPLATE, bad),
         ray_job(ray_cluster({"template": bad})),
     ):
-        assert reported(manifest) == [("podset-preferred-toplogy", f"did you mean {K}podset-preferred-topology?")]
+        assert reported(manifest) == [
+            ("podset-preferred-toplogy", f"did you mean {K}podset-preferred-topology?")
+        ]
 
 
 def test_keys_of_other_projects() -> None:
@@ -66,24 +75,49 @@ def test_keys_of_other_projects() -> None:
 
 def test_the_fix_renames_the_key() -> None:
     manifest = labelled(serving("Deployment"), {f"{K}queue_name": "a"})
-    [finding] = [problem for problem in ptcompile.lint(manifest).diagnostics if problem.name == "unknown-kueue-label"]
+    [finding] = [
+        problem
+        for problem in ptcompile.lint(manifest).diagnostics
+        if problem.name == "unknown-kueue-label"
+    ]
     assert finding.fix is not None
     assert finding.fix.edits[0].value == f"{K}queue-name"
     both = labelled(serving("Deployment"), {f"{K}queue_name": "a", f"{K}queue-name": "b"})
-    [finding] = [problem for problem in ptcompile.lint(both).diagnostics if problem.name == "unknown-kueue-label"]
+    [finding] = [
+        problem
+        for problem in ptcompile.lint(both).diagnostics
+        if problem.name == "unknown-kueue-label"
+    ]
     assert finding.fix is None
 
 
 @pytest.mark.parametrize(
     ("labels", "annotations", "message", "has_fix"),
     [
-        ({K + "queue-nam": "a"}, {}, "Kueue does not know this label, so the job is in no queue", True),
+        (
+            {K + "queue-nam": "a"},
+            {},
+            "Kueue does not know this label, so the job is in no queue",
+            True,
+        ),
         ({K + "priority-clas": "a"}, {}, "Kueue does not know this label, and ignores it", True),
-        ({}, {K + "podset-required-topolgy": "a"}, "Kueue does not know this annotation, and ignores it", True),
-        ({K + "queue-nam": "a", K + "queue-name": "b"}, {}, "Kueue does not know this label", False),
+        (
+            {},
+            {K + "podset-required-topolgy": "a"},
+            "Kueue does not know this annotation, and ignores it",
+            True,
+        ),
+        (
+            {K + "queue-nam": "a", K + "queue-name": "b"},
+            {},
+            "Kueue does not know this label",
+            False,
+        ),
     ],
 )
-def test_the_consequence_and_the_fix(labels: Json, annotations: Json, message: str, has_fix: bool) -> None:
+def test_the_consequence_and_the_fix(
+    labels: Json, annotations: Json, message: str, has_fix: bool
+) -> None:
     findings = ptcompile.lint(labelled(JOB, labels, annotations)).diagnostics
     (problem,) = [problem for problem in findings if problem.name == "unknown-kueue-label"]
     assert message in problem.message

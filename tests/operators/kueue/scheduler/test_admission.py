@@ -15,7 +15,10 @@ FAMILIES = sorted({row["family"] for row in scenarios()})
 
 def answer(job: Json) -> Json:
     """Return a job's answer in the form of the recorded ones."""
-    sets = [{key: one[key] for key in ("name", "count", "flavors", "topology") if key in one} for one in job["podSets"]]
+    sets = [
+        {key: one[key] for key in ("name", "count", "flavors", "topology") if key in one}
+        for one in job["podSets"]
+    ]
     return {"admitted": job["admitted"], "preempted": job["preempted"], "podSets": sets}
 
 

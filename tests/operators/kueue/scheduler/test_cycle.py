@@ -14,7 +14,9 @@ from tests.api.test_admit import GROUP, cluster, job, workload
 Json = dict[str, Any]
 
 
-def test_jobs_and_workloads_that_cost_too_much_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_and_workloads_that_cost_too_much_are_a_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert ptcompile.admit(job(), state=cluster()).ok
     monkeypatch.setattr(state, "_STEPS", 10)
     admission = ptcompile.admit(job(), state=cluster())
@@ -26,11 +28,18 @@ def test_jobs_and_workloads_that_cost_too_much_are_a_finding(monkeypatch: pytest
 
 def test_a_job_that_did_not_fit_before_is_tried_again_once_something_is_released() -> None:
     """A workload of the dump waits for 3; the victim of an urgent job of 1 leaves enough for it."""
-    objects = cluster(workload("low", 4, owner="low"), workload("next", 3, admitted=False, owner="next", priority=5))
+    objects = cluster(
+        workload("low", 4, owner="low"),
+        workload("next", 3, admitted=False, owner="next", priority=5),
+    )
     objects[-1]["status"] = {"conditions": [{"type": "QuotaReserved", "status": "False"}]}
     objects[3]["spec"]["preemption"] = {"withinClusterQueue": "LowerPriority"}
     objects.append(
-        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "high"}}
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "WorkloadPriorityClass",
+            "metadata": {"name": "high"},
+        }
     )
     objects[-1]["value"] = 10
     urgent = job(pods=1)
@@ -44,7 +53,11 @@ def test_a_deep_tree_of_cohorts_is_no_recursion() -> None:
     objects = cluster()
     objects[3]["spec"]["cohortName"] = "c0"
     for i in range(3000):
-        cohort = {"kind": "Cohort", "metadata": {"name": f"c{i}"}, "spec": {"parentName": f"c{i + 1}"}}
+        cohort = {
+            "kind": "Cohort",
+            "metadata": {"name": f"c{i}"},
+            "spec": {"parentName": f"c{i + 1}"},
+        }
         objects.append({"apiVersion": GROUP, **cohort})
     (answer,) = ptcompile.admit(job(), state=objects).jobs
     assert answer.outcome == "never"

@@ -19,7 +19,15 @@ LEVELS = ["kubernetes.io/hostname"]
     [
         ({"domains": [{"values": ["a"], "count": 2}]}, [(("a",), 2)]),
         (
-            {"slices": [{"domainCount": 1, "valuesPerLevel": [{"universal": "a"}], "podCounts": {"universal": 3}}]},
+            {
+                "slices": [
+                    {
+                        "domainCount": 1,
+                        "valuesPerLevel": [{"universal": "a"}],
+                        "podCounts": {"universal": 3},
+                    }
+                ]
+            },
             [(("a",), 3)],
         ),
         (
@@ -40,7 +48,9 @@ LEVELS = ["kubernetes.io/hostname"]
         ({"slices": [{"domainCount": -1}, {"domainCount": 1, "podCounts": None}]}, [((), 0)]),
     ],
 )
-def test_domains_of_both_versions(assignment: Json, domains: list[tuple[tuple[str, ...], int]]) -> None:
+def test_domains_of_both_versions(
+    assignment: Json, domains: list[tuple[tuple[str, ...], int]]
+) -> None:
     assert list(placed_domains(assignment)) == domains
 
 
@@ -62,7 +72,10 @@ def with_hosts(*more: Json) -> list[Json]:
     objects = cluster(*more)
     objects[0] = {**objects[0], "spec": {"topologyName": "hosts"}}
     levels = {"levels": [{"nodeLabel": level} for level in LEVELS]}
-    return [*objects, {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": "hosts"}, "spec": levels}]
+    return [
+        *objects,
+        {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": "hosts"}, "spec": levels},
+    ]
 
 
 def places(admission: ptcompile.Admission) -> list[tuple[tuple[str, ...], int]]:

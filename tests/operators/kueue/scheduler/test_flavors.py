@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
-from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, _is_better, assign, next_flavor
+from ptcompile.operators.kueue.scheduler.flavors import (
+    Assignment,
+    Fit,
+    _is_better,
+    assign,
+    next_flavor,
+)
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource, read_cluster
 from ptcompile.operators.kueue.scheduler.state import Reservation
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload
@@ -21,9 +27,15 @@ def queue(*, cohort: str = "", flavors: dict[str, Json] | None = None, **quota: 
     rows = flavors or {"f": {"nominalQuota": 10, **quota}}
     group = {
         "coveredResources": ["cpu"],
-        "flavors": [{"name": one, "resources": [{"name": "cpu", **row}]} for one, row in rows.items()],
+        "flavors": [
+            {"name": one, "resources": [{"name": "cpu", **row}]} for one, row in rows.items()
+        ],
     }
-    spec: Json = {"namespaceSelector": {}, "resourceGroups": [group], **({"cohortName": cohort} if cohort else {})}
+    spec: Json = {
+        "namespaceSelector": {},
+        "resourceGroups": [group],
+        **({"cohortName": cohort} if cohort else {}),
+    }
     return {"apiVersion": GROUP, "kind": "ClusterQueue", "metadata": {"name": "a"}, "spec": spec}
 
 
@@ -32,11 +44,18 @@ def flavor(**spec: Any) -> Json:
 
 
 def pods(name: str, count: int, cpu: int, **spec: Any) -> PodSet:
-    return PodSet(name, count, None, spec, {"cpu": cpu * 1000}, {"cpu": cpu * 1000}, TopologyRequest())
+    return PodSet(
+        name, count, None, spec, {"cpu": cpu * 1000}, {"cpu": cpu * 1000}, TopologyRequest()
+    )
 
 
 def judge(objects: list[Json], *sets: PodSet) -> Verdict:
-    local = {"apiVersion": GROUP, "kind": "LocalQueue", "metadata": {"name": "q"}, "spec": {"clusterQueue": "a"}}
+    local = {
+        "apiVersion": GROUP,
+        "kind": "LocalQueue",
+        "metadata": {"name": "q"},
+        "spec": {"clusterQueue": "a"},
+    }
     cluster = read_cluster([*objects, local], is_complete=False)
     return EmptyQueues(cluster).judge([Workload("w", "default", "q", 0, sets)])
 
@@ -51,7 +70,11 @@ def test_some_group_must_cover_each_resource() -> None:
 
 def test_unknown_settings_may_ignore_some_resources() -> None:
     """Kueue's Configuration excludes or replaces resources of extensions, which no queue covers then."""
-    for name, fits in (("example.com/a", True), ("hugepages-2Mi", True), ("nvidia.com/mig-1g.5gb", True)):
+    for name, fits in (
+        ("example.com/a", True),
+        ("hugepages-2Mi", True),
+        ("nvidia.com/mig-1g.5gb", True),
+    ):
         assert judge([queue()], pods("main", 1, 1)._replace(requests={name: 1})).fits is fits
     assert not judge([queue()], pods("main", 1, 1)._replace(requests={"nvidia.com/gpu": 1})).fits
 
@@ -107,7 +130,9 @@ def test_a_flavor_must_suit_the_pods(spec: Json, pod: Json, fits: bool) -> None:
         ("DoesNotExist", [], False),
     ],
 )
-def test_required_affinity_counts_for_the_labels_of_the_flavor(operator: str, values: list[str], fits: bool) -> None:
+def test_required_affinity_counts_for_the_labels_of_the_flavor(
+    operator: str, values: list[str], fits: bool
+) -> None:
     def pod(key: str) -> Json:
         term = {"matchExpressions": [{"key": key, "operator": operator, "values": values}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
@@ -130,7 +155,10 @@ def assigned(case: Case) -> Assignment:
     cohorts = values.get("cohorts", {})
     case = Case(case.name, {"queues": queues, "cohorts": cohorts, "objects": objects})
     state = case.state(values.get("configuration"))
-    for queue, used in (("test-clusterqueue", values.get("used", "")), ("secondary", values.get("lent", ""))):
+    for queue, used in (
+        ("test-clusterqueue", values.get("used", "")),
+        ("secondary", values.get("lent", "")),
+    ):
         other = Workload(queue, "default", "", 0, ())
         other.cluster_queue = queue
         state.add(Reservation(other, read_usage(used.split()), {}))
@@ -139,7 +167,9 @@ def assigned(case: Case) -> Assignment:
         fit, borrowing = values.get("simulated", {}).get(":".join(key), ("PREEMPT", 0))
         return Fit[fit], borrowing
 
-    workload = Workload("test", "default", "", 0, [read_pod_set(text, values) for text in values["pods"]])
+    workload = Workload(
+        "test", "default", "", 0, [read_pod_set(text, values) for text in values["pods"]]
+    )
     workload.cluster_queue = "test-clusterqueue"
     return assign(workload, state, simulate, ())
 
@@ -185,7 +215,9 @@ def test_assign_flavors(case: Case) -> None:
         ((Fit.FIT, 1), (Fit.FIT, 1), "", False),
     ],
 )
-def test_is_preferred(a: tuple[Fit, int], b: tuple[Fit, int], preference: str, is_better: bool) -> None:
+def test_is_preferred(
+    a: tuple[Fit, int], b: tuple[Fit, int], preference: str, is_better: bool
+) -> None:
     """TestIsPreferred of Kueue: how well a flavor fits, how far the queue borrows, and what the queue prefers."""
     assert _is_better(a, b, preference) is is_better
 
@@ -219,8 +251,15 @@ def test_a_queue_reclaims_what_its_cohort_lends_to_others() -> None:
     queue = {"cohortName": "left", "groups": [{"default": {"cpu": 0}}]}
     secondary = {"cohortName": "root", "groups": [{"default": {"cpu": 0}}]}
     cohorts = {"left": {"parentName": "root", "groups": [{"default": {"cpu": 4}}]}}
-    values = {"flavors": {"default": {}}, "queue": queue, "secondary": secondary, "cohorts": cohorts}
-    assert assigned(Case("", {**values, "lent": "cpu=4", "pods": ["main 1 cpu=3"]})).fit == Fit.PREEMPT
+    values = {
+        "flavors": {"default": {}},
+        "queue": queue,
+        "secondary": secondary,
+        "cohorts": cohorts,
+    }
+    assert (
+        assigned(Case("", {**values, "lent": "cpu=4", "pods": ["main 1 cpu=3"]})).fit == Fit.PREEMPT
+    )
     assert assigned(Case("", {**values, "lent": "cpu=1", "pods": ["main 1 cpu=3"]})).fit == Fit.FIT
 
 
@@ -235,12 +274,18 @@ def test_the_search_goes_on_after_the_flavor_that_was_tried() -> None:
 def one_flavor(*pods: str, **values: Any) -> Assignment:
     """Return what pods would get in a queue with 4 cpu of one flavor."""
     queue = {"groups": [{"default": {"cpu": 4}}]}
-    return assigned(Case("", {"flavors": {"default": {}}, "queue": queue, "pods": [*pods], **values}))
+    return assigned(
+        Case("", {"flavors": {"default": {}}, "queue": queue, "pods": [*pods], **values})
+    )
 
 
 def test_pod_sets_after_one_that_never_fits_are_not_looked_at() -> None:
-    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=5", "worker 1 cpu=1").pod_sets] == ["driver"]
-    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=4", "worker 1 cpu=1").pod_sets] == [
+    assert [
+        item.pod_set.name for item in one_flavor("driver 1 cpu=5", "worker 1 cpu=1").pod_sets
+    ] == ["driver"]
+    assert [
+        item.pod_set.name for item in one_flavor("driver 1 cpu=4", "worker 1 cpu=1").pod_sets
+    ] == [
         "driver",
         "worker",
     ]

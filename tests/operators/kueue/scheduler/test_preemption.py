@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, FlavorChoice, PodSetAssignment, assign
+from ptcompile.operators.kueue.scheduler.flavors import (
+    Assignment,
+    Fit,
+    FlavorChoice,
+    PodSetAssignment,
+    assign,
+)
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource
 from ptcompile.operators.kueue.scheduler.preemption import find_targets, satisfies, simulate
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
@@ -31,10 +37,14 @@ def preempted(case: Case, state: QueueState) -> dict[str, str]:
     for (flavor, resource), amount in usage.items():
         pod_set = PodSet("main", 1, None, {}, {resource: amount}, {}, TopologyRequest())
         item = PodSetAssignment(pod_set, 1, {resource: amount})
-        item.flavors = {resource: FlavorChoice(flavor, Fit.FIT if resource in fits else Fit.PREEMPT, 0)}
+        item.flavors = {
+            resource: FlavorChoice(flavor, Fit.FIT if resource in fits else Fit.PREEMPT, 0)
+        }
         item.reasons = ["insufficient unused quota"]
         assignment.append(item)
-    return {target.workload.name: target.how for target in find_targets(workload, assignment, state)}
+    return {
+        target.workload.name: target.how for target in find_targets(workload, assignment, state)
+    }
 
 
 def check(case: Case, state: QueueState) -> None:
@@ -47,12 +57,17 @@ def check(case: Case, state: QueueState) -> None:
 def in_use(state: QueueState) -> dict[str, tuple[dict[FlavorResource, int], set[str]]]:
     """Return what each queue uses, and the workloads that it has admitted."""
     return {
-        name: ({key: amount for key, amount in queue.usage.items() if amount}, {w.name for w in state.admitted[name]})
+        name: (
+            {key: amount for key, amount in queue.usage.items() if amount},
+            {w.name for w in state.admitted[name]},
+        )
         for name, queue in state.queues.items()
     }
 
 
-@pytest.mark.parametrize("case", [*cases("preemption"), *cases("hierarchical_preemption")], ids=case_name)
+@pytest.mark.parametrize(
+    "case", [*cases("preemption"), *cases("hierarchical_preemption")], ids=case_name
+)
 def test_preemption(case: Case) -> None:
     check(case, case.state())
 
@@ -64,7 +79,9 @@ def case_of(**values: Any) -> Case:
 
 def test_the_last_workloads_that_need_not_go_are_spared() -> None:
     admitted = ["low1 standalone -3 cpu=1", "low2 standalone -2 cpu=1", "mid standalone -1 cpu=4"]
-    case = case_of(admitted=admitted, incoming="standalone 0 cpu=4", preempted={"mid": "InClusterQueue"})
+    case = case_of(
+        admitted=admitted, incoming="standalone 0 cpu=4", preempted={"mid": "InClusterQueue"}
+    )
     check(case, case.state())
 
 
@@ -105,7 +122,9 @@ def test_policies(policy: str, priority: int, created: int, may_preempt: bool) -
         (["low c1 -1 cpu=8", "high c2 1 cpu=4"], "c1 0 cpu=7", (Fit.PREEMPT, 1)),
     ],
 )  # fmt: skip
-def test_what_preemption_would_lead_to(admitted: list[str], incoming: str, outcome: tuple[Fit, int]) -> None:
+def test_what_preemption_would_lead_to(
+    admitted: list[str], incoming: str, outcome: tuple[Fit, int]
+) -> None:
     """How well a resource would fit, and whether the queue would still borrow it."""
     state = case_of(admitted=admitted).state()
     before = in_use(state)
@@ -127,13 +146,20 @@ def placed_state(*admitted: str) -> QueueState:
         {"apiVersion": GROUP, "kind": "ResourceFlavor", "metadata": {"name": "default"}, "spec": {"topologyName": "t"}},
         *(node(f"{name} cpu=2", [*HOSTS]) for name in ("x1", "x2", "x3")),
     ]  # fmt: skip
-    queue = {"groups": [{"default": {"cpu": 99}}], "preemption": {"withinClusterQueue": "LowerPriority"}}
+    queue = {
+        "groups": [{"default": {"cpu": 99}}],
+        "preemption": {"withinClusterQueue": "LowerPriority"},
+    }
     state = Case("", {"queues": {"q": queue}, "objects": objects}).state()
     for text in admitted:
         rest, _, host = text.rpartition(" ")
         (reservation,) = read_admitted(rest)
         usage = {"cpu": reservation.usage["default", "cpu"], "pods": 1}
-        state.add(Reservation(reservation.workload, reservation.usage, {leaf_key("t", HOSTS, (host,)): usage}))
+        state.add(
+            Reservation(
+                reservation.workload, reservation.usage, {leaf_key("t", HOSTS, (host,)): usage}
+            )
+        )
     return state
 
 
@@ -141,10 +167,32 @@ def placed_state(*admitted: str) -> QueueState:
     ("admitted", "pods", "gone"),
     [
         (["a q -3 cpu=1 x1", "b q -2 cpu=2 x2", "c q -1 cpu=1 x1", "d q -1 cpu=2 x3"], 1, {"b"}),
-        (["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3", HIGH], 1, {"a", "c"}),
-        (["a q -5 cpu=1 x1", "b q -4 cpu=1 x2", "c q -3 cpu=2 x3", "d q -2 cpu=1 x2", "e q -1 cpu=1 x1"], 1, {"c"}),
-        (["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3", HIGH], 2, {"a", "c", "d"}),
-        (["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3"], 3, {"a", "b", "c", "d"}),
+        (
+            ["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3", HIGH],
+            1,
+            {"a", "c"},
+        ),
+        (
+            [
+                "a q -5 cpu=1 x1",
+                "b q -4 cpu=1 x2",
+                "c q -3 cpu=2 x3",
+                "d q -2 cpu=1 x2",
+                "e q -1 cpu=1 x1",
+            ],
+            1,
+            {"c"},
+        ),
+        (
+            ["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3", HIGH],
+            2,
+            {"a", "c", "d"},
+        ),
+        (
+            ["a q -4 cpu=1 x1", "b q -3 cpu=1 x2", "c q -2 cpu=1 x1", "d q -1 cpu=2 x3"],
+            3,
+            {"a", "b", "c", "d"},
+        ),
         (["a q -1 cpu=2 x1", "b q 1 cpu=1 x2", "c q 1 cpu=1 x3"], 2, set()),
         (["a q 1 cpu=1 x1", "b q -1 cpu=1 x1", "c q 1 cpu=2 x2", "d q 1 cpu=2 x3"], 1, set()),
     ],
@@ -154,7 +202,9 @@ def test_enough_go_to_place_the_pods(admitted: list[str], pods: int, gone: set[s
     state = placed_state(*admitted)
     before = in_use(state), {host: usage["cpu"] for host, usage in state.placed.items()}
     requests = {"cpu": 2000}
-    pod_set = PodSet("main", pods, None, {}, requests, requests, TopologyRequest(preferred=HOSTS[0]))
+    pod_set = PodSet(
+        "main", pods, None, {}, requests, requests, TopologyRequest(preferred=HOSTS[0])
+    )
     workload = Workload("incoming", "default", "", 0, [pod_set])
     workload.cluster_queue = "q"
     assignment = assign(workload, state, simulate(state), ())

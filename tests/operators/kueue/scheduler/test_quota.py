@@ -7,14 +7,21 @@ from typing import Any
 import pytest
 
 from ptcompile.operators.kueue.scheduler.objects import read_cluster
-from ptcompile.operators.kueue.scheduler.quota import QuotaNode, cohort_chain, dominant_share, quota_nodes
+from ptcompile.operators.kueue.scheduler.quota import (
+    QuotaNode,
+    cohort_chain,
+    dominant_share,
+    quota_nodes,
+)
 from tests.operators.kueue.scheduler.upstream import Case, read_usage
 
 Json = dict[str, Any]
 KEY = ("f", "cpu")
 
 
-def holder(kind: str, name: str, parent: str = "", *, weight: str | None = None, **quota: int) -> Json:
+def holder(
+    kind: str, name: str, parent: str = "", *, weight: str | None = None, **quota: int
+) -> Json:
     """Return a ClusterQueue or Cohort with a quota for cpu."""
     resources = [{"name": "cpu", **quota}]
     group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": resources}]}
@@ -22,7 +29,12 @@ def holder(kind: str, name: str, parent: str = "", *, weight: str | None = None,
     spec: Json = {"resourceGroups": [group] if quota else [], **({word: parent} if parent else {})}
     if weight is not None:
         spec["fairSharing"] = {"weight": weight}
-    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def nodes(*objects: Json) -> dict[str, QuotaNode]:
@@ -30,7 +42,10 @@ def nodes(*objects: Json) -> dict[str, QuotaNode]:
 
 
 def test_capacity_with_borrowing_and_lending() -> None:
-    both = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4), holder("ClusterQueue", "b", "c", nominalQuota=6))
+    both = nodes(
+        holder("ClusterQueue", "a", "c", nominalQuota=4),
+        holder("ClusterQueue", "b", "c", nominalQuota=6),
+    )
     assert [both[name].potential_available(KEY) for name in "ab"] == [10_000, 10_000]
     limited = nodes(
         holder("ClusterQueue", "a", "c", nominalQuota=4, borrowingLimit=1),
@@ -70,14 +85,22 @@ def test_a_cohort_without_queues_lends_its_own_quota() -> None:
 
 def test_a_cycle_of_cohorts() -> None:
     cluster = read_cluster(
-        [holder("ClusterQueue", "a", "c", nominalQuota=1), holder("Cohort", "c", "d"), holder("Cohort", "d", "c")]
+        [
+            holder("ClusterQueue", "a", "c", nominalQuota=1),
+            holder("Cohort", "c", "d"),
+            holder("Cohort", "d", "c"),
+        ]
     )
     assert cohort_chain(cluster, cluster.queues["a"]) is None
     assert quota_nodes(cluster) == {}
 
 
-@pytest.mark.parametrize(("weight", "share"), [("1", (False, 400.0)), ("2", (False, 200.0)), ("0", (True, 400.0))])
-def test_the_share_is_what_is_borrowed_of_what_can_be_lent(weight: str, share: tuple[bool, float]) -> None:
+@pytest.mark.parametrize(
+    ("weight", "share"), [("1", (False, 400.0)), ("2", (False, 200.0)), ("0", (True, 400.0))]
+)
+def test_the_share_is_what_is_borrowed_of_what_can_be_lent(
+    weight: str, share: tuple[bool, float]
+) -> None:
     both = nodes(
         holder("ClusterQueue", "a", "c", weight=weight, nominalQuota=4),
         holder("ClusterQueue", "b", "c", nominalQuota=6),
@@ -113,7 +136,9 @@ one that lends, what the first uses, its fair sharing, and its share in thousand
 @pytest.mark.parametrize(("quotas", "lending", "usage", "sharing", "share"), [
     pytest.param(*values, id=name) for name, *values in SHARES
 ])  # fmt: skip
-def test_dominant_resource_share(quotas: Json, lending: Json, usage: str, sharing: Json, share: float | None) -> None:
+def test_dominant_resource_share(
+    quotas: Json, lending: Json, usage: str, sharing: Json, share: float | None
+) -> None:
     queues = {
         "cq": {"cohortName": "test-cohort", "groups": [quotas], "fairSharing": sharing},
         "lending-cq": {"cohortName": "test-cohort", "groups": [lending]},
@@ -127,7 +152,9 @@ def test_dominant_resource_share(quotas: Json, lending: Json, usage: str, sharin
 @pytest.mark.parametrize(
     ("amount", "fits", "remaining"), [(2_000, True, 0), (3_000, True, 1_000), (5_000, False, 3_000)]
 )
-def test_what_a_queue_does_not_have_is_to_come_from_its_cohort(amount: int, fits: bool, remaining: int) -> None:
+def test_what_a_queue_does_not_have_is_to_come_from_its_cohort(
+    amount: int, fits: bool, remaining: int
+) -> None:
     """QuantitiesFitInQuota of Kueue: of 4 cpu, one may be lent, and one of the others is in use."""
     a = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4, lendingLimit=1))["a"]
     a.add_usage({KEY: 1_000})

@@ -30,7 +30,11 @@ def job(name: str, cpu: str, queue: str = "mine", pods: int = 2) -> Json:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "namespace": "default", "labels": {"kueue.x-k8s.io/queue-name": queue}},
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "labels": {"kueue.x-k8s.io/queue-name": queue},
+        },
         "spec": {
             "suspend": True,
             "parallelism": pods,
@@ -44,7 +48,10 @@ def quotas(*objects: Json) -> dict[str, list[list[str]]]:
     """Return flavor, nominal, borrowable, in use and requested of each job's quotas."""
     keys = ("flavor", "nominal", "borrowable", "inUse", "requested")
     jobs = ptcompile.admit(list(objects)).to_dict()["jobs"]
-    return {name: [[one[key] for key in keys] for one in job.get("quotas", ())] for name, job in jobs.items()}
+    return {
+        name: [[one[key] for key in keys] for one in job.get("quotas", ())]
+        for name, job in jobs.items()
+    }
 
 
 def test_an_admitted_job_has_the_flavor_that_it_got() -> None:

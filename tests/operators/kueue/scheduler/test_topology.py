@@ -8,7 +8,11 @@ import pytest
 
 from ptcompile.operators.kueue.scheduler.objects import read_cluster
 from ptcompile.operators.kueue.scheduler.state import QueueState
-from ptcompile.operators.kueue.scheduler.topology import FlavorTopology, PlacementError, PlacementRequest
+from ptcompile.operators.kueue.scheduler.topology import (
+    FlavorTopology,
+    PlacementError,
+    PlacementRequest,
+)
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
 from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
 
@@ -69,7 +73,10 @@ def placed(values: Json) -> dict[str, dict[str, int]] | str:
         placements = topology_of(values).place(requests, {}, is_empty=False)
     except PlacementError as error:
         return str(error)
-    return {name: {" ".join(names): count for names, count in p.domains} for name, p in placements.items()}
+    return {
+        name: {" ".join(names): count for names, count in p.domains}
+        for name, p in placements.items()
+    }
 
 
 @pytest.mark.parametrize("case", cases("topology"), ids=case_name)
@@ -86,11 +93,27 @@ SPREAD: Json = {"levels": HOSTS, "request": {"preferred": HOSTS[0], "group": "g"
     [
         (["h1 cpu=3", "h2 cpu=2"], 4, {"leader": {"h1": 1}, "workers": {"h1": 2, "h2": 2}}),
         (["h1 cpu=3", "h2 cpu=2"], 5, 'topology "default" allows to fit only 4 out of 5 pod(s)'),
-        (["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"], 3, {"leader": {"h1": 1}, "workers": {"h1": 2, "h3": 1}}),
-        (["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"], 5, {"leader": {"h1": 1}, "workers": {"h1": 2, "h2": 2, "h3": 1}}),
-        (["h1 cpu=500m", "h2 cpu=500m"], 1, 'topology "default" doesn\'t allow to fit any of 1 pod(s).'),
+        (
+            ["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"],
+            3,
+            {"leader": {"h1": 1}, "workers": {"h1": 2, "h3": 1}},
+        ),
+        (
+            ["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"],
+            5,
+            {"leader": {"h1": 1}, "workers": {"h1": 2, "h2": 2, "h3": 1}},
+        ),
+        (
+            ["h1 cpu=500m", "h2 cpu=500m"],
+            1,
+            'topology "default" doesn\'t allow to fit any of 1 pod(s).',
+        ),
     ],
 )
-def test_a_leader_stays_beside_workers_that_need_several_hosts(nodes: list[str], workers: int, outcome: Any) -> None:
-    where = placed({**SPREAD, "nodes": nodes, "pods": ["leader 1 cpu=1", f"workers {workers} cpu=1"]})
+def test_a_leader_stays_beside_workers_that_need_several_hosts(
+    nodes: list[str], workers: int, outcome: Any
+) -> None:
+    where = placed(
+        {**SPREAD, "nodes": nodes, "pods": ["leader 1 cpu=1", f"workers {workers} cpu=1"]}
+    )
     assert where[: len(outcome)] == outcome if isinstance(where, str) else where == outcome

@@ -20,7 +20,11 @@ UNCONSTRAINED = f"{K}podset-unconstrained-topology"
 SLICE, SIZE = f"{K}podset-slice-required-topology", f"{K}podset-slice-size"
 CONSTRAINTS, GROUP = f"{K}podset-slice-required-topology-constraints", f"{K}podset-group-name"
 
-TEMPLATE: Json = {"spec": {"containers": [{"name": "main", "image": "a:1", "resources": {"requests": {"cpu": 1}}}]}}
+TEMPLATE: Json = {
+    "spec": {
+        "containers": [{"name": "main", "image": "a:1", "resources": {"requests": {"cpu": 1}}}]
+    }
+}
 
 
 def template(**annotations: str) -> Json:
@@ -31,18 +35,28 @@ def template(**annotations: str) -> Json:
 
 def queued(api_version: str, kind: str, spec: Json) -> Json:
     """Return an object of a kind in a queue."""
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "labels": {**QUEUE}}, "spec": spec}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": "a", "labels": {**QUEUE}},
+        "spec": spec,
+    }
 
 
 def ray_cluster(*groups: Json, head: Json | None = None, **fields: Any) -> Json:
     """Return the specification of a Ray cluster; a group is its fields besides the template."""
-    workers = [{"groupName": f"g{i}", "replicas": 2, "template": TEMPLATE, **group} for i, group in enumerate(groups)]
+    workers = [
+        {"groupName": f"g{i}", "replicas": 2, "template": TEMPLATE, **group}
+        for i, group in enumerate(groups)
+    ]
     return {"headGroupSpec": {"template": head or TEMPLATE}, "workerGroupSpecs": workers, **fields}
 
 
 def ray_job(cluster: Json | None, **fields: Any) -> Json:
     spec = {"shutdownAfterJobFinishes": True, "entrypoint": "python t.py", **fields}
-    return queued("ray.io/v1", "RayJob", spec if cluster is None else {**spec, "rayClusterSpec": cluster})
+    return queued(
+        "ray.io/v1", "RayJob", spec if cluster is None else {**spec, "rayClusterSpec": cluster}
+    )
 
 
 def replicas(kind: str, field: str, **roles: Json) -> Json:
@@ -96,13 +110,20 @@ JOBS: tuple[Json, ...] = (
     app_wrapper({"template": JOB}),
 )
 """One object of each kind that ends."""
-SERVING: tuple[Json, ...] = (serving("Deployment"), serving("StatefulSet"), leader_worker_set(TEMPLATE))
+SERVING: tuple[Json, ...] = (
+    serving("Deployment"),
+    serving("StatefulSet"),
+    leader_worker_set(TEMPLATE),
+)
 """One object of each kind that serves."""
 
 
 def labelled(manifest: Json, labels: Json | None = None, annotations: Json | None = None) -> Json:
     """Return a copy with these labels and annotations instead of its own."""
-    return manifest | {"metadata": manifest["metadata"] | {"labels": labels or {}, "annotations": annotations or {}}}
+    return manifest | {
+        "metadata": manifest["metadata"]
+        | {"labels": labels or {}, "annotations": annotations or {}}
+    }
 
 
 def with_annotations(manifest: Json, path: Path, annotations: Json) -> Json:
@@ -115,7 +136,9 @@ def with_annotations(manifest: Json, path: Path, annotations: Json) -> Json:
     return out
 
 
-def problems_of(manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()) -> Iterator[Problem]:
+def problems_of(
+    manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()
+) -> Iterator[Problem]:
     """Yield the rejections of an object by Kueue."""
     for problem in validate(manifest, versions=Versions(kueue=kueue), others=others):
         if problem.authority == "kueue":
@@ -124,12 +147,16 @@ def problems_of(manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[
             yield problem
 
 
-def rejected(manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()) -> list[tuple[str, Path]]:
+def rejected(
+    manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()
+) -> list[tuple[str, Path]]:
     """Return the name and path of each rejection by Kueue."""
     return [(problem.name, problem.path) for problem in problems_of(manifest, kueue, others)]
 
 
-def reasons(manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()) -> list[str]:
+def reasons(
+    manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json, ...] = ()
+) -> list[str]:
     """Return the message of each rejection by Kueue, without its path."""
     return [problem.message.partition(": ")[2] for problem in problems_of(manifest, kueue, others)]
 
@@ -137,7 +164,12 @@ def reasons(manifest: Json, kueue: tuple[int, int] = (0, 19), others: tuple[Json
 def profile(kueue: str) -> Json:
     """Return a profile of a cluster with this release of Kueue."""
     spec = {"versions": {"kueue": kueue}}
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "c"}, "spec": spec}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "c"},
+        "spec": spec,
+    }
 
 
 def rejected_update(old: Json, new: Json, kueue: str = "0.19") -> list[str]:
@@ -145,5 +177,11 @@ def rejected_update(old: Json, new: Json, kueue: str = "0.19") -> list[str]:
     cluster = profile(kueue)
     report = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
     found = [problem for problem in report.diagnostics if problem.authority == "kueue"]
-    assert all((problem.severity, problem.stage) == ("error", "apply") and problem.help for problem in found)
-    return [f"{str(problem.path[-1]).removeprefix(K)}: {problem.message.rpartition(': ')[2]}" for problem in found]
+    assert all(
+        (problem.severity, problem.stage) == ("error", "apply") and problem.help
+        for problem in found
+    )
+    return [
+        f"{str(problem.path[-1]).removeprefix(K)}: {problem.message.rpartition(': ')[2]}"
+        for problem in found
+    ]

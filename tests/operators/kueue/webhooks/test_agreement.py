@@ -26,16 +26,24 @@ def is_unknowable(answer: Json) -> bool:
 
 
 def is_rejected(diagnostics: Any) -> bool:
-    return any(d.stage == "apply" and d.authority in ("kube-apiserver", "kueue") for d in diagnostics)
+    return any(
+        d.stage == "apply" and d.authority in ("kube-apiserver", "kueue") for d in diagnostics
+    )
 
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
 def test_creations(release: str) -> None:
-    bases, beside = recorded.manifests("kueue/foreign/real"), [*recorded.rows("kueue/foreign/beside")]
+    bases, beside = (
+        recorded.manifests("kueue/foreign/real"),
+        [*recorded.rows("kueue/foreign/beside")],
+    )
     rows = [*recorded.rows("kueue/foreign/creates")]
     assert len(rows) == 1600
     for row in rows:
-        manifest, answer = recorded.with_operations(bases[row["base"]], row["ops"]), answer_of(row, release)
+        manifest, answer = (
+            recorded.with_operations(bases[row["base"]], row["ops"]),
+            answer_of(row, release),
+        )
         if not is_unknowable(row):
             report = ptcompile.lint(manifest, beside=beside, cluster=profile(release))
             assert is_rejected(report.diagnostics) != answer["accepted"], (row, report.diagnostics)
@@ -44,7 +52,10 @@ def test_creations(release: str) -> None:
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
 def test_updates(release: str) -> None:
     """The queue that the webhook adds to a Deployment or a StatefulSet in the namespace dq is in no file."""
-    bases, rows = recorded.manifests("kueue/foreign/real"), [*recorded.rows("kueue/foreign/updates")]
+    bases, rows = (
+        recorded.manifests("kueue/foreign/real"),
+        [*recorded.rows("kueue/foreign/updates")],
+    )
     assert len(rows) == 900
     cluster, wrong = profile(release), []
     for row in rows:

@@ -45,7 +45,9 @@ def test_default_queue_of_a_namespace() -> None:
     """A job without a queue is checked as one in the LocalQueue `default` of its namespace."""
     kept = in_team(labelled(ray_job(ray_cluster({}), shutdownAfterJobFinishes=False)))
     assert rejected(kept) == []
-    assert [path[-1] for _, path in rejected(kept, others=(DEFAULT,))] == ["shutdownAfterJobFinishes"]
+    assert [path[-1] for _, path in rejected(kept, others=(DEFAULT,))] == [
+        "shutdownAfterJobFinishes"
+    ]
     elsewhere = {**DEFAULT, "metadata": {"name": "default"}}
     assert rejected(kept, others=(elsewhere,)) == []
     other = {**DEFAULT, "metadata": {"name": "other", "namespace": "team"}}
@@ -73,7 +75,9 @@ def test_jobs_of_a_cron_job() -> None:
         "metadata": {"name": "nightly"},
         "spec": {"schedule": "0 1 * * *", "jobTemplate": template},
     }
-    [problem] = [problem for problem in ptcompile.lint(cron).diagnostics if problem.authority == "kueue"]
+    [problem] = [
+        problem for problem in ptcompile.lint(cron).diagnostics if problem.authority == "kueue"
+    ]
     assert (problem.code, problem.stage) == ("PTC229", "pod")
     assert problem.path == ("spec", "jobTemplate", "metadata", "labels", f"{K}queue-name")
 
@@ -83,7 +87,9 @@ def test_a_workload_has_a_limit_of_pod_sets() -> None:
     large = jobset(*(role("python", name=f"r{i}") for i in range(19)))
     large["metadata"]["labels"] = {**QUEUE}
     problems = [problem for problem in validate(large) if problem.authority == "kueue"]
-    assert [(problem.name, problem.stage) for problem in problems] == [("controller-failure", "pod")]
+    assert [(problem.name, problem.stage) for problem in problems] == [
+        ("controller-failure", "pod")
+    ]
     assert problems[0].message.endswith("spec.podSets: Too many: 19: must have at most 18 items")
     assert [problem for problem in validate(labelled(large)) if problem.authority == "kueue"] == []
 
@@ -95,12 +101,16 @@ def test_the_number_of_pod_sets_of_a_queued_job(groups: int, expected: int) -> N
     manifest = labelled(jobset(*jobs), QUEUE)
     messages = [p.message for p in ptcompile.lint(manifest).diagnostics if "Too many" in p.message]
     assert len(messages) == expected
-    assert not any("Too many" in p.message for p in ptcompile.lint(labelled(jobset(*jobs))).diagnostics)
+    assert not any(
+        "Too many" in p.message for p in ptcompile.lint(labelled(jobset(*jobs))).diagnostics
+    )
 
 
 def test_templates_of_kinds_that_serve_are_checked_as_pods() -> None:
     """Their webhook accepts what the pods' webhook rejects."""
-    manifest = with_annotations(serving("Deployment"), ("spec", "template"), {f"{K}podset-required-topology": "a b"})
+    manifest = with_annotations(
+        serving("Deployment"), ("spec", "template"), {f"{K}podset-required-topology": "a b"}
+    )
     problems = [problem for problem in validate(manifest) if problem.authority == "kueue"]
     assert [problem.stage for problem in problems] == ["pod"]
 

@@ -20,11 +20,19 @@ from tests.operators.kueue.webhooks.making import (
     with_annotations,
 )
 
-MINIMUM, EQUAL, ELASTIC = f"{K}job-min-parallelism", f"{K}job-completions-equal-parallelism", f"{K}elastic-job"
+MINIMUM, EQUAL, ELASTIC = (
+    f"{K}job-min-parallelism",
+    f"{K}job-completions-equal-parallelism",
+    f"{K}elastic-job",
+)
 
 
 def with_pods(annotations: Json, **spec: object) -> Json:
-    return labelled({**JOB, "spec": {**JOB["spec"], "parallelism": 4, "completions": 4, **spec}}, None, annotations)
+    return labelled(
+        {**JOB, "spec": {**JOB["spec"], "parallelism": 4, "completions": 4, **spec}},
+        None,
+        annotations,
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +80,8 @@ def test_completions_that_follow_the_parallelism(text: str, spec: Json, paths: l
 
 
 @pytest.mark.parametrize(
-    ("text", "follows"), [("true", True), ("T", True), ("false", False), ("yes", False), (None, False)]
+    ("text", "follows"),
+    [("true", True), ("T", True), ("false", False), ("yes", False), (None, False)],
 )
 def test_whether_completions_follow_the_parallelism(text: str | None, follows: bool) -> None:
     assert follows_parallelism(with_pods({} if text is None else {EQUAL: text})) is follows
@@ -82,5 +91,7 @@ def test_elastic_jobs_request_no_level() -> None:
     elastic = labelled(JOB, None, {ELASTIC: "true"})
     for name in (REQUIRED, PREFERRED):
         found = rejected(with_annotations(elastic, ("spec", "template"), {name: "rack"}))
-        assert found == [("refused-topology-request", ("spec", "template", "metadata", "annotations", name))]
+        assert found == [
+            ("refused-topology-request", ("spec", "template", "metadata", "annotations", name))
+        ]
     assert rejected(with_annotations(elastic, ("spec", "template"), {UNCONSTRAINED: "true"})) == []

@@ -6,7 +6,16 @@ import pytest
 
 from ptcompile.operators.kueue import Kueue
 from ptcompile.operators.kueue.webhooks.kinds import KINDS, is_ready, is_suspended
-from tests.operators.kueue.webhooks.making import JOBS, POD, QUEUE, Json, K, labelled, rejected_update, serving
+from tests.operators.kueue.webhooks.making import (
+    JOBS,
+    POD,
+    QUEUE,
+    Json,
+    K,
+    labelled,
+    rejected_update,
+    serving,
+)
 
 
 def test_the_operator_lists_the_same_kinds() -> None:
@@ -37,7 +46,10 @@ def test_suspended_jobs() -> None:
 def test_updates_of_some_kinds_repeat_the_checks_of_the_labels() -> None:
     wrong = {**QUEUE, f"{K}queue-name": "A"}
     again = {
-        kind["kind"]: bool(rejected_update(labelled(kind, wrong), labelled(kind, {**wrong, "a": "b"}))) for kind in JOBS
+        kind["kind"]: bool(
+            rejected_update(labelled(kind, wrong), labelled(kind, {**wrong, "a": "b"}))
+        )
+        for kind in JOBS
     }
     assert not again["PyTorchJob"]
     assert not again["AppWrapper"]
@@ -63,4 +75,7 @@ def test_what_kueue_does_with_each_kind() -> None:
     assert with_field("elastic") == {"Job", "RayCluster", "RayJob"}
     assert with_field("serving") == {"Deployment", "LeaderWorkerSet", "StatefulSet"}
     assert kinds - with_field("prebuilt") == {"JAXJob"}
-    assert {kind for kind in kinds - with_field("rechecked") if not kind.endswith("Job")} == {"AppWrapper", "Pod"}
+    assert {kind for kind in kinds - with_field("rechecked") if not kind.endswith("Job")} == {
+        "AppWrapper",
+        "Pod",
+    }

@@ -31,7 +31,9 @@ ALL = (*JOBS, *SERVING)
 @pytest.mark.parametrize("manifest", ALL, ids=lambda manifest: manifest["kind"])
 def test_labels_of_every_kind(manifest: Json) -> None:
     assert rejected(manifest) == rejected(labelled(manifest, QUEUE)) == []
-    found = rejected(labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"}))
+    found = rejected(
+        labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"})
+    )
     queue = ("refused-queue-label", ("metadata", "labels", f"{K}queue-name"))
     seconds = ("refused-queue-label", ("metadata", "labels", f"{K}max-exec-time-seconds"))
     assert found == ([queue] if manifest in SERVING else [queue, seconds])
@@ -94,8 +96,12 @@ def test_elastic_jobs() -> None:
     found = {m["kind"]: rejected(labelled(m, None, {f"{K}elastic-job": "true"})) for m in ALL}
     elastic = [kind for kind, problems in found.items() if not problems]
     assert elastic == ["Job", "RayCluster", "RayJob"]
-    assert found["TrainJob"] == [("unsupported-by-kueue", ("metadata", "annotations", f"{K}elastic-job"))]
-    assert rejected(labelled(TRAINJOB, None, {f"{K}elastic-job": "True"})) == [], "only the word true switches it on"
+    assert found["TrainJob"] == [
+        ("unsupported-by-kueue", ("metadata", "annotations", f"{K}elastic-job"))
+    ]
+    assert rejected(labelled(TRAINJOB, None, {f"{K}elastic-job": "True"})) == [], (
+        "only the word true switches it on"
+    )
 
 
 GATES = [
@@ -130,19 +136,30 @@ def test_suspend_is_a_boolean_in_a_kind_without_schema() -> None:
 def test_problems_are_those_of_a_webhook() -> None:
     bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
     assert [d.code for d in ptcompile.lint(bad).diagnostics if d.authority == "kueue"] == ["PTC229"]
-    assert [d for d in ptcompile.lint(bad, webhooks=False).diagnostics if d.authority == "kueue"] == []
-    assert [d.code for d in ptcompile.lint(bad, select=["PTC3"]).diagnostics if d.authority == "kueue"] == ["PTC229"]
-    assert not [problem for problem in run(bad) if problem.name == "refused-queue-label"], "it is no rule"
+    assert [
+        d for d in ptcompile.lint(bad, webhooks=False).diagnostics if d.authority == "kueue"
+    ] == []
+    assert [
+        d.code for d in ptcompile.lint(bad, select=["PTC3"]).diagnostics if d.authority == "kueue"
+    ] == ["PTC229"]
+    assert not [problem for problem in run(bad) if problem.name == "refused-queue-label"], (
+        "it is no rule"
+    )
 
 
 def test_kinds_without_a_schema_are_checked_and_counted() -> None:
     wrapper = labelled(JOBS[-1], {f"{K}queue-name": "My_Queue"})
     report = ptcompile.lint(wrapper)
-    assert [d.code for d in report.diagnostics] == ["PTC229", "PTC483"]  # the second is about the job inside
+    assert [d.code for d in report.diagnostics] == [
+        "PTC229",
+        "PTC483",
+    ]  # the second is about the job inside
     assert report.unchecked == (f"{wrapper['apiVersion']} AppWrapper/a",)
     assert [d.code for d in ptcompile.lint(wrapper, webhooks=False).diagnostics] == ["PTC483"]
     spaced = ptcompile.lint(labelled(JOBS[-1], {"team": "a b"})).diagnostics
-    assert [(d.authority, d.path[-1]) for d in spaced if d.code != "PTC483"] == [("kube-apiserver", "team")]
+    assert [(d.authority, d.path[-1]) for d in spaced if d.code != "PTC483"] == [
+        ("kube-apiserver", "team")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -158,6 +175,6 @@ def test_annotation_of_wrong_type_is_rejected_once() -> None:
     """A number where a string is required is the only problem; the annotation is not also reported as missing."""
     slices = {f"{K}podset-slice-required-topology": "rack", f"{K}podset-slice-size": 1}
     bad = with_annotations(labelled(JOB, QUEUE), ("spec", "template"), slices)
-    assert [problem.name for problem in ptcompile.lint(bad).diagnostics if problem.severity == "error"] == [
-        "wrong-type"
-    ]
+    assert [
+        problem.name for problem in ptcompile.lint(bad).diagnostics if problem.severity == "error"
+    ] == ["wrong-type"]

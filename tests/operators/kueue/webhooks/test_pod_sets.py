@@ -64,7 +64,10 @@ CASES: list[tuple[Json, list[tuple[str, Path, int]]]] = [
             ("g0", ("spec", "rayClusterSpec", "workerGroupSpecs", 0, "template"), 2),
         ],
     ),
-    (leader_worker_set(TEMPLATE), [("main", ("spec", "leaderWorkerTemplate", "workerTemplate"), 3)]),
+    (
+        leader_worker_set(TEMPLATE),
+        [("main", ("spec", "leaderWorkerTemplate", "workerTemplate"), 3)],
+    ),
     (
         leader_worker_set(TEMPLATE, TEMPLATE),
         [
@@ -75,7 +78,8 @@ CASES: list[tuple[Json, list[tuple[str, Path, int]]]] = [
     (serving("StatefulSet"), [("main", ("spec", "template"), 3)]),
     (
         app_wrapper(
-            {"template": JOB}, {"template": JOB, "podSets": [{"path": "template.spec.template", "replicas": 5}]}
+            {"template": JOB},
+            {"template": JOB, "podSets": [{"path": "template.spec.template", "replicas": 5}]},
         ),
         [
             ("main", ("spec", "components", 0, "template", "spec", "template"), 2),
@@ -128,9 +132,12 @@ def test_the_most_pod_sets_of_a_workload(release: tuple[int, int], most: int) ->
 
 
 @pytest.mark.parametrize(
-    ("annotations", "expected"), [({"a": "b"}, {"a": "b"}), ({"a": "b", "c": 1}, {}), ({}, {}), (None, {})]
+    ("annotations", "expected"),
+    [({"a": "b"}, {"a": "b"}), ({"a": "b", "c": 1}, {}), ({}, {}), (None, {})],
 )
-def test_annotations_that_go_does_not_decode_count_for_nothing(annotations: Any, expected: dict[str, str]) -> None:
+def test_annotations_that_go_does_not_decode_count_for_nothing(
+    annotations: Any, expected: dict[str, str]
+) -> None:
     template = {**TEMPLATE, "metadata": {"annotations": annotations}}
     (pod_set,) = pod_sets_of(queued("batch/v1", "Job", {"template": template}))
     assert pod_set.annotations == expected
@@ -169,19 +176,35 @@ LOCAL_QUEUE = {
         ("job", "0.17", {"podset": "main", "local-queue-name": "q", "cluster-queue-name": "cq"}),
         ("job", "0.16", {"podset": "main"}),
         ("jobset", "0.17", {"podset": "node", "local-queue-name": "q", "cluster-queue-name": "cq"}),
-        ("pytorchjob", "0.17", {"podset": "master", "local-queue-name": "q", "cluster-queue-name": "cq"}),
+        (
+            "pytorchjob",
+            "0.17",
+            {"podset": "master", "local-queue-name": "q", "cluster-queue-name": "cq"},
+        ),
         ("pytorchjob", "0.19", {}),  # not managed by default
         ("pod", "0.17", {"queue-name": "q", "managed": "true"}),
     ],
 )
-def test_the_labels_that_kueue_writes_on_pods(target: str, kueue: str, expected: dict[str, str]) -> None:
+def test_the_labels_that_kueue_writes_on_pods(
+    target: str, kueue: str, expected: dict[str, str]
+) -> None:
     """Kueue 0.17, pkg/controller/jobframework/reconciler.go."""
-    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": {"kueue": kueue}}}
+    cluster = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "spec": {"versions": {"kueue": kueue}},
+    }
     nodes = 1 if target == "pod" else 2
-    manifests = ptcompile.compile(smallest(f"nodes: {nodes}\nqueue: q"), target=target, cluster=cluster).manifests
+    manifests = ptcompile.compile(
+        smallest(f"nodes: {nodes}\nqueue: q"), target=target, cluster=cluster
+    ).manifests
     pod = ptcompile.simulate([*manifests, LOCAL_QUEUE], cluster=cluster).pods[0]
     prefix = "kueue.x-k8s.io/"
-    found = {key.removeprefix(prefix): value for key, value in pod.view.labels.items() if key.startswith(prefix)}
+    found = {
+        key.removeprefix(prefix): value
+        for key, value in pod.view.labels.items()
+        if key.startswith(prefix)
+    }
     assert found == expected
     assert (f"{prefix}workload" in pod.view.annotations) is ("podset" in expected)
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.diagnostics import Path
-from tests.operators.kueue.webhooks.making import JOB, POD, QUEUE, Json, K, labelled, reasons, rejected, rejected_update
+from tests.operators.kueue.webhooks.making import (
+    JOB,
+    POD,
+    QUEUE,
+    Json,
+    K,
+    labelled,
+    reasons,
+    rejected,
+    rejected_update,
+)
 
 NAME, TOTAL = f"{K}pod-group-name", f"{K}pod-group-total-count"
 PREBUILT, MANAGED, RETRIABLE = f"{K}prebuilt-workload-name", f"{K}managed", f"{K}retriable-in-group"
@@ -26,7 +36,9 @@ GROUPS: list[tuple[Json, Json, Path | None]] = [
 
 @pytest.mark.parametrize(("labels", "annotations", "path"), GROUPS)
 def test_groups_have_a_name_and_a_size(labels: Json, annotations: Json, path: Path | None) -> None:
-    assert rejected(labelled(POD, labels, annotations)) == ([] if path is None else [("unpaired-pod-group", path)])
+    assert rejected(labelled(POD, labels, annotations)) == (
+        [] if path is None else [("unpaired-pod-group", path)]
+    )
     assert rejected(labelled(JOB, labels, annotations)) == []
 
 
@@ -42,7 +54,9 @@ def test_a_group_with_a_workload_shares_its_name() -> None:
 
 
 def test_kueue_marks_the_pods_it_manages() -> None:
-    assert reasons(labelled(POD, {MANAGED: "no"})) == ["Forbidden: managed label value can only be 'true'"]
+    assert reasons(labelled(POD, {MANAGED: "no"})) == [
+        "Forbidden: managed label value can only be 'true'"
+    ]
     assert reasons(labelled(POD, {MANAGED: "no", **QUEUE})) == [], "Kueue sets the label itself"
 
 

@@ -20,7 +20,11 @@ from tests.operators.kueue.webhooks.making import (
 
 JOBS: list[tuple[str, Json, str | None]] = [
     ("deletes its cluster", ray_job(ray_cluster({})), None),
-    ("keeps its cluster", ray_job(ray_cluster({}), shutdownAfterJobFinishes=False), "shutdownAfterJobFinishes"),
+    (
+        "keeps its cluster",
+        ray_job(ray_cluster({}), shutdownAfterJobFinishes=False),
+        "shutdownAfterJobFinishes",
+    ),
     ("uses another cluster", ray_job(None, clusterSelector={"a": "b"}), None),
     ("names two clusters", ray_job(ray_cluster({}), clusterSelector={"a": "b"}), "clusterSelector"),
     ("an empty selector is none", ray_job(ray_cluster({}), clusterSelector={}), None),
@@ -30,7 +34,9 @@ JOBS: list[tuple[str, Json, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "key"), [case[1:] for case in JOBS], ids=[case[0] for case in JOBS])
+@pytest.mark.parametrize(
+    ("manifest", "key"), [case[1:] for case in JOBS], ids=[case[0] for case in JOBS]
+)
 def test_ray_jobs(manifest: Json, key: str | None) -> None:
     assert [path[-1] for _, path in rejected(manifest)] == ([] if key is None else [key])
     assert rejected(labelled(manifest)) == [], "without a queue"
@@ -60,5 +66,7 @@ def test_number_of_groups(release: tuple[int, int], most: int) -> None:
 def test_the_fix_deletes_the_cluster_afterwards() -> None:
     kept = ray_job(ray_cluster({}), shutdownAfterJobFinishes=False)
     text = emit(kept)
-    fixed = fix_in_rounds(text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
+    fixed = fix_in_rounds(
+        text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True
+    )
     assert b"shutdownAfterJobFinishes: true" in fixed.content

@@ -60,7 +60,9 @@ REQUESTS: list[tuple[Json, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize("manifest", [POD, JOB, PYTORCHJOB, JOBSET], ids=lambda manifest: manifest["kind"])
+@pytest.mark.parametrize(
+    "manifest", [POD, JOB, PYTORCHJOB, JOBSET], ids=lambda manifest: manifest["kind"]
+)
 @pytest.mark.parametrize(("annotations", "where"), REQUESTS)
 def test_requests(manifest: Json, annotations: Json, where: str | None) -> None:
     path = TEMPLATES[manifest["kind"]]
@@ -71,25 +73,34 @@ def test_requests(manifest: Json, annotations: Json, where: str | None) -> None:
     assert found == ([("refused-topology-request", place)] if where else [])
 
 
-@pytest.mark.parametrize(("name", "is_number"), [("18446744073709551615", True), ("18446744073709551616", False)])
+@pytest.mark.parametrize(
+    ("name", "is_number"), [("18446744073709551615", True), ("18446744073709551616", False)]
+)
 def test_group_names_are_not_numbers(name: str, is_number: bool) -> None:
     found = reasons(with_annotations(JOB, ("spec", "template"), {REQUIRED: "rack", GROUP: name}))
     assert found == ([f'Invalid value: "{name}": must not be a number'] if is_number else [])
 
 
 @pytest.mark.parametrize(
-    ("manifest", "pods"), [(JOB, 2), (PYTORCHJOB, 3), (JOBSET, 4)], ids=["Job", "PyTorchJob", "JobSet"]
+    ("manifest", "pods"),
+    [(JOB, 2), (PYTORCHJOB, 3), (JOBSET, 4)],
+    ids=["Job", "PyTorchJob", "JobSet"],
 )
 def test_slice_is_at_most_as_large_as_the_pod_set(manifest: Json, pods: int) -> None:
     path = TEMPLATES[manifest["kind"]]
     assert rejected(with_annotations(manifest, path, {SLICE: "rack", SIZE: str(pods)})) == []
     too_large = with_annotations(manifest, path, {SLICE: "rack", SIZE: str(pods + 1)})
-    assert reasons(too_large) == [f'Invalid value: "{pods + 1}": must not be greater than pod set count {pods}']
+    assert reasons(too_large) == [
+        f'Invalid value: "{pods + 1}": must not be greater than pod set count {pods}'
+    ]
 
 
 def test_slice_of_a_single_pod_has_no_limit() -> None:
     assert rejected(with_annotations(POD, (), {SLICE: "rack", SIZE: "99"})) == []
-    assert rejected(with_annotations(POD, (), {CONSTRAINTS: '[{"topology": "rack", "size": 99}]'})) == []
+    assert (
+        rejected(with_annotations(POD, (), {CONSTRAINTS: '[{"topology": "rack", "size": 99}]'}))
+        == []
+    )
 
 
 LAYERS: list[tuple[str, str | None]] = [
@@ -98,7 +109,10 @@ LAYERS: list[tuple[str, str | None]] = [
     ('[{"TOPOLOGY": "rack", "Size": 1, "more": [1]}]', None),
     ("[]", "topology constraints must contain between 1 and 3 entries: got 0"),
     ("null", "topology constraints must contain between 1 and 3 entries: got 0"),
-    (json.dumps([{"topology": f"l{i}", "size": 1} for i in range(4)]), "between 1 and 3 entries: got 4"),
+    (
+        json.dumps([{"topology": f"l{i}", "size": 1} for i in range(4)]),
+        "between 1 and 3 entries: got 4",
+    ),
     ("nope", "must be a valid JSON array"),
     ('{"topology": "rack", "size": 1}', "must be a valid JSON array"),
     ('[{"topology": "rack", "size": 1.0}]', "must be a valid JSON array"),
@@ -125,8 +139,12 @@ def test_each_level_divides_the_one_before() -> None:
 
 def test_levels_go_with_no_other_slices() -> None:
     layers = '[{"topology": "rack", "size": 1}]'
-    found = reasons(with_annotations(JOB, ("spec", "template"), {CONSTRAINTS: layers, SLICE: "rack", SIZE: "1"}))
-    assert found == [f"Forbidden: may not be set when '{other}' is specified" for other in (SLICE, SIZE)]
+    found = reasons(
+        with_annotations(JOB, ("spec", "template"), {CONSTRAINTS: layers, SLICE: "rack", SIZE: "1"})
+    )
+    assert found == [
+        f"Forbidden: may not be set when '{other}' is specified" for other in (SLICE, SIZE)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -156,10 +174,18 @@ def grouped(**annotations: str) -> Json:
 LEVEL = {"podset_required_topology": "rack"}
 GROUPS: list[tuple[str, Json, list[str]]] = [
     ("a leader and its workers", leader_worker_set(grouped(**LEVEL), grouped(**LEVEL)), []),
-    ("workers alone", leader_worker_set(grouped(**LEVEL)), ["can only define groups of exactly 2 pod sets, got: 1"]),
+    (
+        "workers alone",
+        leader_worker_set(grouped(**LEVEL)),
+        ["can only define groups of exactly 2 pod sets, got: 1"],
+    ),
     (
         "three",
-        queued("ray.io/v1", "RayCluster", ray_cluster(*[{"template": grouped(**LEVEL)}] * 2, head=grouped(**LEVEL))),
+        queued(
+            "ray.io/v1",
+            "RayCluster",
+            ray_cluster(*[{"template": grouped(**LEVEL)}] * 2, head=grouped(**LEVEL)),
+        ),
         ["can only define groups of exactly 2 pod sets, got: 3"] * 3,
     ),
     (
@@ -180,7 +206,9 @@ GROUPS: list[tuple[str, Json, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "why"), [case[1:] for case in GROUPS], ids=[case[0] for case in GROUPS])
+@pytest.mark.parametrize(
+    ("manifest", "why"), [case[1:] for case in GROUPS], ids=[case[0] for case in GROUPS]
+)
 def test_groups_of_pod_sets(manifest: Json, why: list[str]) -> None:
     found = reasons(manifest)
     assert len(found) == len(why)
@@ -192,7 +220,9 @@ def test_groups_of_pod_sets(manifest: Json, why: list[str]) -> None:
 def test_pods_of_a_serving_kind_are_rejected_one_by_one(kind: str) -> None:
     """Kueue accepts the object, and the webhook of Pods rejects each of its pods, for which slices have no limit."""
     problems = validate(serving(kind, template(podset_required_topology="bad key!")))
-    found = [(problem.stage, problem.path[-1]) for problem in problems if problem.authority == "kueue"]
+    found = [
+        (problem.stage, problem.path[-1]) for problem in problems if problem.authority == "kueue"
+    ]
     assert found == [("pod", REQUIRED)]
     slices = template(podset_slice_required_topology="rack", podset_slice_size="99")
     assert validate(serving(kind, slices)) == []

@@ -36,13 +36,25 @@ from tests.operators.test_pods_totality import GARBAGE
 from tests.places import places, put
 
 LABELS = {f"{K}queue-name": "q", f"{K}priority-class": "p", f"{K}max-exec-time-seconds": "60"}
-NOTES = {f"{K}admission-gated-by": "a.b/c", f"{K}job-min-parallelism": "1", f"{K}pod-group-total-count": "1"}
-TOPOLOGY = {REQUIRED: "rack", SLICE: "rack", SIZE: "1", GROUP: "g", CONSTRAINTS: '[{"topology": "a", "size": 1}]'}
+NOTES = {
+    f"{K}admission-gated-by": "a.b/c",
+    f"{K}job-min-parallelism": "1",
+    f"{K}pod-group-total-count": "1",
+}
+TOPOLOGY = {
+    REQUIRED: "rack",
+    SLICE: "rack",
+    SIZE: "1",
+    GROUP: "g",
+    CONSTRAINTS: '[{"topology": "a", "size": 1}]',
+}
 WHOLE: list[Json] = [
     *(labelled(manifest, LABELS, NOTES) for manifest in (*JOBS, *SERVING)),
     train_job({f"{K}podset-slice-size": "1"}),
     with_annotations(labelled(JOBS[1], LABELS, NOTES), ("spec", "template"), TOPOLOGY),
-    app_wrapper({"template": JOBS[1], "podSets": [{"path": "template.spec.template", "replicas": 1}]}),
+    app_wrapper(
+        {"template": JOBS[1], "podSets": [{"path": "template.spec.template", "replicas": 1}]}
+    ),
 ]
 
 

@@ -50,7 +50,10 @@ def test_queue_of_a_running_job(manifest: Json) -> None:
     waiting = suspended(labelled(manifest, labels))
     found = rejected_update(running, {**running, "metadata": labelled(manifest, moved)["metadata"]})
     assert found == ["queue-name: field is immutable", "max-exec-time-seconds: field is immutable"]
-    assert rejected_update(waiting, {**waiting, "metadata": labelled(manifest, moved)["metadata"]}) == []
+    assert (
+        rejected_update(waiting, {**waiting, "metadata": labelled(manifest, moved)["metadata"]})
+        == []
+    )
 
 
 CHANGES: list[tuple[str, Json, Json, Json, Json, list[str]]] = [
@@ -72,7 +75,14 @@ CHANGES: list[tuple[str, Json, Json, Json, Json, list[str]]] = [
         {},
         ["priority-class: WorkloadPriorityClass cannot be added to a non-suspended workload"],
     ),
-    ("a workload is named", {}, {}, {PREBUILT: "wl-1"}, {}, ["prebuilt-workload-name: field is immutable"]),
+    (
+        "a workload is named",
+        {},
+        {},
+        {PREBUILT: "wl-1"},
+        {},
+        ["prebuilt-workload-name: field is immutable"],
+    ),
     ("a job becomes elastic", {}, {}, {}, {ELASTIC: "true"}, ["elastic-job: field is immutable"]),
     ("elastic-job is only true", {}, {}, {}, {ELASTIC: "yes"}, []),
     (
@@ -97,9 +107,13 @@ CHANGES: list[tuple[str, Json, Json, Json, Json, list[str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("before", "notes", "after", "new_notes", "why"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES]
+    ("before", "notes", "after", "new_notes", "why"),
+    [c[1:] for c in CHANGES],
+    ids=[c[0] for c in CHANGES],
 )
-def test_running_jobs(before: Json, notes: Json, after: Json, new_notes: Json, why: list[str]) -> None:
+def test_running_jobs(
+    before: Json, notes: Json, after: Json, new_notes: Json, why: list[str]
+) -> None:
     old, new = (
         suspended(labelled(JOB, {**QUEUE, **labels}, annotations), waits=False)
         for labels, annotations in ((before, notes), (after, new_notes))
@@ -123,8 +137,14 @@ def test_elastic_jobs_take_another_workload() -> None:
 
 def test_labels_of_some_kinds_are_checked_at_creation_alone() -> None:
     """The base webhook checks only what changes; those of Jobs, JobSets and Ray's kinds check the new object again."""
-    for manifest, checked in ((JOB, True), (PYTORCHJOB, False), (app_wrapper({"template": JOB}), False)):
-        old, new = (suspended(labelled(manifest, {**QUEUE, SECONDS: text})) for text in ("60", "1h"))
+    for manifest, checked in (
+        (JOB, True),
+        (PYTORCHJOB, False),
+        (app_wrapper({"template": JOB}), False),
+    ):
+        old, new = (
+            suspended(labelled(manifest, {**QUEUE, SECONDS: text})) for text in ("60", "1h")
+        )
         assert bool(rejected_update(old, new)) is checked
 
 
@@ -164,7 +184,9 @@ def changed_job(annotations: Json, *, waits: bool, **spec: Any) -> Json:
 
 def test_parallelism_of_a_partially_admitted_job() -> None:
     minimum = {f"{K}job-min-parallelism": "2"}
-    why = "parallelism: cannot change when partial admission is enabled and the job is not suspended"
+    why = (
+        "parallelism: cannot change when partial admission is enabled and the job is not suspended"
+    )
     old, new = (changed_job(minimum, waits=False, parallelism=pods) for pods in (4, 3))
     assert rejected_update(old, new) == [why]
     old, new = (changed_job(minimum, waits=True, parallelism=pods) for pods in (4, 3))
@@ -195,9 +217,16 @@ def test_completions_start_to_follow_the_parallelism() -> None:
     follows = {f"{K}job-completions-equal-parallelism": "true"}
     for waits, why in (
         (True, []),
-        (False, ["job-completions-equal-parallelism: field is immutable while the job is not suspended"]),
+        (
+            False,
+            [
+                "job-completions-equal-parallelism: field is immutable while the job is not suspended"
+            ],
+        ),
     ):
-        old, new = (changed_job(notes, waits=waits, completionMode="Indexed") for notes in ({}, follows))
+        old, new = (
+            changed_job(notes, waits=waits, completionMode="Indexed") for notes in ({}, follows)
+        )
         assert rejected_update(old, new) == why
 
 
@@ -210,7 +239,9 @@ def test_queue_is_fixed_once_a_pod_is_ready(manifest: Json) -> None:
     moved = labelled(ready, {f"{K}queue-name": "other"})
     assert rejected_update(ready, moved) == ["queue-name: field is immutable"]
     assert rejected_update(manifest, labelled(manifest, {f"{K}queue-name": "other"})) == []
-    assert rejected_update(manifest, labelled(manifest)) == ["queue-name: field is immutable"], "not removed"
+    assert rejected_update(manifest, labelled(manifest)) == ["queue-name: field is immutable"], (
+        "not removed"
+    )
 
 
 @pytest.mark.parametrize("manifest", SERVING, ids=lambda manifest: manifest["kind"])
@@ -239,10 +270,22 @@ SHAPES: list[tuple[str, Json, list[str]]] = [
     ("another image", with_pod(container={"image": "b:1"}), []),
     ("another command", with_pod(container={"command": ["x"]}), []),
     ("the same amount", with_pod(container={"resources": {"requests": {"cpu": "1000m"}}}), []),
-    ("more", with_pod(container={"resources": {"requests": {"cpu": 2}}}), ["requests: field is immutable"]),
-    ("a port", with_pod(container={"ports": [{"containerPort": 80}]}), ["ports: field is immutable"]),
+    (
+        "more",
+        with_pod(container={"resources": {"requests": {"cpu": 2}}}),
+        ["requests: field is immutable"],
+    ),
+    (
+        "a port",
+        with_pod(container={"ports": [{"containerPort": 80}]}),
+        ["ports: field is immutable"],
+    ),
     ("another pool", with_pod(nodeSelector={"pool": "b"}), ["nodeSelector: field is immutable"]),
-    ("a toleration", with_pod(tolerations=[{"operator": "Exists"}]), ["tolerations: field is immutable"]),
+    (
+        "a toleration",
+        with_pod(tolerations=[{"operator": "Exists"}]),
+        ["tolerations: field is immutable"],
+    ),
     (
         "a sidecar",
         {"spec": {"containers": [*TEMPLATE["spec"]["containers"], {"name": "b", "image": "b:1"}]}},
@@ -251,13 +294,20 @@ SHAPES: list[tuple[str, Json, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("template", "why"), [case[1:] for case in SHAPES], ids=[case[0] for case in SHAPES])
+@pytest.mark.parametrize(
+    ("template", "why"), [case[1:] for case in SHAPES], ids=[case[0] for case in SHAPES]
+)
 def test_pods_in_a_queue_keep_what_they_request(template: Json, why: list[str]) -> None:
     stateful = serving("StatefulSet")
     assert rejected_update(stateful, serving("StatefulSet", template)) == why
     assert rejected_update(labelled(stateful), labelled(serving("StatefulSet", template))) == []
     assert rejected_update(serving("Deployment"), serving("Deployment", template)) == []
-    assert rejected_update(leader_worker_set(TEMPLATE, TEMPLATE), leader_worker_set(template, TEMPLATE)) == why
+    assert (
+        rejected_update(
+            leader_worker_set(TEMPLATE, TEMPLATE), leader_worker_set(template, TEMPLATE)
+        )
+        == why
+    )
 
 
 @pytest.mark.parametrize(
@@ -269,17 +319,26 @@ def test_pods_in_a_queue_keep_what_they_request(template: Json, why: list[str]) 
         (0, 3, 2, ["replicas: scaling down is still in progress"]),
     ],
 )
-def test_stateful_sets_scale_to_and_from_zero(before: int, after: int, running: int, why: list[str]) -> None:
+def test_stateful_sets_scale_to_and_from_zero(
+    before: int, after: int, running: int, why: list[str]
+) -> None:
     old, new = (serving("StatefulSet", replicas=pods) for pods in (before, after))
     status = {"status": {"replicas": running}}
     assert rejected_update({**old, **status}, {**new, **status}) == why
-    assert rejected_update(serving("Deployment", replicas=before), serving("Deployment", replicas=after)) == []
+    assert (
+        rejected_update(
+            serving("Deployment", replicas=before), serving("Deployment", replicas=after)
+        )
+        == []
+    )
 
 
 def test_groups_of_a_leader_worker_set_keep_their_size() -> None:
     old = leader_worker_set(TEMPLATE)
     assert rejected_update(old, leader_worker_set(TEMPLATE, size=4)) == ["size: field is immutable"]
-    assert rejected_update(old, leader_worker_set(TEMPLATE, TEMPLATE)) == ["leaderTemplate: field is immutable"]
+    assert rejected_update(old, leader_worker_set(TEMPLATE, TEMPLATE)) == [
+        "leaderTemplate: field is immutable"
+    ]
     alone, unnamed = leader_worker_set(TEMPLATE, size=1), leader_worker_set(TEMPLATE)
     del unnamed["spec"]["leaderWorkerTemplate"]["size"]
     assert rejected_update(alone, unnamed) == rejected_update(unnamed, alone) == [], "1 by default"

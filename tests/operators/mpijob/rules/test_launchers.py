@@ -14,13 +14,24 @@ RULES = {"workers-without-sshd", "launcher-without-mpirun", "idle-main-container
 def mpijob(launcher: list[str], worker: list[str] | None = None, **fields: Any) -> dict[str, Any]:
     limits = {"resources": {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}}
     first = {"name": "launcher", "image": "i:1", "command": launcher}
-    second = {"name": "worker", "image": "i:1", **limits, **({"command": worker} if worker else {}), **fields}
+    second = {
+        "name": "worker",
+        "image": "i:1",
+        **limits,
+        **({"command": worker} if worker else {}),
+        **fields,
+    }
     replicas = {
         "Launcher": {"template": {"spec": {"containers": [first]}}},
         "Worker": {"replicas": 2, "template": {"spec": {"containers": [second]}}},
     }
     spec = {"runPolicy": {"cleanPodPolicy": "Running"}, "mpiReplicaSpecs": replicas}
-    return {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "train"}, "spec": spec}
+    return {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": "train"},
+        "spec": spec,
+    }
 
 
 def found(manifest: dict[str, Any]) -> set[tuple[str, str]]:
@@ -44,7 +55,9 @@ def test_workers(worker: list[str] | None, expected: set[tuple[str, str]]) -> No
 
 
 def test_a_hook_may_start_sshd() -> None:
-    assert found(mpijob(["mpirun", "t"], ["sleep", "infinity"], lifecycle={"postStart": {}})) == set()
+    assert (
+        found(mpijob(["mpirun", "t"], ["sleep", "infinity"], lifecycle={"postStart": {}})) == set()
+    )
 
 
 @pytest.mark.parametrize(

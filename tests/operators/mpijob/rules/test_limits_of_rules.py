@@ -19,11 +19,19 @@ def _found(rule: str, manifest: Json) -> list[Problem]:
     ("command", "spec", "text"),
     [
         (["mpirun", "-np", "16", "python", "t.py"], {}, None),
-        (["mpirun", "-np", "17", "python", "t.py"], {}, "mpirun exits because there are too few slots"),
+        (
+            ["mpirun", "-np", "17", "python", "t.py"],
+            {},
+            "mpirun exits because there are too few slots",
+        ),
         (["mpirun", "-np", "15", "python", "t.py"], {}, "1 stay idle"),
         (["/usr/bin/mpiexec", "-np", "4", "python", "t.py"], {}, "12 stay idle"),
         (["mpirun", "-np", "24", "python", "t.py"], {"runLauncherAsWorker": True}, None),
-        (["mpirun", "-np", "24", "python", "t.py"], {"runLauncherAsWorker": False}, "too few slots"),
+        (
+            ["mpirun", "-np", "24", "python", "t.py"],
+            {"runLauncherAsWorker": False},
+            "too few slots",
+        ),
         (["mpirun", "-np", "999999999", "python", "t.py"], {}, "too few slots"),
         (["mpirun", "-np", "1234567890", "python", "t.py"], {}, None),
         (["mpirun", "-np", "$(N)", "python", "t.py"], {}, None),
@@ -33,18 +41,26 @@ def _found(rule: str, manifest: Json) -> list[Problem]:
 )
 def test_the_number_of_processes(command: list[str], spec: Json, text: str | None) -> None:
     problems = _found("processes-differ-from-slots", mpijob(launcher={"command": command}, **spec))
-    assert [str(text) in problem.message for problem in problems] == ([] if text is None else [True])
+    assert [str(text) in problem.message for problem in problems] == (
+        [] if text is None else [True]
+    )
 
 
 @pytest.mark.parametrize(("works", "expected"), [(None, True), (False, True), (True, False)])
 def test_gpus_of_a_launcher_that_does_not_work(works: bool | None, expected: bool) -> None:
     spec = {} if works is None else {"runLauncherAsWorker": works}
-    manifest = mpijob(launcher={"command": ["mpirun", "python", "t.py"], **GPUS}, worker=GPUS, **spec)
-    found = {problem.name for problem in run(manifest, stream=[manifest]) if "launcher" in problem.name}
+    manifest = mpijob(
+        launcher={"command": ["mpirun", "python", "t.py"], **GPUS}, worker=GPUS, **spec
+    )
+    found = {
+        problem.name for problem in run(manifest, stream=[manifest]) if "launcher" in problem.name
+    }
     assert bool(found) is expected
 
 
-@pytest.mark.parametrize(("workers", "slots", "expected"), [(2, 8, False), (2, 4, True), (None, 4, False)])
+@pytest.mark.parametrize(
+    ("workers", "slots", "expected"), [(2, 8, False), (2, 4, True), (None, 4, False)]
+)
 def test_slots_and_gpus(workers: int | None, slots: int, expected: bool) -> None:
     manifest = mpijob(workers=workers, worker=GPUS, slotsPerWorker=slots)
     assert bool(_found("slots-differ-from-gpus", manifest)) is expected

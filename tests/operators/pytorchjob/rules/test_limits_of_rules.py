@@ -34,7 +34,9 @@ def test_python_starts_one_process(command: list[str], processes: str, expected:
     assert bool(_found("world-size-counts-processes", manifest)) is expected
 
 
-@pytest.mark.parametrize(("workers", "text"), [(None, "each of 1 pod"), (1, "each of 2 pods"), (3, "each of 4 pods")])
+@pytest.mark.parametrize(
+    ("workers", "text"), [(None, "each of 1 pod"), (1, "each of 2 pods"), (3, "each of 4 pods")]
+)
 def test_pods_are_counted_in_singular_and_plural(workers: int | None, text: str) -> None:
     command = ["python", "t.py"]
     worker = None if workers is None else command
@@ -50,10 +52,23 @@ def test_pods_are_counted_in_singular_and_plural(workers: int | None, text: str)
         (1, ["torchrun", "t.py"], {}, False),
         (2, ["torchrun", "t.py"], {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 2}}, False),
         (2, ["torchrun", "--nnodes=1", "t.py"], {}, False),
-        (2, ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-worker-0:1", "t.py"], {}, False),
+        (
+            2,
+            [
+                "torchrun",
+                "--nnodes=2",
+                "--rdzv-backend=c10d",
+                "--rdzv-endpoint=train-worker-0:1",
+                "t.py",
+            ],
+            {},
+            False,
+        ),
         (2, ["python", "t.py"], {}, False),
     ],
 )
-def test_workers_that_do_not_find_one_another(workers: int, command: list[str], spec: Json, expected: bool) -> None:
+def test_workers_that_do_not_find_one_another(
+    workers: int, command: list[str], spec: Json, expected: bool
+) -> None:
     manifest = pytorchjob(worker=command, workers=workers, **spec)
     assert bool(_found("workers-without-rendezvous", manifest)) is expected

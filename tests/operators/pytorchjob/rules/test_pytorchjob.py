@@ -12,8 +12,14 @@ from tests.linter.rules.launch.making import names, pytorchjob
 
 Json = dict[str, Any]
 RUN = ["torchrun", "t.py"]
-CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
-MEAN = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": "2"}}}
+CPU = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+}
+MEAN = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": "2"}},
+}
 
 
 def elastic(workers: int = 2, **policy: Any) -> Json:
@@ -38,7 +44,9 @@ def templated(**spec: Any) -> Json:
 
 def imaged(worker: str) -> Json:
     out = pytorchjob(master=RUN, worker=RUN)
-    out["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] = worker
+    out["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["image"] = (
+        worker
+    )
     return out
 
 
@@ -51,40 +59,82 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("one bound is copied to the other", elastic(2, maxReplicas=2), set()),
     ("a range from nothing", elastic(2, minReplicas=0, maxReplicas=2), {"elastic-range-reversed"}),
     ("a reversed range", elastic(2, minReplicas=3, maxReplicas=2), {"elastic-range-reversed"}),
-    ("too few Workers", elastic(1, minReplicas=2, maxReplicas=2), {"elastic-replicas-out-of-range"}),
+    (
+        "too few Workers",
+        elastic(1, minReplicas=2, maxReplicas=2),
+        {"elastic-replicas-out-of-range"},
+    ),
     (
         "too many Workers",
         elastic(3, minReplicas=1, maxReplicas=2, maxRestarts=3),
         {"elastic-replicas-out-of-range", *STORE},
     ),
-    ("an autoscaler brings them in", elastic(1, minReplicas=2, maxReplicas=4, maxRestarts=3, metrics=[CPU]), set()),
-    ("an autoscaler without a range", elastic(2, minReplicas=2, metrics=[CPU]), {"hpa-without-range"}),
+    (
+        "an autoscaler brings them in",
+        elastic(1, minReplicas=2, maxReplicas=4, maxRestarts=3, metrics=[CPU]),
+        set(),
+    ),
+    (
+        "an autoscaler without a range",
+        elastic(2, minReplicas=2, metrics=[CPU]),
+        {"hpa-without-range"},
+    ),
     ("etcd at home", elastic(2, rdzvBackend="etcd-v2", rdzvId="x"), {"etcd-on-a-worker"}),
-    ("etcd elsewhere", elastic(2, rdzvBackend="etcd-v2", rdzvId="x", rdzvHost="etcd", rdzvPort=2379), set()),
-    ("etcd of many", elastic(2, rdzvBackend="etcd-v2", rdzvHost="etcd", rdzvPort=2379), {"etcd-without-id"}),
+    (
+        "etcd elsewhere",
+        elastic(2, rdzvBackend="etcd-v2", rdzvId="x", rdzvHost="etcd", rdzvPort=2379),
+        set(),
+    ),
+    (
+        "etcd of many",
+        elastic(2, rdzvBackend="etcd-v2", rdzvHost="etcd", rdzvPort=2379),
+        {"etcd-without-id"},
+    ),
     ("a gang of all", policy(schedulingPolicy={"minAvailable": 1}), set()),
-    ("a gang of more", policy(schedulingPolicy={"minAvailable": 2}), {"min-available-above-replicas"}),
+    (
+        "a gang of more",
+        policy(schedulingPolicy={"minAvailable": 2}),
+        {"min-available-above-replicas"},
+    ),
     (
         "a gang of fewer, elastic",
         pytorchjob(
-            worker=RUN, elasticPolicy={}, runPolicy={"backoffLimit": 1, "schedulingPolicy": {"minAvailable": 1}}
+            worker=RUN,
+            elasticPolicy={},
+            runPolicy={"backoffLimit": 1, "schedulingPolicy": {"minAvailable": 1}},
         ),
         set(),
     ),
     (
         "a gang of fewer",
-        pytorchjob(master=RUN, worker=RUN, runPolicy={"backoffLimit": 1, "schedulingPolicy": {"minAvailable": 1}}),
+        pytorchjob(
+            master=RUN,
+            worker=RUN,
+            runPolicy={"backoffLimit": 1, "schedulingPolicy": {"minAvailable": 1}},
+        ),
         {"min-available-below-replicas"},
     ),
     ("no limit", pytorchjob(master=RUN, runPolicy={}), {"restarts-for-ever"}),
-    ("a deadline is a limit", pytorchjob(master=RUN, runPolicy={"activeDeadlineSeconds": 9}), set()),
+    (
+        "a deadline is a limit",
+        pytorchjob(master=RUN, runPolicy={"activeDeadlineSeconds": 9}),
+        set(),
+    ),
     (
         "no limit, and no GPU",
         pytorchjob(master=RUN, runPolicy={}, nprocPerNode="1", container={"resources": {}}),
         set(),
     ),
-    ("Never needs no limit", restarting("Master", "Never", pytorchjob(master=RUN, runPolicy={})), set()),
-    ("a limit that nobody counts", restarting("Master", "ExitCode", pytorchjob(master=RUN)), {"uncounted-restarts"}),
+    (
+        "Never needs no limit",
+        restarting("Master", "Never", pytorchjob(master=RUN, runPolicy={})),
+        set(),
+    ),
+    (
+        "a limit that nobody counts",
+        restarting("Master", "ExitCode", pytorchjob(master=RUN)),
+        {"uncounted-restarts"},
+    ),
     ("a limit that some count", restarting("Master", "ExitCode"), set()),
     ("a Master forever", restarting("Master", "Always"), {"endless-restart-policy"}),
     ("Workers forever end with their Master", restarting("Worker", "Always"), set()),
@@ -99,7 +149,9 @@ CASES: list[tuple[str, Json, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_pytorchjob(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) == expected
 

@@ -16,8 +16,15 @@ from tests.linter.manifests import found, paths, task, template, volcano
 FAILED = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
 
 
-def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "worker") -> dict[str, Any]:
-    return volcano(task("master"), task(worker, 2), plugins={"pytorch": list(args), **(plugins or {})}, policies=FAILED)
+def pytorch(
+    *args: str, plugins: dict[str, Any] | None = None, worker: str = "worker"
+) -> dict[str, Any]:
+    return volcano(
+        task("master"),
+        task(worker, 2),
+        plugins={"pytorch": list(args), **(plugins or {})},
+        policies=FAILED,
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,7 +33,11 @@ def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "wo
         (["--master=master", "--port=5000"], None, None),
         (["-port=5000", "--port", "5000"], None, None),
         (["--port=0x1388"], None, None),
-        (["--wait-master-enabled", "true"], None, None),  # the second item is dropped, but the flag alone means true
+        (
+            ["--wait-master-enabled", "true"],
+            None,
+            None,
+        ),  # the second item is dropped, but the flag alone means true
         (["--port 5000"], 0, "--port=5000"),
         (["--wait-master-enabled", "port=5000"], 1, "--port=5000"),
         ([" --port=5000"], 0, "--port=5000"),
@@ -40,14 +51,18 @@ def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "wo
 )
 def test_arguments(args: list[str], index: int | None, mended: str | None) -> None:
     problems = list(run(pytorch(*args), only=["dropped-plugin-argument"]))
-    assert [p.path for p in problems] == ([] if index is None else [("spec", "plugins", "pytorch", index)])
+    assert [p.path for p in problems] == (
+        [] if index is None else [("spec", "plugins", "pytorch", index)]
+    )
     fixes = [p.fix.edits[0].value if p.fix else None for p in problems]
     assert fixes == ([] if index is None else [mended])
 
 
 def test_location_after_many_arguments() -> None:
     args = ["--port=1"] * 5000 + ["--nproc=8"] + ["--port=2"] * 5000
-    assert paths(pytorch(*args), "dropped-plugin-argument") == [("spec", "plugins", "pytorch", 5000)]
+    assert paths(pytorch(*args), "dropped-plugin-argument") == [
+        ("spec", "plugins", "pytorch", 5000)
+    ]
 
 
 def test_invalid_port_is_already_rejected() -> None:
@@ -64,8 +79,12 @@ def test_flags_of_a_newer_release() -> None:
 
 
 def test_plugin_without_arguments() -> None:
-    assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [("spec", "plugins", "env", 0)]
-    assert "dropped-plugin-argument" not in found(pytorch(plugins={"big_plugin": ["--x"]}))  # the webhook rejects this
+    assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [
+        ("spec", "plugins", "env", 0)
+    ]
+    assert "dropped-plugin-argument" not in found(
+        pytorch(plugins={"big_plugin": ["--x"]})
+    )  # the webhook rejects this
 
 
 @pytest.mark.parametrize(
@@ -83,7 +102,9 @@ def test_suggested_master_task(args: list[str], meant: str) -> None:
 
 
 def test_no_suggestion_for_a_single_task() -> None:
-    (problem,) = run(volcano(task("node", 4), plugins={"pytorch": []}), only=["pytorch-plugin-without-master"])
+    (problem,) = run(
+        volcano(task("node", 4), plugins={"pytorch": []}), only=["pytorch-plugin-without-master"]
+    )
     assert problem.fix is None
 
 
@@ -92,7 +113,9 @@ def test_tasks_without_rank() -> None:
     assert paths(pytorch(worker="node"), "task-without-rank") == [("spec", "tasks", 1, "name")]
     assert "task-without-rank" in found(pytorch("--worker=other"))
     other = template(command=["tensorboard"])
-    board = volcano(task("master"), task("worker"), task("board", pod=other), plugins={"pytorch": []})
+    board = volcano(
+        task("master"), task("worker"), task("board", pod=other), plugins={"pytorch": []}
+    )
     assert "task-without-rank" not in found(board)  # the task may have another purpose
     second = volcano(task("master"), task("worker"), task("worker-b"), plugins={"pytorch": []})
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
@@ -104,10 +127,22 @@ def test_tasks_without_rank() -> None:
         ((1, 11), ["python", "t.py"], {"task-without-rank"}),
         ((1, 12), ["python", "t.py"], set()),
         # torchrun does not read WORLD_SIZE
-        ((1, 11), ["torchrun", "--nnodes=3", "--node-rank=$(RANK)", "--master-addr=$(MASTER_ADDR)", "t.py"], set()),
+        (
+            (1, 11),
+            [
+                "torchrun",
+                "--nnodes=3",
+                "--node-rank=$(RANK)",
+                "--master-addr=$(MASTER_ADDR)",
+                "t.py",
+            ],
+            set(),
+        ),
     ],
 )
-def test_world_size_of_an_old_release(release: tuple[int, int], command: list[str], expected: set[str]) -> None:
+def test_world_size_of_an_old_release(
+    release: tuple[int, int], command: list[str], expected: set[str]
+) -> None:
     trains, watches = template(command=command), template(command=["tensorboard"])
     tasks = (task("master", pod=trains), task("worker", 2, pod=trains), task("board", pod=watches))
     job = volcano(*tasks, plugins={"pytorch": []})
@@ -131,15 +166,24 @@ def test_separate_service_of_the_subdomain() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "ranks"}}
     assert "unserved-subdomain" in found(job)
     assert "unserved-subdomain" not in found(job, others=[service])
-    assert "unserved-subdomain" in found(job, others=[{**service, "metadata": {"name": "ranks", "namespace": "b"}}])
+    assert "unserved-subdomain" in found(
+        job, others=[{**service, "metadata": {"name": "ranks", "namespace": "b"}}]
+    )
     assert "unserved-subdomain" not in found(volcano(task("a", pod=template(subdomain="ranks"))))
 
 
 @pytest.mark.parametrize(
     ("argument", "corrected"),
-    [("--prot=123", "--port=123"), ("--prot 123", "--port=123"), ("--prot=abc", None), ("--banana=1", None)],
+    [
+        ("--prot=123", "--port=123"),
+        ("--prot 123", "--port=123"),
+        ("--prot=abc", None),
+        ("--banana=1", None),
+    ],
 )
-def test_an_argument_is_corrected_to_one_that_the_plugin_reads(argument: str, corrected: str | None) -> None:
+def test_an_argument_is_corrected_to_one_that_the_plugin_reads(
+    argument: str, corrected: str | None
+) -> None:
     (problem,) = run(pytorch(argument), only=["dropped-plugin-argument"])
     assert (problem.fix and problem.fix.edits[0].value) == corrected
     assert (problem.help == f"write {corrected}") is (corrected is not None)

@@ -29,7 +29,11 @@ def test_never_completes() -> None:
 @pytest.mark.parametrize(
     ("spec", "policies", "fires"),
     [
-        ({}, [DONE], False),  # the master ends the job, regardless of the workers: the usual MPI job
+        (
+            {},
+            [DONE],
+            False,
+        ),  # the master ends the job, regardless of the workers: the usual MPI job
         ({"policies": [DONE]}, [], False),
         ({"minSuccess": 1}, [], False),
         ({"minSuccess": 2}, [], True),
@@ -43,8 +47,12 @@ def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires:
 
 def test_policy_that_no_pod_triggers() -> None:
     assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[FAILED]))
-    assert "dead-pod-failed-policy" not in found(volcano(task("a", pod=IN_PLACE), task("b"), policies=[FAILED]))
-    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE, policies=[FAILED]), task("b")))
+    assert "dead-pod-failed-policy" not in found(
+        volcano(task("a", pod=IN_PLACE), task("b"), policies=[FAILED])
+    )
+    assert "dead-pod-failed-policy" in found(
+        volcano(task("a", pod=IN_PLACE, policies=[FAILED]), task("b"))
+    )
     code = {"exitCode": 137, "action": "RestartJob"}
     assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[code]))
     assert "dead-pod-failed-policy" not in found(volcano(task("a"), policies=[code]))
@@ -53,7 +61,9 @@ def test_policy_that_no_pod_triggers() -> None:
 def test_restart_counts_that_stay_zero() -> None:
     failed = {"event": "TaskFailed", "action": "TerminateJob"}
     assert "dead-task-failed-policy" in found(volcano(task("a"), policies=[failed]))
-    assert "dead-task-failed-policy" not in found(volcano(task("a"), task("b", pod=IN_PLACE), policies=[failed]))
+    assert "dead-task-failed-policy" not in found(
+        volcano(task("a"), task("b", pod=IN_PLACE), policies=[failed])
+    )
     both = {"events": ["TaskFailed", "PodFailed"], "action": "TerminateJob"}
     assert "dead-task-failed-policy" not in found(volcano(task("a"), policies=[both]))
 
@@ -69,7 +79,9 @@ def test_restart_counts_that_stay_zero() -> None:
     ],
 )
 def test_failed_pods(policies: list[Any], pod: dict[str, Any], fires: bool) -> None:
-    job = volcano(task("master", pod=pod), task("worker", pod=pod), policies=policies, plugins={"pytorch": []})
+    job = volcano(
+        task("master", pod=pod), task("worker", pod=pod), policies=policies, plugins={"pytorch": []}
+    )
     assert ("failed-pod-stays" in found(job)) is fires
 
 
@@ -88,11 +100,17 @@ def test_completed_by_worker() -> None:
 
 def test_uncounted_retries() -> None:
     assert "idle-max-retry" in found(volcano(task("a"), maxRetry=5))
-    assert "idle-max-retry" not in found(volcano(task("a", maxRetry=3), maxRetry=3))  # the webhook's default
+    assert "idle-max-retry" not in found(
+        volcano(task("a", maxRetry=3), maxRetry=3)
+    )  # the webhook's default
     assert "idle-max-retry" not in found(volcano(task("a"), maxRetry=5, policies=[FAILED]))
     counted = {"event": "TaskFailed", "action": "RestartTask"}
-    assert "idle-max-retry" not in found(volcano(task("a", pod=IN_PLACE, maxRetry=5, policies=[counted])))
-    assert "idle-max-retry" in found(volcano(task("a", pod=IN_PLACE, maxRetry=5), task("b", policies=[counted])))
+    assert "idle-max-retry" not in found(
+        volcano(task("a", pod=IN_PLACE, maxRetry=5, policies=[counted]))
+    )
+    assert "idle-max-retry" in found(
+        volcano(task("a", pod=IN_PLACE, maxRetry=5), task("b", policies=[counted]))
+    )
 
 
 def test_many_policies_of_many_tasks() -> None:

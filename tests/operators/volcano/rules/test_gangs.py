@@ -34,7 +34,12 @@ def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
 
 def test_auxiliary_task_of_an_elastic_job() -> None:
     """The plugin sets WORLD_SIZE to all 4 nodes in every task, but only the tasks that torchrun starts read it."""
-    options = ["--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER_ADDR):23456", "--rdzv-id=train"]
+    options = [
+        "--nnodes=2:4",
+        "--rdzv-backend=c10d",
+        "--rdzv-endpoint=$(MASTER_ADDR):23456",
+        "--rdzv-id=train",
+    ]
     pod = template(command=["torchrun", *options, "train.py"])
     tasks = [task("master", 1, pod=pod), task("worker", 3, pod=pod)]
     job = volcano(*tasks, task("loader", 1), plugins={"pytorch": [], "svc": []}, minAvailable=3)
@@ -67,7 +72,8 @@ def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("least", "first", "fires"), [(3, 10, False), (1, 1, False), (2, 1, True), (None, 1, True), (None, 0, False)]
+    ("least", "first", "fires"),
+    [(3, 10, False), (1, 1, False), (2, 1, True), (None, 1, True), (None, 0, False)],
 )
 def test_dependency_deadlock(least: int | None, first: int, fires: bool) -> None:
     """The first row is Volcano's example/task-start-dependency/mpi.yaml, which runs."""
@@ -87,7 +93,10 @@ def test_queue_may_be_set_twice_to_the_same_name() -> None:
 
 def test_schedulers() -> None:
     pod = template(schedulerName="volcano")
-    assert found(volcano(task("a", pod=pod))) & {"foreign-scheduler", "gang-on-default-scheduler"} == set()
+    assert (
+        found(volcano(task("a", pod=pod))) & {"foreign-scheduler", "gang-on-default-scheduler"}
+        == set()
+    )
     assert "foreign-scheduler" in found(volcano(task("a", pod=pod), schedulerName="volcano-gpu"))
     assert "gang-on-default-scheduler" not in found(volcano(task("a"), schedulerName="volcano-gpu"))
 

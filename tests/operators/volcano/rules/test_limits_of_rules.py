@@ -19,7 +19,9 @@ def _found(rule: str, manifest: Json) -> list[Problem]:
     return list(run(manifest, stream=[manifest], only={rule}))
 
 
-def _task(name: str, replicas: int = 1, *policies: Json, restart: str = "Never", **more: Any) -> Json:
+def _task(
+    name: str, replicas: int = 1, *policies: Json, restart: str = "Never", **more: Any
+) -> Json:
     manifest = task(name, replicas, **more, **({"policies": list(policies)} if policies else {}))
     manifest["template"]["spec"]["restartPolicy"] = restart
     return manifest
@@ -27,7 +29,8 @@ def _task(name: str, replicas: int = 1, *policies: Json, restart: str = "Never",
 
 def _fixes(rule: str, manifest: Json) -> list[tuple[str, bool] | None]:
     return [
-        None if problem.fix is None else (problem.fix.title, problem.fix.safe) for problem in _found(rule, manifest)
+        None if problem.fix is None else (problem.fix.title, problem.fix.safe)
+        for problem in _found(rule, manifest)
     ]
 
 
@@ -41,27 +44,47 @@ POD_FAILED: Json = {"event": "PodFailed", "action": "RestartJob"}
     [
         ((), (COMPLETE,), (), [("move the policy to master", False)]),
         ((COMPLETE,), (COMPLETE,), (), [("remove the policy", False)]),
-        (({"event": "PodFailed", "action": "RestartJob"},), (COMPLETE,), (), [("move the policy to master", False)]),
-        (({"events": ["TaskCompleted"], "action": "CompleteJob"},), (COMPLETE,), (), [("remove the policy", False)]),
+        (
+            ({"event": "PodFailed", "action": "RestartJob"},),
+            (COMPLETE,),
+            (),
+            [("move the policy to master", False)],
+        ),
+        (
+            ({"events": ["TaskCompleted"], "action": "CompleteJob"},),
+            (COMPLETE,),
+            (),
+            [("remove the policy", False)],
+        ),
         ((), (), (COMPLETE,), [("move the policy to master", False)]),
         ((COMPLETE,), (), (), []),
         ((), ({"event": "TaskCompleted", "action": "RestartJob"},), (), []),
         ((), ({"events": ["TaskCompleted", "PodFailed"], "action": "CompleteJob"},), (), [None]),
-        ((), ({"event": "TaskCompleted", "action": "TerminateJob"},), (), [("move the policy to master", False)]),
+        (
+            (),
+            ({"event": "TaskCompleted", "action": "TerminateJob"},),
+            (),
+            [("move the policy to master", False)],
+        ),
     ],
 )
 def test_a_job_that_a_worker_completes(
     master: tuple[Json, ...], worker: tuple[Json, ...], policies: tuple[Json, ...], fixes: list[Any]
 ) -> None:
     manifest = volcano(
-        _task("master", 1, *master), _task("worker", 2, *worker), plugins=PYTORCH, policies=list(policies)
+        _task("master", 1, *master),
+        _task("worker", 2, *worker),
+        plugins=PYTORCH,
+        policies=list(policies),
     )
     assert _fixes("completed-by-worker", manifest) == fixes
 
 
 @pytest.mark.parametrize(("tasks", "has_fix"), [(8, True), (9, False)])
 def test_up_to_eight_tasks_are_fixed(tasks: int, has_fix: bool) -> None:
-    manifest = volcano(*(_task(f"t{i}", restart="OnFailure") for i in range(tasks)), policies=[POD_FAILED])
+    manifest = volcano(
+        *(_task(f"t{i}", restart="OnFailure") for i in range(tasks)), policies=[POD_FAILED]
+    )
     assert [fix is not None for fix in _fixes("dead-pod-failed-policy", manifest)] == [has_fix]
 
 
@@ -124,7 +147,9 @@ def test_tasks_without_a_master(names: list[str], listed: str, help: str | None)
         ([_task("master"), _task("worker", 2)], []),
     ],
 )
-def test_a_task_without_a_rank_becomes_the_worker_if_it_is_the_only_one(tasks: list[Json], titles: list[bool]) -> None:
+def test_a_task_without_a_rank_becomes_the_worker_if_it_is_the_only_one(
+    tasks: list[Json], titles: list[bool]
+) -> None:
     manifest = volcano(*tasks, plugins=PYTORCH)
     assert [fix is not None for fix in _fixes("task-without-rank", manifest)] == titles
 
@@ -143,9 +168,13 @@ def test_a_task_without_a_rank_becomes_the_worker_if_it_is_the_only_one(tasks: l
 )
 def test_a_port_that_no_pod_can_have(network: bool, containers: int, port: str, count: int) -> None:
     master = _task("master")
-    master["template"]["spec"].update(hostNetwork=network, containers=[container(f"c{i}") for i in range(containers)])
+    master["template"]["spec"].update(
+        hostNetwork=network, containers=[container(f"c{i}") for i in range(containers)]
+    )
     manifest = volcano(master, plugins={"pytorch": [f"--port={port}"]}, minAvailable=1)
-    problems = [problem for problem in validate(manifest) if "the pytorch plugin" in problem.message]
+    problems = [
+        problem for problem in validate(manifest) if "the pytorch plugin" in problem.message
+    ]
     assert len(problems) == count
     assert all(port in problem.message for problem in problems)
 
@@ -166,5 +195,7 @@ def test_a_port_that_no_pod_can_have(network: bool, containers: int, port: str, 
         ({}, ("created", None, None)),
     ],
 )
-def test_the_status_of_a_job(live_status: Json, expected: tuple[str, str | None, str | None]) -> None:
+def test_the_status_of_a_job(
+    live_status: Json, expected: tuple[str, str | None, str | None]
+) -> None:
     assert status({"status": live_status}) == expected

@@ -53,5 +53,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the group waits for {size} pods, but at most {total} name it at a time: none of them is scheduled",
                 f"set minCount to {total}",
-                Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False) if total else None,
+                Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False)
+                if total
+                else None,
             )

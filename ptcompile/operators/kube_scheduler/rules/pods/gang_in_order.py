@@ -70,7 +70,9 @@ def check(subject: Subject) -> Findings:
         group = groups[template.role]
         if group is None or group.size is None or template.role in later:
             continue
-        same = [role for role, other in groups.items() if other is not None and other.name == group.name]
+        same = [
+            role for role, other in groups.items() if other is not None and other.name == group.name
+        ]
         first = sum(counts.get(role, 0) for role in same if role not in later)
         if first < group.size <= sum(counts.get(role, 0) for role in same):
             waits = next(role for role in same if role in later)

@@ -57,14 +57,20 @@ def check(subject: Subject) -> Findings:
         path = (*template.path, *group.path)
         if group.lacks_member:
             message = f"the Workload {group.name} has no group {group.member!r}: the pods wait until it exists"
-            yield found_at((*path[:-1], "podGroup"), message, "write the name of one of its podGroups")
+            yield found_at(
+                (*path[:-1], "podGroup"), message, "write the name of one of its podGroups"
+            )
             continue
         where, suggestion = _elsewhere(group, subject)
         yield found_at(
             path,
             f"{where}: the pods wait until it exists in their namespace",
-            f"did you mean {suggestion}?" if suggestion else f"add the {group.kind} to the files, or remove the field",
-            Fix(f"use {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
+            f"did you mean {suggestion}?"
+            if suggestion
+            else f"add the {group.kind} to the files, or remove the field",
+            Fix(f"use {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            if suggestion
+            else None,
         )
 
 
@@ -73,10 +79,14 @@ def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
     same_kind = [
         manifest
         for manifest in subject.stream.objects
-        if kind_of(manifest)[0].startswith("scheduling.k8s.io/") and kind_of(manifest)[1] == group.kind
+        if kind_of(manifest)[0].startswith("scheduling.k8s.io/")
+        and kind_of(manifest)[1] == group.kind
     ]
     for manifest in same_kind:
         if object_name(manifest) == group.name:
-            return f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}", None
+            return (
+                f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}",
+                None,
+            )
     local = [object_name(other) for other in same_kind if namespace_of(other) == subject.namespace]
     return f"no file has the {group.kind} {group.name}", closest(group.name, local)

@@ -42,7 +42,11 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
+from ptcompile.operators.kube_scheduler.rules.reading import (
+    SCHEDULER,
+    group_of_template,
+    groups_of_template,
+)
 from ptcompile.operators.table import BY_GANG_SCHEDULER
 from ptcompile.world.templates import ManifestTemplate
 
@@ -54,7 +58,11 @@ def check(subject: Subject) -> Findings:
             continue
         path = (*template.path, *group.path)
         placer = _other_scheduler(template, subject)
-        others = [other.scheduler for other in groups_of_template(template, subject) if other.scheduler != SCHEDULER]
+        others = [
+            other.scheduler
+            for other in groups_of_template(template, subject)
+            if other.scheduler != SCHEDULER
+        ]
         if placer:
             yield found_at(
                 path,
@@ -71,7 +79,13 @@ def check(subject: Subject) -> Findings:
 
 def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     """Return the clause about the other scheduler that places the pods, or ""."""
-    name = nested_map(template.data, "spec").get("schedulerName") or subject.spec.get("schedulerName")
+    name = nested_map(template.data, "spec").get("schedulerName") or subject.spec.get(
+        "schedulerName"
+    )
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
-    return "Volcano schedules its Jobs itself" if subject.kind[0].startswith("batch.volcano.sh/") else ""
+    return (
+        "Volcano schedules its Jobs itself"
+        if subject.kind[0].startswith("batch.volcano.sh/")
+        else ""
+    )

@@ -95,7 +95,9 @@ def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
     for i, name in enumerate(checks if isinstance(checks, list) else ()):
         yield ("spec", "admissionChecks", i), "AdmissionCheck", as_string(name)
     strategy_path: Path = ("spec", "admissionChecksStrategy")
-    for path, item in _items(nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path):
+    for path, item in _items(
+        nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path
+    ):
         yield (*path, "name"), "AdmissionCheck", as_string(item.get("name"))
 
 

@@ -57,7 +57,8 @@ from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicat
 
 def check(subject: Subject) -> Findings:
     if not any(
-        as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
+        as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None
+        for name in ("volcano", "coscheduling")
     ):
         return
     for index, replicated in replicated_jobs(subject):

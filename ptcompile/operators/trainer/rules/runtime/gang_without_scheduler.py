@@ -46,7 +46,10 @@ from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec
 
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "podGroupPolicy")
-    kind = next((name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)), None)
+    kind = next(
+        (name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)),
+        None,
+    )
     lost = [
         place
         for place, replicated in replicated_jobs(subject)

@@ -40,7 +40,12 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, replicated_jobs, trainer_jobs
+from ptcompile.operators.trainer.rules.runtime.reading import (
+    job_path,
+    policy_of,
+    replicated_jobs,
+    trainer_jobs,
+)
 
 LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 
@@ -52,7 +57,9 @@ def check(subject: Subject) -> Findings:
     is_used = _has_trainer_settings(subject)
     if is_used is False:
         return  # nothing is lost
-    index = next((i for i, replicated in job_list if replicated.get("name") == "node"), job_list[-1][0])
+    index = next(
+        (i for i, replicated in job_list if replicated.get("name") == "node"), job_list[-1][0]
+    )
     path = job_path(index)
     has_no_step = not runtimes.step_label(job_list[index][1])
     edit = Edit("set", job_path(index, "template", "metadata", "labels", LABEL), "trainer")
@@ -71,7 +78,14 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
         train_job
         for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
         if nested_map(train_job, "spec", "runtimeRef").get("name") == subject.name
-        and (as_string(nested_map(train_job, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime")
+        and (
+            as_string(nested_map(train_job, "spec", "runtimeRef").get("kind"))
+            or "ClusterTrainingRuntime"
+        )
         == subject.kind[1]
     ]
-    return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs) if train_jobs else None
+    return (
+        any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs)
+        if train_jobs
+        else None
+    )

@@ -24,7 +24,9 @@ def replicated_jobs(subject: Subject) -> list[tuple[int, Json]]:
 def trainer_jobs(subject: Subject) -> list[tuple[int, Json]]:
     """Return the replicatedJobs with the trainer's label, whose pods `spec.trainer` describes, each with its index."""
     return [
-        (i, replicated) for i, replicated in replicated_jobs(subject) if runtimes.step_label(replicated) == "trainer"
+        (i, replicated)
+        for i, replicated in replicated_jobs(subject)
+        if runtimes.step_label(replicated) == "trainer"
     ]
 
 

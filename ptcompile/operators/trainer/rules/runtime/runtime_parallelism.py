@@ -52,7 +52,9 @@ def check(subject: Subject) -> Findings:
         differing = next((key for key in set_fields if spec.get(key) != nodes), None)
         if differing is not None:
             path = job_path(index, "template", "spec", differing)
-            edits = tuple(Edit("remove", job_path(index, "template", "spec", key)) for key in set_fields)
+            edits = tuple(
+                Edit("remove", job_path(index, "template", "spec", key)) for key in set_fields
+            )
             yield found_at(
                 path,
                 f"ignored: a TrainJob without numNodes has {nodes}, from mlPolicy.numNodes",

@@ -55,7 +55,9 @@ _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 def check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
-    queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
+    queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(
+        _KEY
+    )
     for metadata_path, mapping in subject.metadata_parts():
         value = string_map(mapping.get("annotations")).get(_KEY)
         if value and value != queue:
@@ -65,5 +67,9 @@ def check(subject: Subject) -> Findings:
                 f"the queue is an annotation of spec.template.metadata, which is "
                 f"{queue or 'absent, so the queue is default'}",
                 "move it to spec.template.metadata.annotations",
-                Fix("move the annotation", (Edit("set", _QUEUE_PATH, value), Edit("remove", path)), safe=False),
+                Fix(
+                    "move the annotation",
+                    (Edit("set", _QUEUE_PATH, value), Edit("remove", path)),
+                    safe=False,
+                ),
             )

@@ -43,7 +43,13 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
 
-_RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+_RESERVED = (
+    "PET_NNODES",
+    "PET_NPROC_PER_NODE",
+    "PET_NODE_RANK",
+    "PET_MASTER_ADDR",
+    "PET_MASTER_PORT",
+)
 
 
 def check(subject: Subject) -> Findings:

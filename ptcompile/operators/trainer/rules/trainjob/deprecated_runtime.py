@@ -52,6 +52,9 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def check(subject: Subject) -> Findings:
     labels = string_map(nested_map(runtime_of(subject).source, "metadata").get("labels"))
-    if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
+    if (
+        not runtime_of(subject).assumed
+        and labels.get("trainer.kubeflow.org/support") == "deprecated"
+    ):
         path = ("spec", "runtimeRef", "name")
         yield found_at(path, "the runtime is labeled deprecated", "use another runtime")

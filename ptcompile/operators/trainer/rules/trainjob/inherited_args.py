@@ -58,7 +58,11 @@ def check(subject: Subject) -> Findings:
         return
     for replicated in runtimes.replicated_jobs(runtime_of(subject).source):
         node = runtimes.find_container(replicated, "node")
-        if runtimes.step_label(replicated) == "trainer" and node is not None and as_strings(node.get("args")):
+        if (
+            runtimes.step_label(replicated) == "trainer"
+            and node is not None
+            and as_strings(node.get("args"))
+        ):
             path = ("spec", "trainer", "command")
             args = " ".join(as_strings(node.get("args")))
             yield found_at(

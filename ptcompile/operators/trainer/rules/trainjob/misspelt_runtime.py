@@ -53,7 +53,11 @@ def _is_near(name: str, candidate: str) -> bool:
     if name.lower().replace("_", "-") == candidate:
         return True
     i = next(
-        (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b), min(len(name), len(candidate))
+        (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b),
+        min(len(name), len(candidate)),
     )
     swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
-    return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (name[i:], name[i + 1 :])
+    return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (
+        name[i:],
+        name[i + 1 :],
+    )

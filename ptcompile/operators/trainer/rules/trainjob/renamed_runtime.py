@@ -46,7 +46,13 @@ Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; T
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -78,5 +84,7 @@ def _shares_additions(renamed: str, name: str, other: str) -> bool:
     has the same.
     """
     prefix, found, suffix = renamed.partition(name)
-    is_addition = found and (prefix or suffix) and prefix[-1:] in ("", "-") and suffix[:1] in ("", "-")
+    is_addition = (
+        found and (prefix or suffix) and prefix[-1:] in ("", "-") and suffix[:1] in ("", "-")
+    )
     return bool(is_addition and other.startswith(prefix) and other.endswith(suffix))

@@ -59,15 +59,29 @@ def check(subject: Subject) -> Findings:
         kind = kind_of(namesake)[1]
         path = ("spec", "runtimeRef", "name")
         in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
-        existing = f"a {kind} of the namespace {namespace_of(namesake)}" if in_other_namespace else f"a {kind}"
-        reference = f"in {subject.namespace}" if in_other_namespace else as_string(ref.get("kind")) or runtimes.KINDS[0]
+        existing = (
+            f"a {kind} of the namespace {namespace_of(namesake)}"
+            if in_other_namespace
+            else f"a {kind}"
+        )
+        reference = (
+            f"in {subject.namespace}"
+            if in_other_namespace
+            else as_string(ref.get("kind")) or runtimes.KINDS[0]
+        )
         yield found_at(
             path,
             f"{name} is {existing} in this file, but the reference is to one {reference}",
-            "put both into the same namespace" if in_other_namespace else f"write kind: {kind} under runtimeRef",
+            "put both into the same namespace"
+            if in_other_namespace
+            else f"write kind: {kind} under runtimeRef",
             None
             if in_other_namespace
-            else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),
+            else Fix(
+                f"set kind to {kind}",
+                (Edit("set", ("spec", "runtimeRef", "kind"), kind),),
+                safe=False,
+            ),
         )
 
 

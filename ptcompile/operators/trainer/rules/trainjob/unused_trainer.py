@@ -51,7 +51,10 @@ def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or not nested_map(subject.spec, "trainer"):
         return
-    if not any(runtimes.step_label(replicated) == "trainer" for replicated in runtimes.replicated_jobs(runtime)):
+    if not any(
+        runtimes.step_label(replicated) == "trainer"
+        for replicated in runtimes.replicated_jobs(runtime)
+    ):
         path = ("spec", "trainer")
         name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
         yield found_at(

@@ -50,7 +50,11 @@ def check(subject: Subject) -> Findings:
                 continue
             path: Path = ("spec", *keys, name)
             meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
-            fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False) if meant else None
+            fix = (
+                Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False)
+                if meant
+                else None
+            )
             yield found_at(
                 path,
                 f"{name} is not a resource, so Volcano ignores it",

@@ -16,9 +16,18 @@ def _object(kind: str, name: str = "x", namespace: str | None = None, **spec: An
 
 def _job(namespace: str | None = None, **labels: str) -> Json:
     space = {} if namespace is None else {"namespace": namespace}
-    metadata = {"name": "t", "labels": {f"kueue.x-k8s.io/{key}": value for key, value in labels.items()}, **space}
+    metadata = {
+        "name": "t",
+        "labels": {f"kueue.x-k8s.io/{key}": value for key, value in labels.items()},
+        **space,
+    }
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a"}]}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"template": template},
+    }
 
 
 def _paths(manifest: Json, *others: Json) -> list[tuple[str | int, ...]]:
@@ -26,9 +35,13 @@ def _paths(manifest: Json, *others: Json) -> list[tuple[str | int, ...]]:
 
 
 def test_flavors_and_checks_of_a_queue() -> None:
-    queue = _object("ClusterQueue", resourceGroups=[{"flavors": [{"name": "a"}]}], admissionChecks=["c"])
+    queue = _object(
+        "ClusterQueue", resourceGroups=[{"flavors": [{"name": "a"}]}], admissionChecks=["c"]
+    )
     assert _paths(queue) == []  # the cluster may have them
-    assert _paths(queue, _object("ResourceFlavor", "b")) == [("spec", "resourceGroups", 0, "flavors", 0, "name")]
+    assert _paths(queue, _object("ResourceFlavor", "b")) == [
+        ("spec", "resourceGroups", 0, "flavors", 0, "name")
+    ]
     flavors = [_object("ResourceFlavor", "b"), _object("ResourceFlavor", "a")]
     assert _paths(queue, *flavors) == [("spec", "admissionChecks", 0)]
     assert _paths(queue, *flavors, _object("AdmissionCheck", "c")) == []
@@ -38,9 +51,13 @@ def test_flavors_and_checks_of_a_queue() -> None:
 
 
 def test_topologies_queues_and_priorities() -> None:
-    assert _paths(_object("ResourceFlavor", topologyName="a"), _object("Topology", "b")) == [("spec", "topologyName")]
+    assert _paths(_object("ResourceFlavor", topologyName="a"), _object("Topology", "b")) == [
+        ("spec", "topologyName")
+    ]
     assert _paths(_object("ResourceFlavor", topologyName="a"), _object("Topology", "a")) == []
-    assert _paths(_object("LocalQueue", clusterQueue="a"), _object("ClusterQueue", "b")) == [("spec", "clusterQueue")]
+    assert _paths(_object("LocalQueue", clusterQueue="a"), _object("ClusterQueue", "b")) == [
+        ("spec", "clusterQueue")
+    ]
 
 
 def test_the_priority_of_a_job() -> None:
@@ -65,6 +82,12 @@ def test_a_queue_of_another_namespace() -> None:
 
 
 def test_labels_with_a_word_more_or_less() -> None:
-    for word, meant in (("priority-class-name", "priority-class"), ("queue", "queue-name"), ("flavor", None)):
+    for word, meant in (
+        ("priority-class-name", "priority-class"),
+        ("queue", "queue-name"),
+        ("flavor", None),
+    ):
         problems = found("unknown-kueue-label", _job(**{word: "x"}))
-        assert [problem.help for problem in problems] == [f"did you mean kueue.x-k8s.io/{meant}?"] * bool(meant), word
+        assert [problem.help for problem in problems] == [
+            f"did you mean kueue.x-k8s.io/{meant}?"
+        ] * bool(meant), word

@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 import yaml
 
 from ptcompile.kubernetes import quantity
-from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, amount_of, read_cluster
+from ptcompile.operators.kueue.scheduler.objects import (
+    Cluster,
+    FlavorResource,
+    amount_of,
+    read_cluster,
+)
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.workloads import Workload
 
@@ -65,7 +70,12 @@ def case_name(case: Case) -> str:
 def _holder(kind: str, name: str, fields: Json) -> Json:
     groups = [_group(flavors) for flavors in fields.get("groups", ())]
     rest = {key: value for key, value in fields.items() if key != "groups"}
-    return {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": {**rest, "resourceGroups": groups}}
+    return {
+        "apiVersion": GROUP,
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {**rest, "resourceGroups": groups},
+    }
 
 
 def _group(flavors: dict[str, Json]) -> Json:
@@ -80,7 +90,9 @@ def _group(flavors: dict[str, Json]) -> Json:
 def _quota(resource: str, text: str | int) -> Json:
     """Return a quota that is written nominal, nominal/borrowing limit or nominal/borrowing limit/lending limit."""
     words = ("nominalQuota", "borrowingLimit", "lendingLimit")
-    limits = {word: value for word, value in zip(words, str(text).split("/"), strict=False) if value}
+    limits = {
+        word: value for word, value in zip(words, str(text).split("/"), strict=False) if value
+    }
     return {"name": resource, **limits}
 
 
@@ -90,7 +102,10 @@ def read_admitted(text: str) -> list[Reservation]:
     reserved_at = int(words.pop()[1:]) if words[-1].startswith("@") else 0
     usage = read_usage(word for word in words if "=" in word)
     *names, queue, priority = (word for word in words if "=" not in word)
-    return [Reservation(_workload(name, queue, int(priority), reserved_at, 1), usage, {}) for name in names]
+    return [
+        Reservation(_workload(name, queue, int(priority), reserved_at, 1), usage, {})
+        for name in names
+    ]
 
 
 def read_incoming(text: str) -> tuple[Workload, dict[FlavorResource, int]]:

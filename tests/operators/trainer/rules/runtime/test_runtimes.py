@@ -55,7 +55,9 @@ def test_names_that_torchrun_gets() -> None:
         (None, None, False),
     ],
 )
-def test_gang_without_scheduler(policy: dict[str, Any] | None, scheduler: str | None, fires: bool) -> None:
+def test_gang_without_scheduler(
+    policy: dict[str, Any] | None, scheduler: str | None, fires: bool
+) -> None:
     given = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
     assert ("gang-without-scheduler" in found(given)) is fires
 
@@ -72,4 +74,6 @@ def test_parallelism_from_numbers() -> None:
 def test_env_of_other_containers_is_not_reserved() -> None:
     entry = [{"name": "PET_NNODES", "value": "2"}]
     assert "runtime-reserved-env" in found(runtime(pod=template(container={"env": entry})))
-    assert "runtime-reserved-env" not in found(runtime(pod=template(container={"env": entry, "name": "side"})))
+    assert "runtime-reserved-env" not in found(
+        runtime(pod=template(container={"env": entry, "name": "side"}))
+    )

@@ -40,7 +40,9 @@ def test_a_name_much_like_an_installed_runtime(name: str, suggestion: str | None
 
 @pytest.mark.parametrize(("length", "ending"), [(59, "x"), (60, "x"), (61, "x...")])
 def test_the_runtimes_arguments_are_shortened(length: int, ending: str) -> None:
-    own = runtime(pod={"spec": {"containers": [{"name": "node", "image": "i", "args": ["x" * length]}]}})
+    own = runtime(
+        pod={"spec": {"containers": [{"name": "node", "image": "i", "args": ["x" * length]}]}}
+    )
     (problem,) = _found("inherited-args", trainjob({"command": ["run"]}, runtime="acme"), own)
     assert problem.message.endswith(f"still appended: {'x' * min(length, 60)}{ending[1:]}")
 
@@ -54,14 +56,23 @@ def test_the_runtimes_arguments_are_shortened(length: int, ending: str) -> None:
         ("TrainingRuntime", "other", True),
     ],
 )
-def test_a_runtime_of_another_kind_or_namespace(kind: str | None, namespace: str, expected: bool) -> None:
-    own = {**runtime(), "kind": "TrainingRuntime", "metadata": {"name": "acme", "namespace": namespace}}
+def test_a_runtime_of_another_kind_or_namespace(
+    kind: str | None, namespace: str, expected: bool
+) -> None:
+    own = {
+        **runtime(),
+        "kind": "TrainingRuntime",
+        "metadata": {"name": "acme", "namespace": namespace},
+    }
     job = trainjob({}, runtime="acme")
     if kind is not None:
         job["spec"]["runtimeRef"]["kind"] = kind
     problems = _found("runtime-of-other-kind", job, own)
     assert bool(problems) is expected
-    assert all(("of the namespace other" in problem.message) is (namespace == "other") for problem in problems)
+    assert all(
+        ("of the namespace other" in problem.message) is (namespace == "other")
+        for problem in problems
+    )
 
 
 @pytest.mark.parametrize(("nodes", "others"), [(1, False), (2, True)])

@@ -53,7 +53,12 @@ def test_existing_runtime_is_not_a_misspelling() -> None:
         ("train", "acme", "dev-acme", False),
         ("dev-train", "acme", "acme", False),
         ("dev-train", "acme", "devacme", False),
-        ("dev-train", "torch-distributed", "dev-torch-distributed", False),  # Trainer installs the one that it names
+        (
+            "dev-train",
+            "torch-distributed",
+            "dev-torch-distributed",
+            False,
+        ),  # Trainer installs the one that it names
         ("dev-train", "other", "dev-acme", False),
         ("dev-train", "", "dev-acme", False),
     ],
@@ -67,7 +72,10 @@ def test_a_renamed_runtime_of_another_namespace() -> None:
     ref = {"kind": "TrainingRuntime", "name": "acme"}
     manifest = trainjob({}, runtimeRef=ref) | {"metadata": {"name": "dev-train", "namespace": "a"}}
     for namespace, fires in (("a", True), ("b", False)):
-        existing = runtime() | {"kind": "TrainingRuntime", "metadata": {"name": "dev-acme", "namespace": namespace}}
+        existing = runtime() | {
+            "kind": "TrainingRuntime",
+            "metadata": {"name": "dev-acme", "namespace": namespace},
+        }
         assert ("renamed-runtime" in found(manifest, others=[existing])) is fires
 
 
@@ -85,7 +93,10 @@ def test_without_trainer() -> None:
         ({"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, False),
         ({"resourcesPerNode": {"limits": {"memory": "64Gi"}}, "numProcPerNode": 8}, False),
         (
-            {"resourcesPerNode": {"limits": {"memory": "64Gi"}}, "command": ["torchrun", "--nproc_per_node=8", "t.py"]},
+            {
+                "resourcesPerNode": {"limits": {"memory": "64Gi"}},
+                "command": ["torchrun", "--nproc_per_node=8", "t.py"],
+            },
             False,
         ),
         ({}, False),
@@ -95,13 +106,17 @@ def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
     job = trainjob(trainer, runtime="acme")
     others = [runtime(pod=GPUS)]
     assert ("uncounted-gpus" in found(job, others=others)) is fires
-    assert ("uncounted-gpus" in found(job, others=others, versions=Versions(trainer=(2, 2)))) is fires
+    assert (
+        "uncounted-gpus" in found(job, others=others, versions=Versions(trainer=(2, 2)))
+    ) is fires
     assert "uncounted-gpus" not in found(job, others=[runtime()])
 
 
 def test_order_of_the_documents() -> None:
     job, own = trainjob({}, runtime="acme"), runtime()
-    assert paths(job, "runtime-after-trainjob", others=[job, own]) == [("spec", "runtimeRef", "name")]
+    assert paths(job, "runtime-after-trainjob", others=[job, own]) == [
+        ("spec", "runtimeRef", "name")
+    ]
     assert paths(job, "runtime-after-trainjob", others=[own, job]) == []
     assert paths(trainjob({}), "runtime-after-trainjob", others=[own]) == []
 
@@ -121,6 +136,10 @@ def test_fields_without_a_place_in_the_runtime() -> None:
     full = trainjob({"image": "a:1", "numNodes": 2}, runtime="acme")
     assert not found(full, others=[runtime()]) & {"unused-trainer", "ignored-trainer-fields"}
     assert "unused-trainer" in found(full, others=[runtime(step=None)])
-    assert paths(full, "ignored-trainer-fields", others=[runtime(mlPolicy=None)]) == [("spec", "trainer", "numNodes")]
+    assert paths(full, "ignored-trainer-fields", others=[runtime(mlPolicy=None)]) == [
+        ("spec", "trainer", "numNodes")
+    ]
     assert "ignored-trainer-fields" not in found(full, others=[runtime(mlPolicy={})])
-    assert not found(trainjob({"image": "a:1", "numNodes": 2}, runtime="nobody-knows")) & {"unused-trainer"}
+    assert not found(trainjob({"image": "a:1", "numNodes": 2}, runtime="nobody-knows")) & {
+        "unused-trainer"
+    }

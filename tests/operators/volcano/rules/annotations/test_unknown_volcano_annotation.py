@@ -18,11 +18,20 @@ def job(*keys: str, part: str = "annotations", in_template: bool = True) -> dict
     pod = {"schedulerName": "volcano", "restartPolicy": "Never", "containers": [container]}
     template = {"metadata": {part: entries} if in_template else {}, "spec": pod}
     metadata = {"name": "train", **({} if in_template else {part: entries})}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"template": template},
+    }
 
 
 def helps(manifest: dict[str, Any]) -> list[str | None]:
-    return [d.help for d in ptcompile.lint(manifest).diagnostics if d.name == "unknown-volcano-annotation"]
+    return [
+        d.help
+        for d in ptcompile.lint(manifest).diagnostics
+        if d.name == "unknown-volcano-annotation"
+    ]
 
 
 @pytest.mark.parametrize("in_template", [True, False])
@@ -33,7 +42,12 @@ def test_misspelled_keys(part: str, in_template: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["volcano.sh/network-topology-mode", "scheduling.volcano.sh/group-min-member", "volcano.sh/something-else"]
+    "key",
+    [
+        "volcano.sh/network-topology-mode",
+        "scheduling.volcano.sh/group-min-member",
+        "volcano.sh/something-else",
+    ],
 )
 def test_known_keys_and_keys_that_resemble_none(key: str) -> None:
     assert helps(job(key)) == []
@@ -46,5 +60,7 @@ def test_the_other_prefix() -> None:
 
 def test_no_fix_where_the_right_key_is_there_too() -> None:
     both = job("volcano.sh/preemptible", "volcano.sh/preemptable")
-    (finding,) = [d for d in ptcompile.lint(both).diagnostics if d.name == "unknown-volcano-annotation"]
+    (finding,) = [
+        d for d in ptcompile.lint(both).diagnostics if d.name == "unknown-volcano-annotation"
+    ]
     assert finding.fix is None

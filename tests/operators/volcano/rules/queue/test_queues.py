@@ -26,10 +26,15 @@ def _queue(name: str = "q", **spec: Any) -> Json:
     ],
 )
 def test_resources(amounts: Json, expected: list[str | None]) -> None:
-    for spec in ({"capability": amounts}, {"deserved": amounts}, {"guarantee": {"resource": amounts}}):
+    for spec in (
+        {"capability": amounts},
+        {"deserved": amounts},
+        {"guarantee": {"resource": amounts}},
+    ):
         helps = [problem.help for problem in found("unread-queue-resource", _queue(**spec))]
         assert helps == [
-            f"did you mean {name}?" if name else "write the resource as pods request it" for name in expected
+            f"did you mean {name}?" if name else "write the resource as pods request it"
+            for name in expected
         ]
 
 
@@ -96,4 +101,6 @@ def test_keys_of_ssh(command: str, plugins: Json, expected: bool) -> None:
 
 def test_keys_on_a_volume() -> None:
     mounts = [{"name": "keys", "mountPath": "/root/.ssh"}]
-    assert not fires("mpirun-without-ssh", _mpi("mpirun --host a,b t", {"svc": []}, volumeMounts=mounts))
+    assert not fires(
+        "mpirun-without-ssh", _mpi("mpirun --host a,b t", {"svc": []}, volumeMounts=mounts)
+    )
