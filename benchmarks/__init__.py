@@ -1,1 +1,3 @@
-"""Speed and memory, as ratios against a neighbour measured in the same minute: `python -m benchmarks`."""
+"""Speed and memory, as ratios against a neighbour measured in the same minute: `python -m
+benchmarks`.
+"""

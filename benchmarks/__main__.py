@@ -1,4 +1,6 @@
-"""`python -m benchmarks [NAME...]`: run all of them, or those that are named. Exit status 1 if a limit is passed."""
+"""`python -m benchmarks [NAME...]`: run all of them, or those that are named. Exit status 1 if a
+limit is passed.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +63,7 @@ def main() -> None:
             {"editor": editor.run, "waits": waits.run}[name](options.before)
         else:
             ALL[name]()
+
     if above:
         sys.exit("\n".join(above))
 

@@ -1,4 +1,6 @@
-"""Cold starts: whole processes, against an empty one and against importing pydantic as a library of models must."""
+"""Cold starts: whole processes, against an empty one and against importing pydantic as a library
+of models must.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ EXAMPLE = "examples/mnist/spec.yaml"
 ROUNDS = 21
 ANY_STATUS = (
     "-c",
-    "import os; leave = os._exit; os._exit = lambda status: leave(0); from ptcompile.cli import run; run()",
+    "import os; leave = os._exit; os._exit = lambda status: leave(0); from ptcompile.cli import "
+    "run; run()",
 )
 """A command whose exit status says something of its input."""
 WRONG = "compile, a mistake"
@@ -33,12 +36,14 @@ def run() -> None:
             folder,
             ROUNDS,
         )
+
     times = spent.wall
     for name, seconds in times.items():
         line(
             f"{name}: {median(seconds) * 1000:.0f} ms, against {PLAIN}",
             f"{ratio(times, name, PLAIN):.2f}",
         )
+
     line(
         f"compile --no-lint, against {PYDANTIC}",
         f"{ratio(times, 'compile --no-lint', PYDANTIC):.2f}",
@@ -94,8 +99,10 @@ def commands(folder: str) -> dict[str, list[str]]:
         path = Path(folder) / f"{target}.yaml"
         path.write_text(documents(1, nodes=nodes, target=target)[0], encoding="utf-8")
         told[f"lint, {kind}"] = [*PTCOMPILE, "lint", str(path)]
+
     whole = Path(folder) / "whole.yaml"
     whole.write_text(streams(1)[0], encoding="utf-8")
     told["lint, Job and Service"] = [*PTCOMPILE, "lint", str(whole)]
     told["simulate, Job"] = [*PTCOMPILE, "simulate", f"{folder}/job.yaml"]
+
     return told

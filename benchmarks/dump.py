@@ -1,4 +1,6 @@
-"""A dump of 10,000 nodes in 20 shapes and 1,000 jobs: processor time and memory of `platform`, `lint` and `admit`."""
+"""A dump of 10,000 nodes in 20 shapes and 1,000 jobs: processor time and memory of `platform`,
+`lint` and `admit`.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +68,7 @@ def node(n: int) -> dict[str, Any]:
         {"names": [f"registry.k8s.io/image-{k}@sha256:{'ab' * 32}"], "sizeBytes": k}
         for k in range(8)
     ]
+
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -99,12 +102,15 @@ def run() -> None:
 
 
 def _run(folder: Path, *words: str) -> str:
-    """Run a command, print its processor time and its peak, and return the name of the file with its output."""
+    """Run a command, print its processor time and its peak, and return the name of the file with
+    its output.
+    """
     with (folder / f"{words[0]}.yaml").open("wb") as file:
         process = Popen(
             [sys.executable, *PTCOMPILE, *words], cwd=folder, stdout=file, stderr=DEVNULL
         )
         _, _, usage = _wait(process)
+
     seconds = usage.ru_utime + usage.ru_stime
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     line(
@@ -112,6 +118,7 @@ def _run(folder: Path, *words: str) -> str:
         f"{seconds:.1f}",
         "10",
     )
+
     return Path(file.name).name
 
 

@@ -1,7 +1,9 @@
-"""How long an editor waits for each answer of the language server about a text, by the real protocol.
+"""How long an editor waits for each answer of the language server about a text, by the real
+protocol.
 
-All requests for texts of 200 lines; and the findings after each of 200 edits of one object at a time, for a manifest of
-200 lines and a stream of 2,000, with the same edits by turns for the server of another checkout.
+All requests for texts of 200 lines; and the findings after each of 200 edits of one object at a
+time, for a manifest of 200 lines and a stream of 2,000, with the same edits by turns for the server
+of another checkout.
 """
 
 from __future__ import annotations
@@ -27,10 +29,14 @@ _JOBS: Final = 24
 """Jobs with their Services in a stream of 2,000 lines."""
 _IMAGE: Final = "image: ghcr.io/acme/llama:2."
 _GOAL: Final = 0.050
-"""Seconds for any answer about a text of 200 lines. Longer texts are linted as a whole and take longer."""
+"""Seconds for any answer about a text of 200 lines. Longer texts are linted as a whole and take
+longer.
+"""
 
 Times = tuple[float, float]
-"""Seconds of the clock, and of the server's processor time: on a busy machine the first are mostly waiting."""
+"""Seconds of the clock, and of the server's processor time: on a busy machine the first are
+mostly waiting.
+"""
 
 
 def _texts() -> dict[str, str]:
@@ -46,7 +52,8 @@ def _texts() -> dict[str, str]:
 
 
 def run(before: str | None = None) -> None:
-    """Type into each text and ask everything after each change; print the median and the 95th percentile.
+    """Type into each text and ask everything after each change; print the median and the 95th
+    percentile.
 
     `before` is another checkout, whose server gets the edits of single objects too.
     """
@@ -85,7 +92,8 @@ def _findings(before: str | None) -> None:
                 quantiles([cpu for _, cpu in times[what]], n=20)[-1] for what in ("now", "before")
             ]
             print(
-                f"    processor time {median(ratios):.2f} of that before, 95th percentiles {high[0] / high[1]:.2f}"
+                f"    processor time {median(ratios):.2f} of that before, 95th percentiles "
+                f"{high[0] / high[1]:.2f}"
             )
 
 
@@ -98,9 +106,9 @@ def _compared(text: str, checkouts: dict[str, str | None]) -> dict[str, list[Tim
             clients[name] = stack.enter_context(Client(folder, checkout=checkout))
         for client in clients.values():
             client.open("a.yaml", text)
-            client.call(
-                "textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")}
-            )  # warmed up by now
+            # warmed up by now
+            client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")})
+
         times: dict[str, list[Times]] = {}
         for version, changed in enumerate(_edited(text), 2):
             for name, client in clients.items():
@@ -128,9 +136,8 @@ def _measured(text: str) -> dict[str, list[Times]]:
     with tempfile.TemporaryDirectory() as folder, Client(Path(folder)) as client:
         client.replies["window/showDocument"] = {"success": True}
         client.open("a.yaml", text)
-        client.call(
-            "textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")}
-        )  # warmed up by now
+        # warmed up by now
+        client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("a.yaml")})
         found: dict[str, list[Times]] = {}
         for version in range(2, _ROUNDS + 2):
             changed = text.replace(
@@ -140,6 +147,7 @@ def _measured(text: str) -> dict[str, list[Times]]:
             _timed(client, found, "diagnostics", partial(_typed, client, changed, version))
             for what, ask in _asked(client, changed).items():
                 _timed(client, found, what, ask)
+
         return found
 
 
@@ -157,6 +165,7 @@ def _asked(client: Client, text: str) -> dict[str, Callable[[], Any]]:
     document = {"textDocument": place["textDocument"]}
     whole = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines), "character": 0}}
     actions = {**document, "range": whole, "context": {"diagnostics": []}}
+
     return {
         "completion": lambda: client.call("textDocument/completion", **place),
         "hover on a field": lambda: client.call("textDocument/hover", **place),

@@ -1,4 +1,6 @@
-"""How time grows with nodes, roles, documents and env entries: seconds, the exponent between sizes, and curves."""
+"""How time grows with nodes, roles, documents and env entries: seconds, the exponent between
+sizes, and curves.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def run(folder: Path = ROOT / "benchmarks" / "curves") -> None:
 
 
 def _measured(work: Mapping[int, Callable[[], object]]) -> Curve:
-    """The median seconds of each size. All is loaded and done before the clock is read that counts."""
+    """The median seconds of each size. All is loaded and done before the clock is read that
+    counts.
+    """
     first, second = ({size: _seconds(one) for size, one in work.items()} for _ in range(2))
     times = {size: max(1, round(LEAST / min(first[size], second[size]))) for size in work}
     again = {str(size): partial(_repeat, one, times[size]) for size, one in work.items()}
@@ -62,7 +66,9 @@ def _repeat(work: Callable[[], object], times: int) -> None:
 
 
 def exponent(curve: Curve) -> float:
-    """The steepest slope between neighbours of the larger half, on logarithmic scales: 1 is linear, 2 quadratic."""
+    """The steepest slope between neighbours of the larger half, on logarithmic scales: 1 is
+    linear, 2 quadratic.
+    """
     sizes = sorted(curve)
     upper = sizes[len(sizes) // 2 - 1 :]
     return max(log(curve[b] / curve[a]) / log(b / a) for a, b in pairwise(upper))
@@ -88,7 +94,10 @@ def _simulated(nodes: int) -> Callable[[], object]:
 def _tasks(tasks: int) -> Callable[[], object]:
     """A Volcano Job, each of whose pods is told the hosts of all tasks."""
     one = "{replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}, name: t"
-    text = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\nspec:\n  plugins: {svc: []}\n  tasks:\n"
+    text = (
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\nspec:\n  plugins: "
+        "{svc: []}\n  tasks:\n"
+    )
     text += "".join(f"  - {one}{i}}}\n" for i in range(tasks))
     return lambda: [pod.env for pod in ptcompile.simulate(text).pods]
 

@@ -45,7 +45,9 @@ def run() -> None:
 
 
 def packages() -> dict[str, set[str]]:
-    """Each package below the top, and each module beside them, with those that it imports, at any level."""
+    """Each package below the top, and each module beside them, with those that it imports, at
+    any level.
+    """
     graph: dict[str, set[str]] = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
@@ -60,7 +62,8 @@ def loaded(verb: str, file: str) -> list[str]:
     code = (
         "import sys\nfrom ptcompile.cli import main\n"
         f"main([{verb!r}, {file!r}])\n"
-        "print(*(name for name in sys.modules if name.split('.')[0] == 'ptcompile'), file=sys.stderr)"
+        "print(*(name for name in sys.modules if name.split('.')[0] == 'ptcompile'), "
+        "file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -77,6 +80,7 @@ def _imported(path: Path) -> Iterator[str]:
             names = (f"ptcompile.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             names = (node.module or "",)
+
         for name in names:
             match = re.match(r"ptcompile\.(\w+)", name)
             if match and ((PACKAGE / match[1]).is_dir() or (PACKAGE / f"{match[1]}.py").exists()):

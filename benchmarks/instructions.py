@@ -1,7 +1,9 @@
-"""Instructions of a few cold starts, counted by valgrind: the same on a loaded machine as on a quiet one.
+"""Instructions of a few cold starts, counted by valgrind: the same on a loaded machine as on a
+quiet one.
 
-They differ between builds of Python. `limits.json` has the build that CI counts with (`.ci/instructions`) and the most
-that each start may take there: a change that takes more raises a limit in its own diff, and says why.
+They differ between builds of Python. `limits.json` has the build that CI counts with
+(`.ci/instructions`) and the most that each start may take there: a change that takes more raises a
+limit in its own diff, and says why.
 """
 
 from __future__ import annotations
@@ -33,12 +35,14 @@ _FINDING = "lint, PyTorchJob"
 def run() -> list[str]:
     """Print millions of instructions and the ratio to an empty process; nothing without valgrind.
 
-    Return a sentence for each figure above its limit, if this is the Python that the limits are for.
+    Return a sentence for each figure above its limit, if this is the Python that the limits are
+    for.
     """
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         line("valgrind is not installed", "not counted")
         return []
+
     with TemporaryDirectory() as folder:
         counts = dict(_counts(valgrind, folder))
     ratios = {"compile, against import pydantic": counts["compile"] / counts[PYDANTIC]}
@@ -52,11 +56,14 @@ def run() -> list[str]:
 
     above = {name: most for name, most in LIMITS["millions"].items() if counts[name] > most * 1e6}
     above |= {name: most for name, most in LIMITS["ratios"].items() if ratios.get(name, 0) > most}
+
     return [f"{name} is above {most} (benchmarks/limits.json)" for name, most in above.items()]
 
 
 def _counts(valgrind: str, folder: str) -> Iterator[tuple[str, int]]:
-    """Yield the instructions of each start, with those of yamllint where it is installed, and print them."""
+    """Yield the instructions of each start, with those of yamllint where it is installed, and
+    print them.
+    """
     told = commands(folder)
     names = [*COUNTED]
     if find_spec("yamllint") is not None:
@@ -67,9 +74,8 @@ def _counts(valgrind: str, folder: str) -> Iterator[tuple[str, int]]:
     plain = None
     for name in names:
         words = [sys.executable, *told[name]]
-        subprocess.run(
-            words, cwd=ROOT, env=env, capture_output=True, check=False
-        )  # writes the byte code
+        # writes the byte code
+        subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False)
         count = _count([valgrind, *_OPTIONS, *words], env)
         plain = plain or count
         most = LIMITS["millions"].get(name)

@@ -34,7 +34,9 @@ def spec(n: int = 0, *, nodes: int = 4, env: int = 0, roles: int = 0) -> str:
 
 
 def documents(count: int, *, nodes: int = 4, env: int = 0, target: str = "job") -> list[str]:
-    """Indexed Jobs of about 70 lines, and of 1,400 with 660 more variables. Their Services are in no file (PTC486)."""
+    """Indexed Jobs of about 70 lines, and of 1,400 with 660 more variables. Their Services are
+    in no file (PTC486).
+    """
     made = (
         ptcompile.compile(spec(n, nodes=nodes, env=env), target=target).unwrap()[-1]
         for n in range(count)

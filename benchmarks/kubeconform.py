@@ -1,4 +1,6 @@
-"""What kubeconform needs to judge the same files: our schemas, each in one piece, as those that it is used with."""
+"""What kubeconform needs to judge the same files: our schemas, each in one piece, as those that
+it is used with.
+"""
 
 from __future__ import annotations
 
@@ -27,25 +29,32 @@ def command(path: str, schemas: Path, manifests: Path) -> list[str]:
 
 
 def _write(folder: Path, api_version: str, kind: str, schema: Schema) -> None:
-    """Under the name that kubeconform looks for: `job-batch-v1.json`; of a group only its first label counts."""
+    """Under the name that kubeconform looks for: `job-batch-v1.json`; of a group only its first
+    label counts.
+    """
     group, _, version = api_version.rpartition("/")
     suffix = f"-{group.partition('.')[0]}-{version}" if group else f"-{version}"
     (folder / f"{kind.lower()}{suffix}.json").write_text(json.dumps(schema), encoding="utf-8")
 
 
 def _standalone(file: str, part: Schema) -> Schema:
-    """A schema with what it refers to in its place, and without the words that are Kubernetes' own."""
+    """A schema with what it refers to in its place, and without the words that are Kubernetes'
+    own.
+    """
     if "$ref" in part:
         file, definition = resolve(file, part["$ref"])
         return _standalone(file, load(file)["$defs"][definition])
     if part.get("x-kubernetes-int-or-string"):
         return INT_OR_STRING
+
     made = {word: value for word, value in part.items() if word[0] not in "x$"}
     if "properties" in part:
         made["properties"] = {
             name: _standalone(file, one) for name, one in part["properties"].items()
         }
+
     for word in ("items", "additionalProperties"):
         if isinstance(part.get(word), dict):
             made[word] = _standalone(file, part[word])
+
     return made

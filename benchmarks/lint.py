@@ -45,6 +45,7 @@ def run() -> None:
         )
         lines = (long if "long" in name else clean)[0].count("\n")
         line(f"{name}, Jobs of {lines} lines", f"{count / median(seconds):.0f} docs/s")
+
     line("lint, against PyYAML's C loader reading alone", f"{ratio(times, 'lint', 'PyYAML'):.2f}")
     line("lint, dirty, against the same", f"{ratio(times, 'lint, dirty', 'PyYAML'):.2f}")
     line(

@@ -1,4 +1,6 @@
-"""Whole processes over a thousand files: one process, as many as there are cores, and from what was kept."""
+"""Whole processes over a thousand files: one process, as many as there are cores, and from what
+was kept.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +54,7 @@ def many_files(kubeconform: str | None = None) -> None:
         if kubeconform is not None:
             commands[KUBECONFORM] = command(kubeconform, Path(folder) / "schemas", Path(many))
         spent = processes(commands, folder, ROUNDS)
+
     _show(spent, KUBECONFORM if kubeconform is not None else None)
 
 

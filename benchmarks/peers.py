@@ -27,7 +27,9 @@ def run(kubeconform: str | None = None, torchx: str | None = None) -> None:
 
 
 def _torchx(path: str) -> None:
-    """The dry run of `dist.ddp` on four nodes with eight GPUs each, and ours of the same job for the same operator."""
+    """The dry run of `dist.ddp` on four nodes with eight GPUs each, and ours of the same job for
+    the same operator.
+    """
     with TemporaryDirectory() as folder:
         own = f"{folder}/spec.yaml"
         with open(own, "w", encoding="utf-8") as file:  # noqa: PTH123
@@ -47,6 +49,7 @@ def _torchx(path: str) -> None:
             ],
         }
         times = processes(commands, folder, ROUNDS).wall
+
     line(f"torchx run --dryrun: {median(times['torchx']):.2f} s", "")
     line(
         "torchx's time, against compile of the same job",

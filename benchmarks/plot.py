@@ -1,4 +1,6 @@
-"""A growth curve as SVG: both scales logarithmic, so that linear growth is a line at the dashed one's slope."""
+"""A growth curve as SVG: both scales logarithmic, so that linear growth is a line at the dashed
+one's slope.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ Place = Callable[[float], float]
 def plot(title: str, axis: str, curve: Mapping[int, float]) -> str:
     """The seconds of each size, with a line for each power of ten.
 
-    `axis` says what the sizes count. The dashed line is what linear growth from the largest size would be.
+    `axis` says what the sizes count. The dashed line is what linear growth from the largest size
+    would be.
     """
     sizes = sorted(curve)
     times = [curve[size] for size in sizes]
@@ -25,6 +28,7 @@ def plot(title: str, axis: str, curve: Mapping[int, float]) -> str:
     y = _scale(low, high, HEIGHT - BOTTOM, TOP)
     start = max(sizes[0], sizes[-1] * 10**low / times[-1])  # where the dashed line meets the floor
     linear = [(start, times[-1] * start / sizes[-1]), (sizes[-1], times[-1])]
+
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
@@ -32,8 +36,10 @@ def plot(title: str, axis: str, curve: Mapping[int, float]) -> str:
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
             _text(WIDTH / 2, 20, title, "middle", size=14),
             *_axes(axis, sizes, range(low, high + 1), x, y),
-            f'<polyline points="{_points(linear, x, y)}" fill="none" stroke="#777" stroke-dasharray="5 4"/>',
-            f'<polyline points="{_points(curve.items(), x, y)}" fill="none" stroke="#1a5fb4" stroke-width="2"/>',
+            f'<polyline points="{_points(linear, x, y)}" fill="none" stroke="#777" '
+            'stroke-dasharray="5 4"/>',
+            f'<polyline points="{_points(curve.items(), x, y)}" fill="none" stroke="#1a5fb4" '
+            'stroke-width="2"/>',
             *(
                 f'<circle cx="{x(size):.1f}" cy="{y(curve[size]):.1f}" r="3" fill="#1a5fb4"/>'
                 for size in sizes
@@ -72,5 +78,9 @@ def _points(pairs: Iterable[tuple[float, float]], x: Place, y: Place) -> str:
 
 
 def _text(x: float, y: float, text: str, anchor: str, *, size: int = 12) -> str:
-    halo = 'stroke="#fff" stroke-width="4" paint-order="stroke"'  # so that lines do not run through letters
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" {halo}>{escape(text)}</text>'
+    # so that lines do not run through letters
+    halo = 'stroke="#fff" stroke-width="4" paint-order="stroke"'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" '
+        f"{halo}>{escape(text)}</text>"
+    )

@@ -16,7 +16,9 @@ ROUNDS = 11
 
 
 def run() -> None:
-    """Print specs a second for each target and for the example, validated; for each target with the rules too."""
+    """Print specs a second for each target and for the example, validated; for each target with
+    the rules too.
+    """
     text = (ROOT / "examples" / "mnist" / "spec.yaml").read_text(encoding="utf-8")
     specs: dict[str, Callable[[], object]] = {
         "examples/mnist/spec.yaml": lambda: _batch([text] * BATCH, None, False)
@@ -27,6 +29,7 @@ def run() -> None:
         for lint in (False, True):
             with_rules = ", with the rules" if lint else ""
             specs[f"{target}, {nodes} nodes{with_rules}"] = partial(_batch, texts, target, lint)
+
     for name, seconds in interleaved(specs, ROUNDS).items():
         line(f"{name}, best round", f"{BATCH / min(seconds):.0f} specs/s")
         line(

@@ -1,4 +1,6 @@
-"""Timing on a machine that others use too: contestants take turns, and ratios are those of pairs side by side."""
+"""Timing on a machine that others use too: contestants take turns, and ratios are those of pairs
+side by side.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ PTCOMPILE = ("-c", "from ptcompile.cli import run; run()")
 def interleaved(
     contestants: Mapping[str, Callable[[], object]], rounds: int
 ) -> dict[str, list[float]]:
-    """Seconds of each contestant in each round, all of them once a round, after one round that does not count."""
+    """Seconds of each contestant in each round, all of them once a round, after one round that
+    does not count.
+    """
     times: dict[str, list[float]] = {name: [] for name in contestants}
     forwards = list(contestants.items())
     backwards = forwards[::-1]
@@ -33,18 +37,23 @@ def interleaved(
             one()
             if number:
                 times[name].append(time.perf_counter() - start)
+
     return times
 
 
 class Spent(NamedTuple):
-    """Seconds of each command in each round: of the clock, and of all processors that it kept busy."""
+    """Seconds of each command in each round: of the clock, and of all processors that it kept
+    busy.
+    """
 
     wall: dict[str, list[float]]
     cpu: dict[str, list[float]]
 
 
 def processes(commands: Mapping[str, Sequence[str]], folder: str, rounds: int) -> Spent:
-    """The same for whole processes. Byte code is kept, as in every installation: in `folder`, by the first round."""
+    """The same for whole processes. Byte code is kept, as in every installation: in `folder`, by
+    the first round.
+    """
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env["PYTHONPYCACHEPREFIX"] = f"{folder}/pycache"
     cpu: dict[str, list[float]] = {name: [] for name in commands}
@@ -55,6 +64,7 @@ def processes(commands: Mapping[str, Sequence[str]], folder: str, rounds: int) -
         cpu[name].append(_cpu_of_children() - before)
 
     wall = interleaved({name: partial(one, name) for name in commands}, rounds)
+
     return Spent(wall, {name: seconds[1:] for name, seconds in cpu.items()})
 
 
@@ -64,7 +74,9 @@ def _cpu_of_children() -> float:
 
 
 def output(words: Sequence[str], env: Mapping[str, str] | None = None) -> bytes:
-    """What a command prints. Raises `CalledProcessError` where it fails; findings (status 1) are no failure."""
+    """What a command prints. Raises `CalledProcessError` where it fails; findings (status 1) are
+    no failure.
+    """
     ended = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=False)
     if ended.returncode > 1:
         ended.check_returncode()

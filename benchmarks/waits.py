@@ -1,7 +1,9 @@
-"""What people wait for besides starts: the page of `explain`, `import` and `convert` of a folder, and a thousand files.
+"""What people wait for besides starts: the page of `explain`, `import` and `convert` of a folder,
+and a thousand files.
 
-Whole processes, by turns with those of another checkout (`--before PATH`). The size of a spec is in its variables, its
-volumes or its script. The folder has the published training manifests of tests/recorded, repeated.
+Whole processes, by turns with those of another checkout (`--before PATH`). The size of a spec is in
+its variables, its volumes or its script. The folder has the published training manifests of
+tests/recorded, repeated.
 """
 
 from __future__ import annotations
@@ -41,11 +43,13 @@ def run(before: str | None = None) -> None:
             for checkout, start in checkouts.items()
         }
         spent = processes(words, folder, _ROUNDS)
+
     for name in commands:
         for times, unit in zip(spent, ("wall", "processor"), strict=True):
             figures = [f"{median(times[f'{name}, {checkout}']):.2f} s" for checkout in checkouts]
             figures += [f"{ratio(times, f'{name}, now', f'{name}, before'):.2f}"] if before else []
             line(f"{name}, {unit}", ", ".join(figures))
+
     for checkout in checkouts:
         explained = ratio(spent.cpu, f"{_EXPLAIN}, {checkout}", f"{_COMPILE}, {checkout}")
         line(f"{_EXPLAIN} against {_COMPILE}, {checkout}", f"{explained:.2f}", "<= 1.4")
@@ -53,9 +57,10 @@ def run(before: str | None = None) -> None:
 
 def _commands(folder: Path) -> dict[str, list[str]]:
     """Write the inputs to the folder, and return the arguments of each command."""
+    # needs pytest, which other benchmarks do not
     from tests.importer.test_published import (
         published,
-    )  # needs pytest, which other benchmarks do not
+    )
 
     small = _write(folder, {"small": spec(1, env=20)}) / "small.yaml"
     commands = {_EXPLAIN: ["explain", str(small)], _COMPILE: ["compile", str(small)]}
@@ -79,6 +84,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         f"lint, {_FILES} files, one process": ["lint", many, "--no-cache", "--jobs", "1"],
         f"lint, {_FILES} files, all cores": ["lint", many, "--no-cache"],
     }
+
     return commands
 
 
@@ -105,6 +111,7 @@ def _large_specs() -> dict[str, str]:
             "      python step_{n}.py --input /data/{n} --output /out/{n}\n",
         ),
     }
+
     return {
         name: start
         + "".join(

@@ -1,1 +1,3 @@
-"""Hostile input: three harnesses, a mutator that knows YAML, and two engines: `python -m fuzz --help`."""
+"""Hostile input: three harnesses, a mutator that knows YAML, and two engines: `python -m fuzz
+--help`.
+"""

@@ -50,22 +50,28 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
+
     if coverage:
         if len(options.harness) != 1:
             print("fuzz: atheris ends the process: one harness at a time", file=sys.stderr)
             return 2
         _instrument()
+
     crashed = sum(_run(name, options) for name in options.harness or NAMES)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"fuzz: {crashed} crashes, {spent.ru_utime + spent.ru_stime:.0f} s of processor time in all",
+        f"fuzz: {crashed} crashes, {spent.ru_utime + spent.ru_stime:.0f} s of processor time in "
+        "all",
         flush=True,
     )
+
     return int(crashed > 0)
 
 
 def _instrument() -> None:
-    """Import all of the package under atheris' eyes, also what is loaded late: what it does not see guides nobody."""
+    """Import all of the package under atheris' eyes, also what is loaded late: what it does not
+    see guides nobody.
+    """
     import atheris
 
     with atheris.instrument_imports(include=["ptcompile"]):
@@ -103,16 +109,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--corpus", type=Path, metavar="DIR", help="of atheris: what it found worth keeping"
     )
+
     return parser.parse_args()
 
 
 def _run(name: str, options: argparse.Namespace) -> int:
-    """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
+    """One harness in a process of its own, under a memory limit; an input that ends the process
+    is a crash too.
+    """
     from fuzz import engine, harnesses  # noqa: F401 - what every process needs is imported once, before they part
     from fuzz.guard import count_of, last_of, shared, watch
 
     if options.engine == "atheris":
         return _share(name, options)
+
     current = shared()
     for deaths in range(MOST_DEATHS):
         began = count_of(current)
@@ -124,6 +134,7 @@ def _run(name: str, options: argparse.Namespace) -> int:
             _tell(name, f"{how} before the first input")
             return deaths + 1
         _tell(name, f"{how}\n  {engine.save(last_of(current), options.crashes)}")
+
     return MOST_DEATHS
 
 
@@ -139,6 +150,7 @@ def _child(name: str, options: argparse.Namespace, current: mmap) -> int:
         finally:
             sys.stdout.flush()
             os._exit(status)
+
     return child
 
 
@@ -151,11 +163,11 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
-    for data in start[
-        :: len(start) // _WARM or 1
-    ]:  # what is loaded late is loaded before memory is counted
+    # what is loaded late is loaded before memory is counted
+    for data in start[:: len(start) // _WARM or 1]:
         with suppress(Exception):
             HARNESSES[name](data)
+
     gc.collect()
     gc.freeze()  # every full collection would walk all that was loaded
     if options.large:
@@ -169,6 +181,7 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
             engine.guided(
                 guard, start, runs=runs, seed=options.seed, crashes=options.crashes, corpus=corpus
             )
+
     crashed = engine.blind(
         guard,
         start,
@@ -186,6 +199,7 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
         f"memory {guard.grown() >> 20} MiB above the start, {spent:.0f} s of processor time, "
         f"Python {platform.python_version()}",
     )
+
     return crashed
 
 

@@ -1,4 +1,6 @@
-"""The harness of definitions that a stranger brings: CRDs in the stream or in a folder, JSON Schemas, their objects."""
+"""The harness of definitions that a stranger brings: CRDs in the stream or in a folder, JSON
+Schemas, their objects.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LAST = "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: Last_Of-All}\n"
 
 
 def definitions(data: bytes) -> None:
-    """Lint a stream that defines its own kinds, or with the definitions in a folder; fix and compare its objects."""
+    """Lint a stream that defines its own kinds, or with the definitions in a folder; fix and
+    compare its objects.
+    """
     (_stream, _folder, _folder, _change)[crc32(data) % 4](data)
 
 
@@ -51,7 +55,9 @@ def _stream(data: bytes) -> None:
 
 
 def _folder(data: bytes) -> None:
-    """The definitions are files, in one of the forms that people keep them in; the objects are the stream."""
+    """The definitions are files, in one of the forms that people keep them in; the objects are
+    the stream.
+    """
     crds, schemas, objects = _parts(data)
     as_json = bool(crc32(data) & 16)
     with TemporaryDirectory() as folder:
@@ -60,6 +66,7 @@ def _folder(data: bytes) -> None:
             Path(folder, f"crd{i}.{'json' if as_json else 'yaml'}").write_text(
                 text, "utf-8", "replace"
             )
+
         for schema in schemas[:1]:
             Path(folder, "foo-x-v1.json").write_text(json.dumps(schema), "utf-8")
         text = emit_all(objects)
@@ -68,12 +75,15 @@ def _folder(data: bytes) -> None:
         except ValueError as error:
             _names_its_file(str(error), folder)
             return
+
     findings((*report.diagnostics, *report.meant), text.encode())
     _no_fault(report.diagnostics)
 
 
 def _no_fault(found: Iterable[Diagnostic]) -> None:
-    """No finding stands for an exception of ours: it costs nobody else's findings, but is a mistake all the same."""
+    """No finding stands for an exception of ours: it costs nobody else's findings, but is a
+    mistake all the same.
+    """
     for one in found:
         assert not re.search(r"\(\w+(Error|Exception): |\(AssertionError", one.message), one.message
 
@@ -84,7 +94,9 @@ def _names_its_file(message: str, folder: str) -> None:
 
 
 def _change(data: bytes) -> None:
-    """One object becomes another, beside the definitions: rules that compare with the old object are asked."""
+    """One object becomes another, beside the definitions: rules that compare with the old object
+    are asked.
+    """
     crds, _, objects = _parts(data)
     old, new = ([*crds, *(_named(one) for one in some)] for some in (objects[:1], objects[1:2]))
     found = ptcompile.diff(old, new, filenames=(NAME, NAME))

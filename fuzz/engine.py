@@ -1,4 +1,6 @@
-"""The two engines: one that changes seeds blindly and runs anywhere, and atheris, which is guided by coverage."""
+"""The two engines: one that changes seeds blindly and runs anywhere, and atheris, which is
+guided by coverage.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,11 @@ def blind(
     make: Make | None = None,
     large: bool = False,
 ) -> int:
-    """Run the seeds, then `runs` inputs made of them or by `make`; the number of different crashes, each saved.
+    """Run the seeds, then `runs` inputs made of them or by `make`; the number of different crashes,
+    each saved.
 
-    Each input depends on its number alone, so that a run whose process ended goes on behind the input that ended it:
-    as many as `guard.executions` says are left out.
+    Each input depends on its number alone, so that a run whose process ended goes on behind the
+    input that ended it: as many as `guard.executions` says are left out.
     """
     found: dict[str, Path] = {}
     for number in range(guard.executions - len(seeds), runs):
@@ -45,10 +48,13 @@ def blind(
             if place not in found:
                 found[place] = save(data, crashes)
                 tell(f"{place}: {str(error)[:200]}\n  {found[place]}")
+
         if number > 0 and number % 5_000 == 0:
             tell(
-                f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start"
+                f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB "
+                "above the start"
             )
+
     return len(found)
 
 
@@ -105,7 +111,9 @@ def save(data: bytes, folder: Path) -> Path:
 
 
 def _place(error: BaseException) -> str:
-    """What went wrong, and where in ptcompile unless it is an assertion; a crash is told once for each place."""
+    """What went wrong, and where in ptcompile unless it is an assertion; a crash is told once
+    for each place.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]
     if not isinstance(error, AssertionError):

@@ -16,14 +16,21 @@ from fuzz.harness import Harness
 from fuzz.mutate import LARGEST, MAX_SIZE
 
 MAX_SECONDS: Final = 1.0
-"""Processor time of one execution of a small input: a machine that others use too makes nothing of it slower."""
+"""Processor time of one execution of a small input: a machine that others use too makes nothing
+of it slower.
+"""
 MAX_SPACE: Final = 1 << 30
-"""Bytes of address space above the start: what would take more raises MemoryError, and is a crash that is kept."""
+"""Bytes of address space above the start: what would take more raises MemoryError, and is a
+crash that is kept.
+"""
 MAX_WALL: Final = 90.0
-"""Seconds of one small input, after which its process is killed from outside: native code sees no signal,
-and a read that waits takes no processor time."""
+"""Seconds of one small input, after which its process is killed from outside: native code sees no
+signal, and a read that waits takes no processor time.
+"""
 SHARE: Final = 0.1
-"""Least share of a processor that an execution has: more time of the clock passes on a machine that others use too."""
+"""Least share of a processor that an execution has: more time of the clock passes on a machine
+that others use too.
+"""
 MAX_START: Final = 300.0
 """Seconds until the first execution."""
 MAX_MEMORY: Final = 200 * 1024 * 1024
@@ -38,15 +45,17 @@ class Allowed(NamedTuple):
 
 
 def allowed(size: int) -> Allowed:
-    """What an input of so many bytes may take: from 16 KB on more for each byte, up to 600 MB and 40 s at 1 MB, since
-    an execution asks several verbs, of which each may take 10 s.
+    """What an input of so many bytes may take: from 16 KB on more for each byte, up to 600 MB and
+    40 s at 1 MB, since an execution asks several verbs, of which each may take 10 s.
     """
     share = max(0, size - MAX_SIZE) / (LARGEST - MAX_SIZE)
     return Allowed(MAX_SECONDS + 39 * share, MAX_MEMORY + round(400 * share) * 1024 * 1024)
 
 
 class HangError(BaseException):
-    """An execution took longer than it may; no `except Exception` takes it for a mistake of the input."""
+    """An execution took longer than it may; no `except Exception` takes it for a mistake of the
+    input.
+    """
 
 
 class MemoryHogError(Exception):
@@ -74,6 +83,7 @@ class Guard:
             self._current[8:16] = len(data).to_bytes(8, "big")
             self._current[16 : 16 + len(data)] = data
             self._current[:8] = self.executions.to_bytes(8, "big")
+
         started = time.process_time()
         most, before = allowed(len(data)), peak()
         signal.setitimer(signal.ITIMER_VIRTUAL, most.seconds)
@@ -81,10 +91,10 @@ class Guard:
             self._harness(data)
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
         self.slowest = max(self.slowest, time.process_time() - started)
-        if (
-            peak() > before and (more := self.grown()) > most.memory
-        ):  # the peak is of this input, and of none before it
+        # the peak is of this input, and of none before it
+        if peak() > before and (more := self.grown()) > most.memory:
             self._base = peak()  # the peak stays: what comes after is measured against it
             raise MemoryHogError(f"{more >> 20} MiB more than at the start")
 
@@ -109,13 +119,16 @@ def count_of(current: mmap) -> int:
 
 
 def watch(child: int, current: mmap) -> int | None:
-    """Wait for a process to end; its status, None where it was killed because one input took too long."""
+    """Wait for a process to end; its status, None where it was killed because one input took too
+    long.
+    """
     count, since = count_of(current), time.monotonic()
     most = MAX_START
     while True:
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
             return os.waitstatus_to_exitcode(status)
+
         now = count_of(current)
         if now != count:
             size = int.from_bytes(current[8:16], "big")
@@ -128,6 +141,7 @@ def watch(child: int, current: mmap) -> int | None:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return None
+
         time.sleep(0.05)
 
 

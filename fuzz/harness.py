@@ -1,7 +1,9 @@
-"""What is asked of every input: a harness each, bytes in, and an exception where a promise is broken.
+"""What is asked of every input: a harness each, bytes in, and an exception where a promise is
+broken.
 
-Beside "it does not raise" each asks what the design promises of any input: positions inside the text, reports that no
-file can steer, two readers that agree, the same bytes twice, manifests that are read back as they were.
+Beside "it does not raise" each asks what the design promises of any input: positions inside the
+text, reports that no file can steer, two readers that agree, the same bytes twice, manifests that
+are read back as they were.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ def reader(data: bytes) -> None:
         assert problem.message, problem
         assert problem.span is not None, problem
         _within(problem.span, lines)
+
     for document in read.documents:
         json.dumps(document.data, allow_nan=False).encode()
         path, value = _a_place(document.data, crc32(data))
@@ -56,7 +59,9 @@ def reader(data: bytes) -> None:
 
 
 def lint(data: bytes) -> None:
-    """The lint path: reader, structure, the server's rules, webhooks, rules, suppression, reports; the simulator."""
+    """The lint path: reader, structure, the server's rules, webhooks, rules, suppression,
+    reports; the simulator.
+    """
     dice = crc32(data)
     report = ptcompile.lint(
         data,
@@ -115,6 +120,7 @@ def world(made: World) -> None:
         json.dumps(made.to_dict(), allow_nan=False)
         for draw in GRAPHS.values():
             harmless(draw(made))
+
     for pod in some[:2]:
         harmless(pod_text(pod))
         env_file(pod)
@@ -122,7 +128,9 @@ def world(made: World) -> None:
 
 
 def findings(found: Sequence[Diagnostic], data: bytes) -> None:
-    """Findings have a message and stand in the text; their report, in one of the formats, is harmless."""
+    """Findings have a message and stand in the text; their report, in one of the formats, is
+    harmless.
+    """
     text = _text(data)
     lines = text.removeprefix("\ufeff").split("\n")
     for one in found:
@@ -167,7 +175,9 @@ def harmless(text: str) -> None:
 
 
 def legible(text: str) -> None:
-    """No character of a file for people controls a terminal or turns the direction of what follows."""
+    """No character of a file for people controls a terminal or turns the direction of what
+    follows.
+    """
     found = _STEERING.search(text)
     assert found is None, ascii(text[max(0, found.start() - 100) :][:200])
 

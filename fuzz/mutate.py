@@ -1,4 +1,6 @@
-"""Mutations: of bytes, of lines and words of YAML, of trees; each makes another hostile text of a seed."""
+"""Mutations: of bytes, of lines and words of YAML, of trees; each makes another hostile text of
+a seed.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,8 @@ def mutate(data: bytes, dice: random.Random, others: Sequence[bytes]) -> bytes:
 
 
 def enlarge(data: bytes, dice: random.Random, most: int = LARGEST) -> bytes:
-    """The input many times over: all of it, some lines or a word, with numbered names; of 32 KB, or twice that, and so
-    on up to `most`.
+    """The input many times over: all of it, some lines or a word, with numbered names; of 32 KB, or
+    twice that, and so on up to `most`.
     """
     sizes = [MAX_SIZE << doubling for doubling in range(1, 20) if MAX_SIZE << doubling <= most]
     size = dice.choice(sizes)
@@ -81,6 +83,7 @@ def enlarge(data: bytes, dice: random.Random, most: int = LARGEST) -> bytes:
             dice.choice(WORDS) + dice.choice(("", " ", "\n", ", ")),
             text[where:],
         )
+
     count = max(1, size // max(1, len(piece)))
     is_numbered = dice.random() < 0.7 and _NAMED.search(piece) is not None
     pieces = (
@@ -89,6 +92,7 @@ def enlarge(data: bytes, dice: random.Random, most: int = LARGEST) -> bytes:
         else [piece] * count
     )
     whole = "".join((before, *pieces, after))
+
     return whole.encode("utf-8", "replace" if _LONE.search(text) else "surrogateescape")[:most]
 
 
@@ -139,6 +143,7 @@ def _line(text: str, dice: random.Random) -> str:
         lines.insert(to, lines.pop(at))
     else:
         lines[at] = " " * dice.randrange(12) + lines[at].lstrip()
+
     return "\n".join(lines)
 
 
@@ -160,6 +165,7 @@ def _many(text: str, dice: random.Random) -> str:
         size = dice.choice((1, 1, 2, 4, 9))
         lines[at:at] = lines[at : at + size] * times
         return "\n".join(lines)
+
     where = dice.randrange(len(text) + 1)
     return (
         text[:where]
@@ -201,12 +207,14 @@ def _chain(text: str, dice: random.Random) -> str:
             f"torchrun --rdzv-id=$A{count - 1}",
         ]
         value = "command: [bash, -c, " + json.dumps("\n".join(script)) + "]"
+
     lines = text.split("\n")
     at = max(
         (i for i, line in enumerate(lines) if re.search(r"\b(image|script):", line)), default=0
     )
     indent = re.match(r"[ -]*", lines[at])
     lines.insert(at + 1, " " * len(indent[0] if indent else "") + value)
+
     return "\n".join(lines)
 
 
@@ -255,7 +263,9 @@ def _decoded(data: bytes) -> tuple[str, ...]:
 
 
 def _tree(data: bytes, dice: random.Random) -> bytes:
-    """The decoded documents with some values changed, written as YAML or as JSON: past the reader, into the rules."""
+    """The decoded documents with some values changed, written as YAML or as JSON: past the
+    reader, into the rules.
+    """
     documents = [json.loads(one) for one in _decoded(data)]
     if not documents:
         return data
@@ -270,6 +280,7 @@ def _change(document: Any, dice: random.Random) -> None:
     places = list(_places(document))
     if not places:
         return
+
     holder, at = dice.choice(places)
     value = holder[at]
     how = dice.randrange(6)

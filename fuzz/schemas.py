@@ -1,4 +1,6 @@
-"""Generated CRDs and JSON Schemas of strangers, with objects of their kinds: most of them sound, parts of them not."""
+"""Generated CRDs and JSON Schemas of strangers, with objects of their kinds: most of them sound,
+parts of them not.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ KEYWORDS = (
 
 
 def stream(dice: random.Random) -> bytes:
-    """A CRD or a JSON Schema and some objects of its kind, as one stream; a part of them mutated as any text is."""
+    """A CRD or a JSON Schema and some objects of its kind, as one stream; a part of them mutated
+    as any text is.
+    """
     data = next(data for data in iter(lambda: _whole(dice), b"") if len(data) <= MAX_SIZE)
     return mutate(data, dice, ()) if dice.random() < 0.3 else data
 
@@ -81,6 +85,7 @@ def crd(schema: Any, dice: random.Random) -> dict[str, Any]:
         version["subresources"] = {"status": {}}
     names = {"kind": "Foo", "plural": "foos"}
     spec = {"group": "x.io", "names": names, "scope": "Namespaced", "versions": [version]}
+
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -96,7 +101,9 @@ def _root(dice: random.Random) -> dict[str, Any]:
 
 
 def _json_schema(schema: dict[str, Any], dice: random.Random) -> dict[str, Any]:
-    """A schema as people keep them for kubeconform: with definitions, references and other dialects."""
+    """A schema as people keep them for kubeconform: with definitions, references and other
+    dialects.
+    """
     draft = dice.choice(
         ("http://json-schema.org/schema#", "https://json-schema.org/draft/2020-12/schema", "x")
     )
@@ -109,11 +116,14 @@ def _json_schema(schema: dict[str, Any], dice: random.Random) -> dict[str, Any]:
         out["properties"]["d"] = {
             "$ref": dice.choice(("#/definitions/d", "#/definitions/e", "#", "http://x/", "f"))
         }
+
     return out
 
 
 def _schema(dice: random.Random, depth: int) -> Any:
-    """One node of a structural schema: with a probability for each keyword, and some that do not fit its type."""
+    """One node of a structural schema: with a probability for each keyword, and some that do not
+    fit its type.
+    """
     kind = dice.choice(TYPES if depth else TYPES[:4])
     make = {"object": _object_schema, "array": _array_schema}.get(
         kind, lambda dice, _: _scalar_schema(kind, dice)
@@ -142,6 +152,7 @@ def _schema(dice: random.Random, depth: int) -> Any:
         )
     if dice.random() < 0.04:
         node[dice.choice(KEYWORDS)] = _odd(dice)
+
     return node
 
 
@@ -156,6 +167,7 @@ def _deep(node: dict[str, Any], dice: random.Random) -> dict[str, Any]:
                 {"not": node},
             )
         )
+
     return node
 
 
@@ -174,6 +186,7 @@ def _object_schema(dice: random.Random, depth: int) -> dict[str, Any]:
     for key in ("minProperties", "maxProperties"):
         if dice.random() < 0.1:
             node[key] = dice.choice((0, 1, 3, -1))
+
     return node
 
 
@@ -187,11 +200,13 @@ def _array_schema(dice: random.Random, depth: int) -> dict[str, Any]:
             node["x-kubernetes-list-map-keys"] = dice.sample(
                 names, dice.randrange(1, len(names) + 1)
             )
+
     for key in ("minItems", "maxItems"):
         if dice.random() < 0.2:
             node[key] = dice.choice((0, 1, 2, 50))
     if dice.random() < 0.1:
         node["uniqueItems"] = dice.random() < 0.5
+
     return node
 
 
@@ -199,6 +214,7 @@ def _scalar_schema(kind: str, dice: random.Random) -> dict[str, Any]:
     node: dict[str, Any] = {"type": kind}
     if dice.random() < 0.08:
         return {"x-kubernetes-int-or-string": True}
+
     if kind == "string":
         if dice.random() < 0.4:
             node["pattern"] = dice.choice(PATTERNS)
@@ -210,6 +226,7 @@ def _scalar_schema(kind: str, dice: random.Random) -> dict[str, Any]:
         for key in ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"):
             if dice.random() < 0.15:
                 node[key] = dice.choice((*NUMBERS, True))
+
     return node
 
 
@@ -227,6 +244,7 @@ def _rule(dice: random.Random) -> dict[str, Any]:
         rule["reason"] = dice.choice(("FieldValueInvalid", "FieldValueRequired", "x"))
     if dice.random() < 0.1:
         rule["optionalOldSelf"] = True
+
     return rule
 
 
@@ -262,7 +280,9 @@ def expression(dice: random.Random, depth: int) -> str:
 
 
 def _hostile(dice: random.Random) -> str:
-    """An expression that takes time or memory as a power of its length, or that is not one at all."""
+    """An expression that takes time or memory as a power of its length, or that is not one at
+    all.
+    """
     count = dice.choice((2, 5, 10, 40))
     ten = "[0,1,2,3,4,5,6,7,8,9]"
     macro = dice.choice(("all", "exists", "map", "filter", "exists_one"))
@@ -300,6 +320,7 @@ def _hostile(dice: random.Random) -> str:
             )
         ),
     )
+
     return dice.choice(makers)()
 
 
@@ -307,9 +328,11 @@ def value(schema: Any, dice: random.Random, depth: int) -> Any:
     """A value that mostly fits a schema."""
     if dice.random() < 0.06 or not isinstance(schema, dict):
         return _odd(dice)
+
     enum = schema.get("enum")
     if isinstance(enum, list) and enum and dice.random() < 0.7:
         return dice.choice(enum)
+
     kind = schema.get("type")
     if kind == "object" or "properties" in schema:
         return _mapping(schema, dice, depth)
@@ -321,9 +344,11 @@ def value(schema: Any, dice: random.Random, depth: int) -> Any:
             value(schema.get("items"), dice, max(0, depth - 1)) for _ in range(min(count, 5))
         ] or [None]
         return [some[i % len(some)] for i in range(count)]
+
     scalars: dict[str, tuple[Any, ...]] = {
         "string": TEXTS, "integer": NUMBERS[:10], "number": NUMBERS, "boolean": (True, False),
     }  # fmt: skip
+
     return dice.choice(scalars.get(str(kind), (*TEXTS, *NUMBERS)))
 
 
@@ -342,6 +367,7 @@ def _mapping(schema: dict[str, Any], dice: random.Random, depth: int) -> dict[st
         )
     if dice.random() < 0.08:
         out[dice.choice((*FIELDS, "", "$ref", "é", "\x1b"))] = _odd(dice)
+
     return out
 
 
@@ -367,6 +393,7 @@ def _spoil(document: Any, dice: random.Random) -> None:
             for inner in (box.values() if isinstance(box, dict) else box)
             if isinstance(inner, dict | list)
         ]
+
     box = dice.choice(boxes)
     odd = _odd(dice)
     if isinstance(box, list):

@@ -1,4 +1,6 @@
-"""The reader of shell scripts: a script is read within bounds, in one way, and each of its words has a place."""
+"""The reader of shell scripts: a script is read within bounds, in one way, and each of its words
+has a place.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _MAX_TEXT = 1 << 20
 
 
 def batch(data: bytes) -> None:
-    """Import a batch script of Slurm twice: each finding has a line, and each spec can be written."""
+    """Import a batch script of Slurm twice: each finding has a line, and each spec can be
+    written.
+    """
     text = data.decode("utf-8", "replace")
     first = import_manifests(
         text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"}

@@ -34,11 +34,16 @@ spec:
         x-kubernetes-validations: [{rule: 'self.spec.a == oldSelf.spec.a'}, {rule: 'self.spec.l.all(x, x > 0)'}]
 """
 _FOO = "---\napiVersion: x.io/v1\nkind: Foo\nmetadata: {name: a}\nspec: {a: x, l: [1, 2, 0]}\n"
-_SCHEMA = """{"$schema": "http://json-schema.org/schema#", "type": "object", "properties": {"spec": {"type": "object"}}}\n"""
+_SCHEMA = """\
+{"$schema": "http://json-schema.org/schema#", "type": "object",
+ "properties": {"spec": {"type": "object"}}}
+"""
 _TREE = (
-    "-- .gitignore --\n*.log\n-- ptcompile.toml --\nschemas = ['crds']\n[[rule]]\ncode = 'ACME101'\nname = 'a-name'\n"
+    "-- .gitignore --\n*.log\n-- ptcompile.toml --\nschemas = ['crds']\n[[rule]]\ncode = "
+    "'ACME101'\nname = 'a-name'\n"
     "path = 'metadata'\nexpression = 'has(self.labels)'\nmessage = 'no labels'\n-- a.yaml --\n"
-    f"{_FOO}-- crds/a.yaml --\n{_CRD}-- m/a.yaml --\n{_FOO}-- m/kustomization.yaml --\npatches: [{{path: b.yaml}}]\n"
+    f"{_FOO}-- crds/a.yaml --\n{_CRD}-- m/a.yaml --\n{_FOO}-- m/kustomization.yaml --\npatches: "
+    f"[{{path: b.yaml}}]\n"
 )
 _OWN = {
     "definitions": (
@@ -110,6 +115,7 @@ def seeds(harness: str, folders: list[Path]) -> list[bytes]:
         return list(dict.fromkeys([*_printed(), *_queued()]))
     if harness == "logs":
         return list(_logs())
+
     own = (
         _specs()
         if harness == "compile"
@@ -117,6 +123,7 @@ def seeds(harness: str, folders: list[Path]) -> list[bytes]:
         if harness in _OWN
         else (*_specs(), *_manifests())
     )
+
     return list(dict.fromkeys([*own, *(data for folder in folders for data in _files(folder))]))
 
 
@@ -144,7 +151,9 @@ def _logs() -> Iterator[bytes]:
 
 
 def _admitted() -> Iterator[bytes]:
-    """Objects after those by which admission plugins answer: quotas, ranges, classes and policies."""
+    """Objects after those by which admission plugins answer: quotas, ranges, classes and
+    policies.
+    """
     yield _POLICY.encode()
     rows = list(recorded.rows("apiserver/admission/creates"))
     yield from (emit_all([*row["beside"], row["manifest"]]).encode() for row in rows[::6])

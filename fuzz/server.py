@@ -1,4 +1,6 @@
-"""The harness of the language server: a text that is being typed, asked everything at places all over it."""
+"""The harness of the language server: a text that is being typed, asked everything at places all
+over it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,15 @@ from ptcompile.server.document import OpenDocument
 
 _ENCODINGS = ("utf-16", "utf-8", "utf-32")
 _LONG = 4_000
-"""Characters of a text whose fixes are asked for on one line alone: each reads the text several times."""
+"""Characters of a text whose fixes are asked for on one line alone: each reads the text several
+times.
+"""
 
 
 def server(data: bytes) -> None:
-    """Every question of an editor about a text, half of which is not typed yet; each answer can be sent."""
+    """Every question of an editor about a text, half of which is not typed yet; each answer can
+    be sent.
+    """
     dice = random.Random(crc32(data))
     text = data.decode("utf-8", "replace")
     before = OpenDocument("file:///a.yaml", "/a.yaml", text)
@@ -44,6 +50,7 @@ def server(data: bytes) -> None:
         for answer in (completion.complete(one, position), hover.hover(one, position)):
             converter.unstructure(answer)
         converter.unstructure(definition.definition(one, position))
+
     for found in actions.diagnostics(one):
         assert found.range.start.line <= found.range.end.line < len(one.lines)
     converter.unstructure(symbols.symbols(one))

@@ -1,6 +1,8 @@
-"""The harness of files that are found rather than named: ignore files, configurations, kustomizations, schemas, links.
+"""The harness of files that are found rather than named: ignore files, configurations,
+kustomizations, schemas, links.
 
-An input is a text that holds several files, each below its name: `-- m/a.yaml --`, or `-- a -> b --` for a link.
+An input is a text that holds several files, each below its name: `-- m/a.yaml --`, or `-- a -> b
+--` for a link.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _COMMANDS = (
 
 
 def tree(data: bytes) -> None:
-    """Run a command in a repository with these files: it ends, says what is wrong, and reads nothing outside."""
+    """Run a command in a repository with these files: it ends, says what is wrong, and reads
+    nothing outside.
+    """
     dice = random.Random(crc32(data))
     with TemporaryDirectory() as folder, contextlib.chdir(folder), trusted():
         Path("outside.yaml").write_text(f"apiVersion: v1\nkind: {MARK}\n", encoding="ascii")
@@ -56,6 +60,7 @@ def tree(data: bytes) -> None:
             assert "Traceback" not in text, (words, text)
             assert files.BUG not in text, (words, text)
             assert MARK not in text, (words, "a file outside is read", text[:2000])
+
         for name, content in written.items():
             assert Path(name).read_bytes() == content, (words, name)
 
@@ -71,6 +76,7 @@ def _written(data: bytes) -> Mapping[str, Path]:
         path = Path(name)
         if path.is_absolute() or ".." in path.parts or "\x00" in name or len(name) > 500:
             continue
+
         with contextlib.suppress(OSError, ValueError):
             path.parent.mkdir(parents=True, exist_ok=True)
             if target is not None:
@@ -81,6 +87,7 @@ def _written(data: bytes) -> Mapping[str, Path]:
                 content = text[match.end() + 1 : end]
                 path.write_text(content, "utf-8")
                 out[name] = path
+
     return out
 
 
@@ -104,9 +111,10 @@ def make(dice: random.Random) -> bytes:
         text = f"-- {dice.choice(_LINKS)} -> {dice.choice(_TARGETS)} --\n{text}"
     if dice.random() < 0.05:
         text += (
-            "-- m/x.pipe --\n-- m/p.yaml -> x.pipe --\n-- n/.gitignore -> ../m/x.pipe --\n-- n/a.yaml --\n"
-            + POD
+            "-- m/x.pipe --\n-- m/p.yaml -> x.pipe --\n-- n/.gitignore -> ../m/x.pipe --\n-- "
+            "n/a.yaml --\n" + POD
         )
+
     data = text.encode("utf-8", "replace")[:MAX_SIZE]
     return mutate(data, dice, ()) if dice.random() < 0.3 else data
 
@@ -186,6 +194,7 @@ def _settings(dice: random.Random) -> str:
                 )
             )
         )
+
     return dice.choice(("", "", "[tool.ptcompile]\n")) + "\n".join(lines)
 
 
@@ -221,6 +230,7 @@ def _baseline(dice: random.Random) -> str:
         lines += [
             f"{key} = {entry[key] if dice.random() < 0.9 else dice.choice(_VALUES)}" for key in keys
         ]
+
     return "\n".join(lines)
 
 
@@ -246,6 +256,7 @@ def _declared(dice: random.Random, odd: float) -> list[str]:
         if key in ("code", "name", "path") or dice.random() < 0.9
     }
     kept |= {key: dice.choice(_VALUES) for key in kept if dice.random() < odd / 3}
+
     return ["[[rule]]", *(f"{key} = {one}" for key, one in kept.items())]
 
 
@@ -292,6 +303,7 @@ def _kustomization(dice: random.Random) -> str:
         "- 1",
         "---\n" * 9,
     )
+
     return (
         dice.choice(odd)
         if dice.random() < 0.2

@@ -1,4 +1,6 @@
-"""All verbs on one input, with what each promises; the command line with its files; and secrets planted anywhere."""
+"""All verbs on one input, with what each promises; the command line with its files; and secrets
+planted anywhere.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ OTHER_MARK = "rK3wP8nT5q"
 
 
 def verbs(data: bytes) -> None:
-    """Explain with its forms, diff, fix, import, convert, requires and platform, admit, krm: one of them an input."""
+    """Explain with its forms, diff, fix, import, convert, requires and platform, admit, krm: one
+    of them an input.
+    """
     (_explain, _diff, _fix, _import, _convert, _needs, _admit, _krm)[crc32(data) % 8](data)
 
 
@@ -65,7 +69,9 @@ def logs(data: bytes) -> None:
 
 
 def _diff(data: bytes) -> None:
-    """Compare an input with itself, or without the line in its middle: the clock is that of one diff."""
+    """Compare an input with itself, or without the line in its middle: the clock is that of one
+    diff.
+    """
     lines = data.split(b"\n")
     is_same = crc32(data) // 8 % 2 == 0
     other = data if is_same else b"\n".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
@@ -77,7 +83,9 @@ def _diff(data: bytes) -> None:
 
 
 def _fix(data: bytes) -> None:
-    """A fix leaves no more findings of its kind than there were, loses no comment, and a second run changes nothing."""
+    """A fix leaves no more findings of its kind than there were, loses no comment, and a second
+    run changes nothing.
+    """
     unsafe = bool(crc32(data) & 8)
     before = ptcompile.lint(data, filename=NAME)
     done = fixing.fix(data, filename=NAME, unsafe=unsafe)
@@ -85,8 +93,10 @@ def _fix(data: bytes) -> None:
     if not done.applied:
         assert done.content == data
         return
+
     if not any(one.stage in ("apply", "pod") for one in done.applied):
-        # what is refused hides what is below it, which is looked at for the first time once that is fixed
+        # what is refused hides what is below it, which is looked at for the first time once that is
+        # fixed
         assert sum(d.severity == "error" for d in done.report.diagnostics) <= sum(
             d.severity == "error" for d in before.diagnostics
         ), "a fix makes a new error"
@@ -95,6 +105,7 @@ def _fix(data: bytes) -> None:
     ):
         # of two equal keys the first goes with all that it holds, as with kubectl: comments too
         assert _comments(data) <= _comments(done.content), "a fix loses a comment"
+
     again = fixing.fix(done.content, filename=NAME, unsafe=unsafe)
     assert again.content == done.content, (
         f"a second run changes more: {[one.name for one in again.applied]}"
@@ -126,7 +137,9 @@ def _needs(data: bytes) -> None:
 
 
 def _admit(data: bytes) -> None:
-    """The input is the jobs with their queues, then the state of the cluster as well, then so as kubectl prints it."""
+    """The input is the jobs with their queues, then the state of the cluster as well, then so as
+    kubectl prints it.
+    """
     items = [one.data for one in source.read(data).documents]
     printed = emit_all([{"apiVersion": "v1", "items": items, "kind": "List"}]) if items else data
     with mock.patch.object(fast_reader, "_LARGE", 0):
@@ -134,6 +147,7 @@ def _admit(data: bytes) -> None:
         if items and len(printed) <= 1 << 14:  # aliases are written out
             whole = streams.read_dump(printed, NAME, "state")
             assert whole.problems or whole.documents[0].data["items"] == items
+
     for state in (None, data):
         admission = ptcompile.admit(data, state=state, filename=NAME)
         json.dumps(admission.to_dict(), allow_nan=False)
@@ -144,7 +158,9 @@ def _admit(data: bytes) -> None:
 
 
 def _krm(data: bytes) -> None:
-    """The input is a stream, or the items of a ResourceList: status 0 or 1, and a list again, or an unusable input."""
+    """The input is a stream, or the items of a ResourceList: status 0 or 1, and a list again, or
+    an unusable input.
+    """
     items = [one.data for one in source.read(data).documents]
     is_list = bool(items) and crc32(data) % 16 < 8
     envelope = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
@@ -167,7 +183,9 @@ _COMMANDS = (
 
 
 def files(data: bytes) -> None:
-    """The command line: a file and a configuration, exit status 0, 1 or 2, no traceback; at times a full disk."""
+    """The command line: a file and a configuration, exit status 0, 1 or 2, no traceback; at
+    times a full disk.
+    """
     dice = random.Random(crc32(data))
     with TemporaryDirectory() as folder, contextlib.chdir(folder), trusted():
         Path("f.yaml").write_bytes(data)
@@ -189,7 +207,9 @@ _KNOWN = b"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{
 
 
 def baseline(data: bytes) -> None:
-    """The input is a baseline: lint reads it or says what is wrong with it, and reads what it writes in its place."""
+    """The input is a baseline: lint reads it or says what is wrong with it, and reads what it
+    writes in its place.
+    """
     with TemporaryDirectory() as folder, contextlib.chdir(folder), trusted():
         Path("f.yaml").write_bytes(_KNOWN)
         Path("known.toml").write_bytes(data)
@@ -206,7 +226,9 @@ def baseline(data: bytes) -> None:
 
 
 def dumps(data: bytes) -> None:
-    """The input is what kubectl prints of a cluster: a state for admit, and what a profile is drafted of."""
+    """The input is what kubectl prints of a cluster: a state for admit, and what a profile is
+    drafted of.
+    """
     dump = streams.read_dump(data, NAME, "state")
     findings(tuple(streams.to_diagnostic(one, None, NAME) for one in dump.problems), data)
     draft = requirements.profile_from_dumps([File(streams.read_dump(data, NAME, "dump"), NAME)])
@@ -254,6 +276,7 @@ def _settings(data: bytes, dice: random.Random) -> bytes:
     lines = [
         f"{dice.choice(keys)} = {dice.choice(values)}".encode() for _ in range(dice.randrange(4))
     ]
+
     return b"\n".join([*lines, *(data.split(b"\n")[:2] if dice.random() < 0.3 else [])])
 
 
@@ -287,18 +310,20 @@ def ran(words: list[str], around: Any = None) -> tuple[int, str, str]:
         from ptcompile._internal import limits
 
         limits._in_force[0] = limits.TRUSTED
+
     said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]
     return (status, *said)
 
 
 def secrets(data: bytes) -> None:
-    """A secret planted somewhere in the documents, in some shape: no report of lint, simulate or diff shows it; one of
-    the three is asked.
+    """A secret planted somewhere in the documents, in some shape: no report of lint, simulate or
+    diff shows it; one of the three is asked.
     """
     dice = random.Random(crc32(data))
     documents = [json.loads(json.dumps(one.data)) for one in source.read(data).documents]
     if not documents:
         return
+
     _plant(documents, dice)
     text = (
         emit_all(documents)
@@ -307,6 +332,7 @@ def secrets(data: bytes) -> None:
     )
     if len(text) > 1 << 14:
         return  # aliases written out: the other harnesses read them as aliases
+
     reports = dice.choice((_lint_reports, _simulate_reports, _diff_reports))
     for one in reports(text):
         assert MARK[:8] not in one, one[max(0, one.find(MARK[:8]) - 300) :][:400]
@@ -345,6 +371,7 @@ def _plant(documents: list[Any], dice: random.Random) -> None:
             for one in (box.values() if isinstance(box, dict) else box)
             if isinstance(one, dict | list)
         ]
+
     box = dice.choice(places)
     value: Any = dice.choice(
         (MARK, [MARK], {"a": MARK}, {"value": MARK}, [{"a": [MARK]}], f"x {MARK}")

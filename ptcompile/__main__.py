@@ -1,4 +1,6 @@
-"""`python -m ptcompile`. Python puts the current directory in front of its path: nothing is imported from there."""
+"""`python -m ptcompile`. Python puts the current directory in front of its path: nothing is
+imported from there.
+"""
 
 import os
 import sys

@@ -1,4 +1,5 @@
-"""CRD manifests made compact: `schemas/crds/`, a file for each API group. `update.py --crds FOLDER` writes them.
+"""CRD manifests made compact: `schemas/crds/`, a file for each API group. `update.py --crds FOLDER`
+writes them.
 
 What a group's kinds have in common (pod templates, above all) is written once, under `$defs`.
 """
@@ -36,6 +37,7 @@ def write(source: Path, target: Path) -> None:
                 if deprecation:
                     entry["deprecation"] = deprecation
                 groups[api_version.rpartition("/")[0]][api_version][kind] = entry
+
     target.mkdir(exist_ok=True)
     for group in SHIPPED_GROUPS:
         kinds = groups[group]
@@ -56,6 +58,7 @@ def compact(kinds: dict[str, dict[str, Any]]) -> str:
     }
     lines = ",\n".join(f"{json.dumps(key)}: {_text(defs[key])}" for key in sorted(defs))
     rows = ",\n".join(f"{json.dumps(version)}: {_text(of)}" for version, of in table.items())
+
     return f'{{"kinds": {{\n{rows}\n}},\n"$defs": {{\n{lines}\n}}}}\n'
 
 
@@ -80,7 +83,9 @@ def _count(value: Any, counts: Counter[str]) -> None:
 def _shared(
     node: dict[str, Any], counts: Counter[str], defs: dict[str, Any], *, root: bool = False
 ) -> dict[str, Any]:
-    """A node whose repeated parts are references; what the server fills in stays beside the reference."""
+    """A node whose repeated parts are references; what the server fills in stays beside the
+    reference.
+    """
     text = _text(node)
     out = dict(node)
     for key in ("items", "additionalProperties"):
@@ -92,9 +97,11 @@ def _shared(
         }
     if root or counts[text] < 2 or len(text) < SHORT:
         return out
+
     name = hashlib.sha256(text.encode()).hexdigest()[:8]
     defs[name] = out
     beside: dict[str, Any] = {
         key: out[key] for key in ("default", "nullable", "x-ruled") if key in out
     }
+
     return {"$ref": f"#/$defs/{name}", **beside}

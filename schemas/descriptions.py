@@ -1,8 +1,9 @@
-"""The descriptions of Kubernetes' and the operators' fields: `schemas/descriptions/`, a file for each schema.
+"""The descriptions of Kubernetes' and the operators' fields: `schemas/descriptions/`, a file for
+each schema.
 
-They are read when a person asks about a field, in the editor or with `ptcompile explain`, and by nothing else. A key is
-the name of a kind or a definition, followed by the path below it without the items of lists and the keys of maps.
-`update.py` writes the files.
+They are read when a person asks about a field, in the editor or with `ptcompile explain`, and by
+nothing else. A key is the name of a kind or a definition, followed by the path below it without the
+items of lists and the keys of maps. `update.py` writes the files.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ FOLDER = HERE / "descriptions"
 def kubernetes(
     definitions: Definitions, files: Mapping[Path, str], places: Places
 ) -> dict[Path, str]:
-    """Return the text of every file about Kubernetes' own kinds; a field is described by the newest version with it."""
+    """Return the text of every file about Kubernetes' own kinds; a field is described by the
+    newest version with it.
+    """
     described: dict[str, dict[str, str]] = {}
     for _, of_version in sorted(definitions.items()):
         for name, schema in of_version.items():
@@ -33,10 +36,12 @@ def kubernetes(
             for prop, value in schema.get("properties", {}).items():
                 if text := value.get("description"):
                     described.setdefault(file, {})[f"{key}.{prop}"] = _joined(text)
+
     out = {}
     for path, content in files.items():
         if path.name == "kinds.json":
             continue
+
         kept = {
             f"{key}.{prop}"
             for key, schema in json.loads(content)["$defs"].items()
@@ -48,6 +53,7 @@ def kubernetes(
         out[FOLDER / path.relative_to(HERE)] = _document(
             {key: texts[key] for key in kept & texts.keys()}
         )
+
     return out
 
 
@@ -70,19 +76,23 @@ def custom(folder: Path) -> dict[Path, str]:
                 for version in document["spec"]["versions"]:
                     key = (f"{document['spec']['group']}/{version['name']}", names)
                     crds[key] = version.get("schema", {}).get("openAPIV3Schema", {})
+
     out: dict[Path, dict[str, str]] = {}
     for path, kind, schema in _custom_kinds():
         document = json.loads(path.read_text(encoding="utf-8"))
         out.setdefault(path, {}).update(
             _texts(kind[1], schema, crds.get(kind, {}), document.get("$defs", {}))
         )
+
     return {
         FOLDER / path.relative_to(HERE): _document(texts) for path, texts in out.items() if texts
     }
 
 
 def _custom_kinds() -> Iterator[tuple[Path, tuple[str, str], Schema]]:
-    """Yield each kind of a CRD that has a schema here: its file, apiVersion and kind, and the schema."""
+    """Yield each kind of a CRD that has a schema here: its file, apiVersion and kind, and the
+    schema.
+    """
     from ptcompile.apiserver.kinds import CUSTOM
 
     for kind, name in CUSTOM.items():
@@ -105,9 +115,11 @@ def _texts(key: str, ours: Schema, theirs: Schema, defs: Schema) -> dict[str, st
         if text := inner.get("description"):
             texts[f"{key}.{name}"] = _joined(text)
         texts |= _texts(f"{key}.{name}", schema, inner, defs)
+
     for word in ("items", "additionalProperties"):
         if isinstance(ours.get(word), dict) and isinstance(theirs.get(word), dict):
             texts |= _texts(key, ours[word], theirs[word], defs)
+
     return texts
 
 

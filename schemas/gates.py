@@ -1,8 +1,10 @@
-"""The feature gate of each field of Kubernetes' own kinds: `x-gate`, and `x-gate-on`, the first version with it on.
+"""The feature gate of each field of Kubernetes' own kinds: `x-gate`, and `x-gate-on`, the first
+version with it on.
 
-The API server drops a field whose gate is off. The released schemas name most gates in the descriptions of fields;
-`UNNAMED` has the others and `KEPT` the fields that are not dropped. `kubernetes/gates.json` has the releases of each
-gate, as `read_source` finds them in `pkg/features/kube_features.go`, or as kubernetes.io's page of feature gates says.
+The API server drops a field whose gate is off. The released schemas name most gates in the
+descriptions of fields; `UNNAMED` has the others and `KEPT` the fields that are not dropped.
+`kubernetes/gates.json` has the releases of each gate, as `read_source` finds them in
+`pkg/features/kube_features.go`, or as kubernetes.io's page of feature gates says.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _NAMED = tuple(
         r"[Rr]equires?(?: enabling| that)?(?: the)? `?([A-Z]\w+)`? feature ?gate",
         r"[Rr]equires? enabling(?: the)? ([A-Z]\w+) feature",
         r"must enable the `([A-Z]\w+)` feature gate",
-        r"when the(?: alpha)? (?:feature gate `?([A-Z]\w+)`?|`?([A-Z]\w+)`? feature gate) is enabled",
+        r"when the(?: alpha)? (?:feature gate `?([A-Z]\w+)`?|`?([A-Z]\w+)`? feature gate) is "
+        r"enabled",
         r"gated by the ([A-Z]\w+) feature gate",
         r"servers that enable the ([A-Z]\w+) feature",
         r"depends on the ([A-Z]\w+) feature gate",
@@ -67,8 +70,9 @@ UNNAMED: Mapping[tuple[str, str], str] = {
     ("v1beta1.DeviceRequest", "firstAvailable"): "DRAPrioritizedList",
     ("v1beta2.DeviceRequest", "firstAvailable"): "DRAPrioritizedList",
 }
-"""Gates that no description names: Kubernetes 1.30 to 1.35, pkg/api/pod, util.go and pkg/registry, strategy.go (the
-functions `dropDisabled...`); those that begin with 1.37: kubernetes.io, Feature Gates.
+"""Gates that no description names: Kubernetes 1.30 to 1.35, pkg/api/pod, util.go and pkg/registry,
+strategy.go (the functions `dropDisabled...`); those that begin with 1.37: kubernetes.io, Feature
+Gates.
 """
 
 KEPT = frozenset(
@@ -88,26 +92,35 @@ KEPT = frozenset(
         ("Probe", "terminationGracePeriodSeconds"),  # the gate is gone, and the field stayed
     }
 )
-"""Fields whose descriptions name a gate that decides something else than whether the field is kept."""
+"""Fields whose descriptions name a gate that decides something else than whether the field is
+kept.
+"""
 
 PARENTS: Mapping[tuple[str, str], str] = {("TypedObjectReference", "namespace"): "dataSourceRef"}
-"""The whole field that the server drops, where it is not the field itself (pkg/api/persistentvolumeclaim/util.go)."""
+"""The whole field that the server drops, where it is not the field itself
+(pkg/api/persistentvolumeclaim/util.go).
+"""
 
 
 def of_field(name: str, field: str, descriptions: Iterable[str]) -> Schema:
-    """Return `x-gate` and `x-gate-on` of a field, by its descriptions in all versions; empty if no gate drops it."""
+    """Return `x-gate` and `x-gate-on` of a field, by its descriptions in all versions; empty if
+    no gate drops it.
+    """
     if (name, field) in KEPT:
         return {}
+
     gate = gate_of(name, field, descriptions)
     stages = stages_of_all()["kubernetes"].get(gate)
     if stages is None or name.endswith("Status"):
         return {}
+
     on = [
         since
         for since, *_ in stages
         if all(default for later, _, default, *_ in stages if later >= since)
     ]
     part: Schema = {"x-gate-drops": PARENTS[name, field]} if (name, field) in PARENTS else {}
+
     return {"x-gate": gate, **part, **({"x-gate-on": f"1.{max(on[0], OLDEST)}"} if on else {})}
 
 
@@ -126,7 +139,9 @@ def _named(descriptions: Iterable[str]) -> str:
 
 FILE = HERE / "kubernetes" / "gates.json"
 Stages = dict[str, dict[str, list[list[Any]]]]
-"""Stages by software and gate: the first minor version, the stage, the default, and `locked` if it is."""
+"""Stages by software and gate: the first minor version, the stage, the default, and `locked` if
+it is.
+"""
 
 
 @cache
@@ -143,7 +158,8 @@ _STAGES = {"Alpha": "alpha", "Beta": "beta", "GA": "stable", "Deprecated": "depr
 
 
 def read_source(text: str) -> dict[str, list[list[Any]]]:
-    """Return the stages of each gate in the text of a `kube_features.go` of Kubernetes 1.31 or newer.
+    """Return the stages of each gate in the text of a `kube_features.go` of Kubernetes 1.31 or
+    newer.
 
     The name of a gate is the value of its constant; gates of other packages are named like theirs.
     """
@@ -166,13 +182,16 @@ def _stages(body: str) -> list[list[Any]]:
 
 
 def text_with(source: str) -> str:
-    """Return the text of `gates.json` with the gates of a `kube_features.go`; others keep their stages."""
+    """Return the text of `gates.json` with the gates of a `kube_features.go`; others keep their
+    stages.
+    """
     stages = stages_of_all()
     kubernetes = {**stages["kubernetes"], **read_source(source)}
     software = {
         **stages,
         "kubernetes": dict(sorted(kubernetes.items(), key=lambda gate: gate[0].lower())),
     }
+
     return (
         "{"
         + ",\n".join(f"{json.dumps(name)}: {_lines(gates)}" for name, gates in software.items())

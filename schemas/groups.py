@@ -1,6 +1,8 @@
-"""The server's other kinds: `kubernetes/kinds.json`, and a file for each API group in `kubernetes/groups/`.
+"""The server's other kinds: `kubernetes/kinds.json`, and a file for each API group in
+`kubernetes/groups/`.
 
-What `core.json` has is referred to and not repeated. `update.py` writes the files; `README.md` describes them.
+What `core.json` has is referred to and not repeated. `update.py` writes the files; `README.md`
+describes them.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ class Places:
         """Short names of those that it writes by hand."""
 
     def file_and_key(self, name: str) -> tuple[str, str]:
-        """`io.k8s.api.apps.v1.DaemonSet` -> `("apps", "v1.DaemonSet")`; the file is `""` for `core.json`."""
+        """`io.k8s.api.apps.v1.DaemonSet` -> `("apps", "v1.DaemonSet")`; the file is `""` for
+        `core.json`.
+        """
         short = name.rsplit(".", 1)[-1]
         if name in self.core or short in self.scalars:
             return "", short
@@ -64,7 +68,9 @@ class Places:
 
 
 def kinds(definitions: Definitions) -> dict[tuple[str, str], dict[int, str]]:
-    """The definition of each kind, by apiVersion and kind, then by minor version. Lists and answers are left out."""
+    """The definition of each kind, by apiVersion and kind, then by minor version. Lists and
+    answers are left out.
+    """
     found: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for minor, of_version in definitions.items():
         for name, schema in of_version.items():
@@ -77,11 +83,14 @@ def kinds(definitions: Definitions) -> dict[tuple[str, str], dict[int, str]]:
                 continue
             group, version, kind = ways[0]["group"], ways[0]["version"], ways[0]["kind"]
             found[f"{group}/{version}" if group else version, kind][minor] = name
+
     return dict(found)
 
 
 def index(found: Mapping[tuple[str, str], Mapping[int, str]], places: Places, marks: Marks) -> str:
-    """The text of `kinds.json`: each apiVersion with its kinds, where the schema of each is, and in which versions."""
+    """The text of `kinds.json`: each apiVersion with its kinds, where the schema of each is, and
+    in which versions.
+    """
     table: dict[str, Schema] = defaultdict(dict)
     for (api_version, kind), names in sorted(found.items()):
         file, key = places.file_and_key(names[max(names)])
@@ -96,7 +105,9 @@ def files(
     places: Places,
     merge: Callable[[str, dict[int, Schema], Callable[[str], Schema]], Schema],
 ) -> dict[str, str]:
-    """The text of each group's file, by group. `merge` makes one definition of those of all versions."""
+    """The text of each group's file, by group. `merge` makes one definition of those of all
+    versions.
+    """
     needed: dict[str, dict[int, Schema]] = defaultdict(dict)
     for minor, of_version in definitions.items():
         todo = [names[minor] for names in found.values() if minor in names]
@@ -110,11 +121,13 @@ def files(
                 continue
             needed[name][minor] = of_version[name]
             todo.extend(references(of_version[name]))
+
     out: dict[str, Schema] = defaultdict(dict)
     for name, by_version in sorted(needed.items()):
         file, key = places.file_and_key(name)
         if by_version:
             out[file][key] = merge(key, by_version, partial(places.reference, here=file))
+
     return {file: _document(defs) for file, defs in out.items()}
 
 

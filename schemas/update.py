@@ -1,9 +1,11 @@
-"""Remake what is generated in `schemas/`: from the PyPI package `kubernetes-validate`, CRDs, Go source and ptcompile.
+"""Remake what is generated in `schemas/`: from the PyPI package `kubernetes-validate`, CRDs, Go
+source and ptcompile.
 
-A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares and exits 1 on drift.
-`core.json` has the kinds that a training job is made of, the files of `groups/` every other kind; prose stripped, all
-Kubernetes versions in one file. It prints what the newest Kubernetes brings and a person decides about.
-`schemas/README.md` describes the dialect, `docs/maintaining/new-release.md` when to run it.
+A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares
+and exits 1 on drift. `core.json` has the kinds that a training job is made of, the files of
+`groups/` every other kind; prose stripped, all Kubernetes versions in one file. It prints what the
+newest Kubernetes brings and a person decides about. `schemas/README.md` describes the dialect,
+`docs/maintaining/new-release.md` when to run it.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ ROOTS = (
     "io.k8s.api.autoscaling.v2.MetricSpec",  # PyTorchJob's elasticPolicy.metrics
 )
 
-# What the source package says loosely and the server's decoder says exactly, by the source's type name.
+# What the source package says loosely and the server's decoder says exactly, by the source's type
+# name.
 SCALARS: dict[str, Schema] = {
     "int32": {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1},
     "int64": {"type": "integer", "format": "int64", "minimum": -(2**63), "maximum": 2**63 - 1},
@@ -65,7 +68,8 @@ SCALARS: dict[str, Schema] = {
     },
 }
 
-# Defaults that CRD schemas carry and that count when list-map keys are compared (`+default` markers of the Go types).
+# Defaults that CRD schemas carry and that count when list-map keys are compared (`+default` markers
+# of the Go types).
 DEFAULTS: dict[tuple[str, str], Any] = {
     ("ContainerPort", "protocol"): "TCP",
     ("ServicePort", "protocol"): "TCP",
@@ -81,7 +85,9 @@ def short(name: str) -> str:
 
 
 def closure(definitions: dict[str, Schema]) -> dict[str, str]:
-    """The definitions that the handled kinds need: full names by short name. Raises ValueError when two share one."""
+    """The definitions that the handled kinds need: full names by short name. Raises ValueError
+    when two share one.
+    """
     found: dict[str, str] = {}
     todo = list(ROOTS)
     while todo:
@@ -92,6 +98,7 @@ def closure(definitions: dict[str, Schema]) -> dict[str, str]:
             raise ValueError(f"{name} and {found[short(name)]} share a short name")
         found[short(name)] = name
         todo.extend(groups.references(definitions[name]))
+
     return found
 
 
@@ -104,22 +111,27 @@ def shape(schema: Schema, refer: Callable[[str], Schema]) -> Schema:
     """One property or item in our dialect: no prose, no null types, exact scalars."""
     if "$ref" in schema:
         return refer(schema["$ref"].rsplit("/", 1)[-1])
+
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     kind = next(k for k in kinds if k != "null")
     scalar = {"int32": "int32", "int64": "int64", "byte": "bytes"}.get(schema.get("format", ""))
     if scalar or kind == "integer":
         return refer(scalar or "int64")
+
     out: Schema = {"type": kind}
     if "items" in schema:
         out["items"] = shape(schema["items"], refer)
     if isinstance(schema.get("additionalProperties"), dict):
         out["additionalProperties"] = shape(schema["additionalProperties"], refer)
     out.update({key: schema[key] for key in KEPT if key in schema and schema[key] != "atomic"})
+
     return out
 
 
 def marks(versions: list[int], every: list[int]) -> Schema:
-    """`x-since` and `x-until`: the first and last version that knows a property, where it is not all of them."""
+    """`x-since` and `x-until`: the first and last version that knows a property, where it is not
+    all of them.
+    """
     out: Schema = {}
     if versions[0] != every[0]:
         out["x-since"] = f"1.{versions[0]}"
@@ -145,17 +157,21 @@ def merge(
         known = sorted(by_version) if refer is not in_core else every
         texts = [by_version[v]["properties"][prop].get("description") or "" for v in versions]
         properties[prop] = {**entry, **marks(versions, known), **gates.of_field(name, prop, texts)}
+
     out: Schema = {"type": "object"}
     if properties:
         out["properties"] = properties
     if newest.get("required"):
         out["required"] = sorted(newest["required"])
     out["additionalProperties"] = False
+
     return out
 
 
 def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str, str]]) -> str:
-    """The text of `core.json`, one definition a line. `definitions`: those of the source package, by minor version."""
+    """The text of `core.json`, one definition a line. `definitions`: those of the source
+    package, by minor version.
+    """
     every = sorted(definitions)
     names = sorted({name for found in closures.values() for name in found} - set(SCALARS))
     defs = dict(SCALARS)
@@ -164,7 +180,9 @@ def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str
             v: definitions[v][found[name]] for v, found in closures.items() if name in found
         }
         defs[name] = merge(name, by_version, every)
-    # Inside a CRD's schema the apiextensions server knows these five keys of an embedded object's metadata alone.
+
+    # Inside a CRD's schema the apiextensions server knows these five keys of an embedded object's
+    # metadata alone.
     defs["ObjectMeta"]["x-in-crd"] = "#/$defs/EmbeddedObjectMeta"
     lines = ",\n".join(
         f"{json.dumps(name)}: {json.dumps(defs[name], separators=(',', ':'))}"
@@ -172,20 +190,25 @@ def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str
     )
     versions = json.dumps([f"1.{v}" for v in every])
     head = '"$schema": "https://json-schema.org/draft/2020-12/schema"'
+
     return f'{{{head},\n"x-versions": {versions},\n"$defs": {{\n{lines}\n}}}}\n'
 
 
 def source() -> dict[int, dict[str, Schema]]:
-    """The definitions of every version that the installed package has. Raises ImportError when it is not installed."""
+    """The definitions of every version that the installed package has. Raises ImportError when
+    it is not installed.
+    """
     spec = importlib.util.find_spec("kubernetes_validate")
     if spec is None or spec.origin is None:
         raise ImportError("kubernetes-validate is not installed: pip install kubernetes-validate")
+
     folder = Path(spec.origin).parent / "kubernetes-json-schema"
     out = {}
     for path in folder.glob("v1.*.0-local-strict/_definitions.json"):
         minor = int(path.parent.name.split(".")[1])
         if minor >= OLDEST:
             out[minor] = json.loads(path.read_text(encoding="utf-8"))["$defs"]
+
     return out
 
 
@@ -219,6 +242,7 @@ def kubernetes() -> dict[Path, str]:
         definitions, kinds, places, lambda name, all_, refer: merge(name, all_, every, refer)
     )
     out.update({folder / "groups" / f"{group}.json": text for group, text in made.items()})
+
     return out | descriptions.kubernetes(definitions, out, places)
 
 
@@ -235,11 +259,13 @@ def remade(crd_folder: Path | None, gate_source: Path | None) -> dict[Path, str]
         out[gates.FILE] = gates.text_with(gate_source.read_text(encoding="utf-8"))
         gates.FILE.write_text(out[gates.FILE], encoding="utf-8")
         gates.stages_of_all.cache_clear()
+
     out |= kubernetes()
     out[HERE / "SOURCES.toml"] = sources(out[HERE / "kubernetes" / "core.json"])
     if crd_folder is not None:
         crds.write(crd_folder, HERE / "crds")
         out |= descriptions.custom(crd_folder)
+
     return out
 
 
@@ -257,7 +283,9 @@ def of_the_package() -> dict[Path, str]:
 
 
 def to_decide() -> Iterator[str]:
-    """Yield what the newest release brings: a person decides what it means, as docs/maintaining/new-release.md says."""
+    """Yield what the newest release brings: a person decides what it means, as
+    docs/maintaining/new-release.md says.
+    """
     definitions = source()
     newest, older = max(definitions), definitions[max(definitions) - 1]
     known = gates.stages_of_all()["kubernetes"]
@@ -296,6 +324,7 @@ def main() -> int:
         _write(of_the_package())
         sys.stdout.writelines(f"{line}\n" for line in to_decide())
         return 0
+
     outputs = remade(None, None)
     stale = [
         path.name
@@ -304,6 +333,7 @@ def main() -> int:
     ]
     for name in stale:
         sys.stderr.write(f"{name} differs from its source: run python schemas/update.py\n")
+
     return 1 if stale else 0
 
 

@@ -87,8 +87,8 @@ VOLUMES = st.sampled_from(
         ),
         (
             [{"name": "own", "emptyDir": {"medium": "Memory"}}],
-            [{"name": "own", "mountPath": "/dev/shm"}],
-        ),  # noqa: S108
+            [{"name": "own", "mountPath": "/dev/shm"}],  # noqa: S108
+        ),
     ]
 )
 

@@ -35,7 +35,9 @@ LOCKS = sorted((ROOT / ".ci" / "locks").iterdir())
 
 
 def test_every_job_installs_with_hashes() -> None:
-    """A version without a hash may be another file tomorrow. torch is the exception that its job states."""
+    """A version without a hash may be another file tomorrow. torch is the exception that its job
+    states.
+    """
     scripts = [
         script for script in (ROOT / ".ci").iterdir() if script.is_file() and script.name != "lock"
     ]
@@ -130,7 +132,9 @@ def test_every_path_of_a_test_exists() -> None:
 
 
 def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> None:
-    """Without flytekit the tests of ptcompile.flyte are skipped, so a passing run would prove little."""
+    """Without flytekit the tests of ptcompile.flyte are skipped, so a passing run would prove
+    little.
+    """
     workflow = yaml.safe_load(
         (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     )
@@ -142,7 +146,10 @@ def test_flyte_is_tested_at_every_push_on_each_python_that_flytekit_has() -> Non
 
 def test_ci_draws_new_examples_from_a_printed_seed(tmp_path: Path) -> None:
     """Equal seeds give equal examples; outside CI the examples are always the same."""
-    test = "from hypothesis import given, strategies as st\n\n@given(st.integers())\ndef test_any(x):\n    print('x', x)\n"
+    test = (
+        "from hypothesis import given, strategies as st\n\n@given(st.integers())\ndef "
+        "test_any(x):\n    print('x', x)\n"
+    )
     hooks = "from tests.conftest import pytest_configure, pytest_terminal_summary\n"
     (tmp_path / "conftest.py").write_text(hooks, encoding="utf-8")
     (tmp_path / "test_any.py").write_text(test, encoding="utf-8")

@@ -1,8 +1,8 @@
 """The English of docs/maintaining/english.md, as far as a program can check it.
 
-`english_exceptions.json` lists what is left of older text: phrases by file, names that shadow an import or a function,
-and type names with two meanings. It only shrinks: an entry that no longer occurs fails the test too.
-`python -m tests.test_english` rewrites it.
+`english_exceptions.json` lists what is left of older text: phrases by file, names that shadow an
+import or a function, and type names with two meanings. It only shrinks: an entry that no longer
+occurs fails the test too. `python -m tests.test_english` rewrites it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ PHRASES = {
     r"\bwhat (is|are) (not|no)\b": "a noun: missing fields, non-mappings",
     r"\b[Ww]hat of\b": "the X fields that",
     r"\bfor what (is|has)\b": "for a value that is; for anything",
-    r"\b(is|are) no (mapping|list|text|number|error|default|difference|keys?|objects?|names?|nodes?|strings?|pods?"
+    r"\b(is|are) no "
+    r"(mapping|list|text|number|error|default|difference|keys?|objects?|names?|nodes?|strings?|pods?"
     r"|containers?|members?|parts?|bug)\b": "is not a; are not",
     r"\b(has|have) not (the|it|got|so)\b": "does not have; lacks",
     r"\bis none\b(?! of)": "does not exist; is absent; is ignored",
@@ -64,7 +65,8 @@ PHRASES = {
     r"\bwhatever (it|the|is|they|was) ": "any; regardless of",
     r"\b(taken|takes?) (out|along|away)\b": "removes; includes",
     r"\bcomes? by\b": "appears; is read",
-    r"\b(row|line|file|word|module|shell|patch|worker|hundred) an? (row|line|file|word|module|shell|change|manager"
+    r"\b(row|line|file|word|module|shell|patch|worker|hundred) an? "
+    r"(row|line|file|word|module|shell|change|manager"
     r"|replicatedJob|GPU|rule|node|class|kind|document|process)\b": "one X per Y",
     r"\bof strangers\b": "untrusted",
     r"\b(once more|again and again|again each time)\b": "again; repeatedly; each time",
@@ -80,14 +82,18 @@ PHRASES = {
 """Phrases that a native engineer would not write, and what to write instead."""
 
 NOT_OURS = re.compile(
-    r"\b(?:mends?|mended|nobody|anybody|somebody|anew|for ever|whole path|no such field|is refused this"
+    r"\b(?:mends?|mended|nobody|anybody|somebody|anew|for ever|whole path|no such field|is "
+    r"refused this"
     r"|beside the trainers|take the \w+ away|of the findings \()\b"
 )
 FINE = {"fails fails", "redis redis"}
 """Correct repetitions: "What fails fails the job", and image names."""
 TWICE = re.compile(r"\b([a-z]{4,}) \1\b")
 VOWEL = r"(?!(?:one|once|and|or|in|is|of|as|are|if|on|at|it|again)\b)(?:[aeio][a-z]+|u(?!ni|s[aeu]|til|biq)[a-z]+)"
-CONSONANT = r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
+CONSONANT = (
+    r"(?!hour|heir|honest|honor|http\b|mpirun\b|mlPolicy\b)"
+    r"(?:[b-df-hj-np-tv-z][a-z]+|uni[a-z]+|use[a-z]*|one\b)"
+)
 ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
 """An article that does not fit the sound of the next word. Only words in lower case are checked."""
 JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -176,7 +182,9 @@ def _type_names() -> list[str]:
 
 
 def _shadows() -> list[str]:
-    """Return `file: function: name` for each parameter or local that hides an import or a function of its module."""
+    """Return `file: function: name` for each parameter or local that hides an import or a
+    function of its module.
+    """
     shadows = set()
     for path, tree in _trees().items():
         hidden: set[str] = set()
@@ -286,7 +294,10 @@ def test_a_wrong_article_is_detected(text: str) -> None:
 
 
 def test_articles_by_sound() -> None:
-    fine = "a user, a unit, a one-node job, an hour, a URL, an http URL, a use of an unknown word, side A is old"
+    fine = (
+        "a user, a unit, a one-node job, an hour, a URL, an http URL, a use of an unknown word, "
+        "side A is old"
+    )
     assert not ARTICLE.search(fine)
 
 

@@ -34,49 +34,50 @@ MOST_FILES = {
 `operators/shared/`, `operators/queues/` and the tables beside them are counted.
 """
 ROOM_TOKENS = {
-    "_internal": 4_900,
+    "_internal": 4_950,
     "adapters": 5_650,
-    "api": 29_100,
-    "apiserver": 145_400,
-    "cli": 51_350,
-    "compiler": 44_250,
-    "converter": 9_050,
-    "diagnosis": 7_850,
+    "api": 29_200,
+    "apiserver": 146_100,
+    "cli": 51_500,
+    "compiler": 44_600,
+    "converter": 9_100,
+    "diagnosis": 7_900,
     "diagnostics": 4_650,
-    "differ": 12_100,
-    "explainer": 23_650,
+    "differ": 12_150,
+    "explainer": 23_800,
     "extending": 4_500,
-    "fixer": 12_300,
-    "flyte": 26_350,
-    "graph": 4_650,
-    "hardware": 8_450,
-    "importer": 32_050,
+    "fixer": 12_350,
+    "flyte": 26_500,
+    "graph": 4_700,
+    "hardware": 8_500,
+    "importer": 32_200,
     "ir": 4_650,
-    "kinds": 10_250,
-    "kubernetes": 13_950,
-    "linter": 78_300,
-    "mcp": 4_200,
-    "operators": 161_800,
-    "rehearsal": 23_950,
-    "report": 5_050,
-    "requirements": 11_500,
-    "server": 18_400,
-    "shell": 22_300,
-    "simulator": 42_100,
-    "source": 28_750,
-    "spec": 16_550,
+    "kinds": 10_300,
+    "kubernetes": 14_000,
+    "linter": 78_900,
+    "mcp": 4_250,
+    "operators": 162_950,
+    "rehearsal": 24_050,
+    "report": 5_100,
+    "requirements": 11_550,
+    "server": 18_450,
+    "shell": 22_350,
+    "simulator": 42_400,
+    "source": 28_850,
+    "spec": 16_650,
     "world": 7_000,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 875_300
+MOST_TOKENS = 880_200
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
-LONGEST_FILE = 600
+LONGEST_FILE = 650
 LONGEST_LISTED_FILE = 800
-LONGEST_FUNCTION = 50
+LONGEST_FUNCTION = 60
+"""The caps of files and functions, in lines of at most 100 columns that are neither blank nor a comment."""
 LONG_MODULES: dict[str, str] = {}
 """Modules above `LONGEST_FILE`, with the reason why the subject is one. None is today."""
 SMALL_MODULES = {
@@ -84,7 +85,6 @@ SMALL_MODULES = {
     "_internal/about.py": "imports nothing, so that the version is cheap; a build reads it",
     "_internal/dates.py": "source/ and cli/ both ask for today's date, and _internal/ alone is below both",
     "_internal/schema_files.py": "reads package data; files.py reads users' files, within limits that do not hold here",
-    "adapters/argo.py": "public import path",
     "apiserver/validation/context.py": "in pod.py it would close a circle: pod.py asks all who import it",
     "apiserver/warnings/header.py": "each module of warnings reports with it, as validation with field_errors.py",
     "cli/commands/admit.py": "each command that prepares its input has a module, which it alone loads",
@@ -101,8 +101,6 @@ SMALL_MODULES = {
     "operators/kai/gang.py": "a scheduler's folder has a gang.py",
     "operators/pytorchjob/facts.py": "an operator's folder has a facts.py",
     "operators/scheduler_plugins/gang.py": "a scheduler's folder has a gang.py",
-    "operators/trainer/facts.py": "an operator's folder has a facts.py",
-    "rehearsal/preflight.py": "a program of its own, for the interpreter that trains",
     "rehearsal/sweep.py": "a program of its own, which survives the rehearsal",
     "simulator/launchers/ray.py": "`ray start` is no row of LAUNCHERS: its options have no torchrun names",
 }

@@ -9,5 +9,7 @@ SITE = "https://ptcompile.github.io/ptcompile/"
 
 
 def page_address(code: str) -> str:
-    """Return the page of a code such as `PTC302`. `ptcompile explain PTC302` prints the same text offline."""
+    """Return the page of a code such as `PTC302`. `ptcompile explain PTC302` prints the same
+    text offline.
+    """
     return f"{SITE}codes/{code}/"

@@ -1,4 +1,6 @@
-"""Checks of arguments of the public functions: a wrong type is a TypeError that names the parameter."""
+"""Checks of arguments of the public functions: a wrong type is a TypeError that names the
+parameter.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,8 @@ def source(value: Any, parameter: str) -> Any:
 
     Raises TypeError for anything else, and OSError for a path that cannot be read.
     """
-    if isinstance(value, str | bytes | Mapping | list) or hasattr(
-        value, "metadata"
-    ):  # a Spec, read with pydantic or not
+    # a Spec, read with pydantic or not
+    if isinstance(value, str | bytes | Mapping | list) or hasattr(value, "metadata"):
         return value
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return list(value)
@@ -37,15 +38,17 @@ def source(value: Any, parameter: str) -> Any:
 
 
 def filename(value: Any, name: str | None) -> str | None:
-    """Return the name of a source in findings: `name` if set, else the source's path, if it is one."""
-    return (
-        os.fsdecode(os.fspath(value)) if name is None and isinstance(value, os.PathLike) else name
-    )
+    """Return the name of a source in findings: `name` if set, else the source's path, if it is
+    one.
+    """
+    if name is None and isinstance(value, os.PathLike):
+        return os.fsdecode(os.fspath(value))
+    return name
 
 
 def check(**arguments: Any) -> None:
-    """Raise TypeError for an argument of the wrong type, by the parameter's name: strings, lists, extensions,
-    `pause`.
+    """Raise TypeError for an argument of the wrong type, by the parameter's name: strings, lists,
+    extensions, `pause`.
     """
     for parameter, value in arguments.items():
         if parameter in _TEXTS:
@@ -61,7 +64,8 @@ def check(**arguments: Any) -> None:
         elif parameter == "extensions":
             if value is not None and type(value).__name__ != "Extensions":
                 raise TypeError(
-                    f"extensions must be the result of ptcompile.extensions or None, not {_type_name(value)}"
+                    "extensions must be the result of ptcompile.extensions or None, not "
+                    f"{_type_name(value)}"
                 )
             if value is not None:
                 _check_extensions(value)
@@ -86,9 +90,11 @@ def _check_extensions(value: Any) -> None:
         items = getattr(value, field)
         if not isinstance(items, tuple) or not all(map(is_item, items)):
             raise TypeError(f"the {field} of Extensions must be {shape}, not {_type_name(items)}")
+
     if not isinstance(value.targets, Mapping):
         raise TypeError(
-            f"the targets of Extensions must be a mapping from names, not {_type_name(value.targets)}"
+            "the targets of Extensions must be a mapping from names, not "
+            f"{_type_name(value.targets)}"
         )
 
 
@@ -107,7 +113,9 @@ def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:
 
 
 def mapping(value: Any, parameter: str) -> Mapping[Any, Any]:
-    """Return `value` if it is a mapping, and an empty one for None. Raises TypeError for anything else."""
+    """Return `value` if it is a mapping, and an empty one for None. Raises TypeError for
+    anything else.
+    """
     if value is not None and not isinstance(value, Mapping):
         raise TypeError(f"{parameter} must be a mapping or None, not {_type_name(value)}")
     return value or {}
@@ -138,7 +146,9 @@ def paths(value: Any, parameter: str) -> tuple[str | os.PathLike[str], ...]:
 
 
 def strings(value: Any, parameter: str) -> list[str]:
-    """Return `value` as a list of strings. Raises TypeError for a single string or for an item that is not a string."""
+    """Return `value` as a list of strings. Raises TypeError for a single string or for an item
+    that is not a string.
+    """
     check(**{parameter: value})
     items = list(value)
     for item in items:

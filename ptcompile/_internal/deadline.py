@@ -16,8 +16,8 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 def deadline(seconds: float | None) -> Iterator[None]:
     """Raise `NotFinishedError` in this thread after so many seconds, or never if None.
 
-    The main thread is interrupted by a signal, where there is one, also while it waits for other processes; any other
-    thread as soon as it runs Python code.
+    The main thread is interrupted by a signal, where there is one, also while it waits for other
+    processes; any other thread as soon as it runs Python code.
     """
     if seconds is None:
         yield
@@ -41,7 +41,9 @@ def uninterrupted() -> Iterator[None]:
 
 
 def end_deadline() -> None:
-    """Let the run go on, where a signal would interrupt it: it has its result, and replaces files by it."""
+    """Let the run go on, where a signal would interrupt it: it has its result, and replaces
+    files by it.
+    """
     if _HAS_TIMER:
         signal.setitimer(signal.ITIMER_REAL, 0)
 

@@ -1,7 +1,8 @@
-"""Reading files: only regular ones, never more than the limit, and only inside their tree unless a user named them.
+"""Reading files: only regular ones, never more than the limit, and only inside their tree unless a
+user named them.
 
-Every file that ptcompile reads for a user goes through `read` (a user named it) or `read_found` (it was found in a
-folder).
+Every file that ptcompile reads for a user goes through `read` (a user named it) or `read_found` (it
+was found in a folder).
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _FLAGS = (
 
 
 def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
-    """Return the bytes of a regular file: at most one more than `most`, by default the limit for one file.
+    """Return the bytes of a regular file: at most one more than `most`, by default the limit for
+    one file.
 
-    Raises OSError for anything that is not a regular file. The caller reports a file that is too large.
+    Raises OSError for anything that is not a regular file. The caller reports a file that is too
+    large.
     """
     most = (limits().characters if most is None else most) + 1
     with open(path, "rb", buffering=0, opener=_open) as file:
@@ -49,8 +52,8 @@ def _open(path: str, _flags: int) -> int:
 
 
 def read_found(path: str, most: int | None = None) -> bytes:
-    """Return the bytes of a file that was found rather than named, as `read` does. Also raises OSError for links out of
-    its tree.
+    """Return the bytes of a file that was found rather than named, as `read` does. Also raises
+    OSError for links out of its tree.
     """
     os.lstat(path)  # most files that are searched for do not exist
     if tree := leads_out(path):
@@ -63,8 +66,9 @@ def walk(
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder with the names of its folders and files, as os.walk does.
 
-    A folder that cannot be read is passed over; `on_error` is called with the reason. Folders that are links are not
-    entered. Before Python 3.12, os.walk recurses and fails for a thousand folders.
+    A folder that cannot be read is passed over; `on_error` is called with the reason. Folders that
+    are links are not entered. Before Python 3.12, os.walk recurses and fails for a thousand
+    folders.
     """
     pending = [top]
     while pending:
@@ -76,6 +80,7 @@ def walk(
             if on_error is not None:
                 on_error(error)
             continue
+
         links = {name for name, _, is_link in items if is_link}
         inner = [name for name, is_folder, _ in items if is_folder]
         yield folder, inner, [name for name, is_folder, _ in items if not is_folder]
@@ -90,8 +95,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def root_of(folder: str) -> str | None:
-    """Return the root of the repository that contains a folder by name, ignoring links, or None outside a
-    repository.
+    """Return the root of the repository that contains a folder by name, ignoring links, or None
+    outside a repository.
     """
     folder = os.path.abspath(folder)
     while not os.path.exists(os.path.join(folder, ".git")):
@@ -118,12 +123,15 @@ def leads_out(path: str) -> str | None:
     folder = os.path.dirname(os.path.abspath(path))
     root = root_of(folder)
     if root is None:
-        return folder if os.path.islink(path) and not is_inside(path, folder) else None
+        if os.path.islink(path) and not is_inside(path, folder):
+            return folder
+        return None
     return None if is_inside(path, root) else root
 
 
 def link_resolver() -> Callable[[str], tuple[str, str | None]]:
-    """Return a function from a file to its path with all links followed and the tree that it leads out of, or None.
+    """Return a function from a file to its path with all links followed and the tree that it leads
+    out of, or None.
 
     Each folder is examined once, for its first file; a file that is a link is examined itself.
     """

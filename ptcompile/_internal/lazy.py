@@ -1,8 +1,8 @@
 """Values computed on first use: bounded caches, cached properties, regular expressions.
 
-A cache limits its entries and the length of each, so a process that lints all day never holds on to a large file.
-Compiling a regular expression takes ten times as long as importing the function around it, and a manifest uses few of
-them. Flags are part of the expression: `(?a)`.
+A cache limits its entries and the length of each, so a process that lints all day never holds on to
+a large file. Compiling a regular expression takes ten times as long as importing the function
+around it, and a manifest uses few of them. Flags are part of the expression: `(?a)`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ MAX_CACHED_LENGTH = 256
 
 
 def bounded_cache(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a decorator that caches up to `most` results of a pure function of one text; a full cache is emptied."""
+    """Return a decorator that caches up to `most` results of a pure function of one text; a full
+    cache is emptied.
+    """
     return lambda compute: _Cache(compute, most).__getitem__
 
 
 class _Cache(dict[str, "T"]):
-    """Results by their texts. A dict that computes missing values: a cached one costs a subscript instead of a call."""
+    """Results by their texts. A dict that computes missing values: a cached one costs a
+    subscript instead of a call.
+    """
 
     def __init__(self, compute: Callable[[str], T], most: int) -> None:
         self.ask = compute
@@ -48,7 +52,8 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:  # noqa: N801 - named like the one in functools
-        """`functools.cached_property` without its lock, which takes half of its time; Python 3.12 removed the lock.
+        """`functools.cached_property` without its lock, which takes half of its time; Python 3.12
+        removed the lock.
 
         Two threads that read the property at once compute the same value twice.
         """

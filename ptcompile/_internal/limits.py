@@ -19,13 +19,17 @@ class Limits(NamedTuple):
     findings: int = 10_000
     """Reported findings per file."""
     roles: int = 256
-    """Roles of a spec; tasks of a Volcano Job whose plugin svc tells each pod the hosts of every task."""
+    """Roles of a spec; tasks of a Volcano Job whose plugin svc tells each pod the hosts of every
+    task.
+    """
     variants: int = 256
     """Jobs that the variants of one spec stand for."""
     comments: int = 4_000
     """Names in comments such as `# ptcompile: ignore[PTC302]`."""
     page: int = 2_500
-    """Values and lines of text in a spec and its profile that a page can explain, at about 4 ms each."""
+    """Values and lines of text in a spec and its profile that a page can explain, at about 4 ms
+    each.
+    """
 
 
 TRUSTED = Limits()
@@ -56,25 +60,33 @@ def lower() -> None:
 MAX_SECONDS = 1e6
 """Limit of a deadline, as timers have one."""
 UNTRUSTED_SECONDS = 120.0
-"""Seconds after which a run on untrusted input ends; the largest input within the limits takes about a tenth of it."""
+"""Seconds after which a run on untrusted input ends; the largest input within the limits takes
+about a tenth of it.
+"""
 UNTRUSTED_BYTES = 4 << 30
 """Address space of such a run, which is several times the memory that it uses."""
 
 
 class NotFinishedError(BaseException):
-    """Raised where the deadline interrupts a run. It is no `Exception`: code that survives any mistake must end too."""
+    """Raised where the deadline interrupts a run. It is no `Exception`: code that survives any
+    mistake must end too.
+    """
 
 
 EXPANDED = 1 << 17
-"""Maximum number of characters that references may put into a container's variables, its command line and its script.
+"""Maximum number of characters that references may put into a container's variables, its command
+line and its script.
 
-128 KiB each: the longest string that Linux passes to a program (MAX_ARG_STRLEN with 4 KiB pages). Variables that refer
-to each other twice double at each step, so 1 KB of manifest can stand for more than any machine holds.
+128 KiB each: the longest string that Linux passes to a program (MAX_ARG_STRLEN with 4 KiB pages).
+Variables that refer to each other twice double at each step, so 1 KB of manifest can stand for more
+than any machine holds.
 """
 
 
 class Budget:
-    """The rest of `EXPANDED`. The value that exceeds it is left unexpanded, and so is every later one."""
+    """The rest of `EXPANDED`. The value that exceeds it is left unexpanded, and so is every
+    later one.
+    """
 
     __slots__ = ("left", "refused")
 

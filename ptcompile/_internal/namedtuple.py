@@ -1,14 +1,17 @@
 """The parts of typing that are needed at run time, without importing typing.
 
-That import takes 15 M of the 200 to 280 M instructions of a cold start, and each named tuple made by typing takes 0.3
-to 0.6 M more, mostly to compile `__new__` and to read annotations: 60 M for those that a lint loads. So:
+That import takes 15 M of the 200 to 280 M instructions of a cold start, and each named tuple made
+by typing takes 0.3 to 0.6 M more, mostly to compile `__new__` and to read annotations: 60 M for
+those that a lint loads. So:
 
-- `TYPE_CHECKING = False` precedes `if TYPE_CHECKING:` in every module. Type checkers treat it as true, and at run
-  time typing is not imported even for its constant. Names that only annotations use are imported there; they are never
-  evaluated (`from __future__ import annotations`).
-- `NamedTuple`, `cast`, `dataclass_transform` and `Any` come from here. To type checkers they are typing's.
-- A public type imports what its hints name at run time, for programs that read them (`typing.get_type_hints`,
-  pydantic): from its siblings, and from typing only in modules that no cold start loads.
+- `TYPE_CHECKING = False` precedes `if TYPE_CHECKING:` in every module. Type checkers treat it as
+  true, and at run time typing is not imported even for its constant. Names that only annotations
+  use are imported there; they are never evaluated (`from __future__ import annotations`).
+- `NamedTuple`, `cast`, `dataclass_transform` and `Any` come from here. To type checkers they are
+  typing's.
+- A public type imports what its hints name at run time, for programs that read them
+  (`typing.get_type_hints`, pydantic): from its siblings, and from typing only in modules that no
+  cold start loads.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ else:
             """Return a field of a tuple by its index."""
             return property(itemgetter(index), doc=doc)
 
-    Any = object  # for the hints of public types, which programs may read (typing.get_type_hints, pydantic)
+    # for the hints of public types, which programs may read (typing.get_type_hints, pydantic)
+    Any = object
 
     def cast(_kind: object, value: Any) -> Any:
         """Return the value unchanged."""
@@ -78,8 +82,8 @@ else:
     _makers: dict[int, FunctionType] = {}
 
     def _maker(name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> FunctionType:
-        """Return `__new__` of a class, compiled once per number of fields, which saves two thirds of the time to make a
-        class.
+        """Return `__new__` of a class, compiled once per number of fields, which saves two thirds
+        of the time to make a class.
         """
         words = ", ".join([f"_{index}" for index in range(len(fields))])
         if len(fields) not in _makers:
@@ -97,6 +101,7 @@ else:
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
                 return type.__new__(cls, name, bases, body)
+
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body[field] for field in fields if field in body}
             body |= {field: _field(index, "") for index, field in enumerate(fields)}
@@ -105,6 +110,7 @@ else:
                 "__slots__": (),
                 "__match_args__": fields,
             }
+
             return type(name, (_Named,), body | {"_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Making):
@@ -112,8 +118,8 @@ else:
 
 
 def with_field_texts(kind: type) -> str:
-    """Return the docstring of a public type with a line for each field, for `help()`: the interpreter drops the texts
-    below fields, so they are read from the source.
+    """Return the docstring of a public type with a line for each field, for `help()`: the
+    interpreter drops the texts below fields, so they are read from the source.
     """
     import ast
     import inspect

@@ -1,4 +1,5 @@
-"""Data that ships with the package, as JSON: tables of facts next to their readers, and the files of `schemas/`.
+"""Data that ships with the package, as JSON: tables of facts next to their readers, and the files
+of `schemas/`.
 
 The schemas are package data in a wheel, and a folder next to the package in a checkout.
 """
@@ -20,7 +21,9 @@ FOLDERS = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PAC
 
 
 def schema_text(name: str) -> str:
-    """Return the text of a schema, such as `kubernetes/core.json`. Raises FileNotFoundError for an unknown name."""
+    """Return the text of a schema, such as `kubernetes/core.json`. Raises FileNotFoundError for
+    an unknown name.
+    """
     for folder in FOLDERS:
         try:
             with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
@@ -45,8 +48,8 @@ def package_text(name: str) -> str:
 
 @cache
 def load_table(name: str) -> Schema:
-    """Return a table by its path in the package, such as `hardware/machines.json`. It is shared and must not be
-    changed.
+    """Return a table by its path in the package, such as `hardware/machines.json`. It is shared and
+    must not be changed.
     """
     table: Schema = json.loads(package_text(name))
     return table

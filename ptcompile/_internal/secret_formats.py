@@ -1,8 +1,9 @@
 """Formats of tokens, keys and signed addresses: a text of such a form is secret wherever it occurs.
 
-The rules of gitleaks (config/gitleaks.toml) and the documentation of the services say which prefix and how many
-characters a token has; the patterns of `secret_formats.json` are looser about its length. Each begins with a literal
-mark, and bounds every repetition that does not end the match, so matching is linear.
+The rules of gitleaks (config/gitleaks.toml) and the documentation of the services say which prefix
+and how many characters a token has; the patterns of `secret_formats.json` are looser about its
+length. Each begins with a literal mark, and bounds every repetition that does not end the match, so
+matching is linear.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ FORMATS = tuple(
 
 _MARKS = tuple([mark for secret_format in FORMATS for mark in secret_format.marks])
 _MIN_LENGTH = 18
-"""Number of characters that a secret of any format has at least; most names and values in manifests are shorter."""
+"""Number of characters that a secret of any format has at least; most names and values in
+manifests are shorter.
+"""
 
 
 def format_intervals(text: str) -> Iterator[tuple[int, int]]:
@@ -54,7 +57,9 @@ def format_intervals(text: str) -> Iterator[tuple[int, int]]:
 
 @bounded_cache(16384)
 def has_secret_format(text: str) -> bool:
-    """Return whether a text contains a secret with a known format. Cached: manifests share most of their texts."""
+    """Return whether a text contains a secret with a known format. Cached: manifests share most
+    of their texts.
+    """
     return next(format_intervals(text), None) is not None
 
 

@@ -11,23 +11,27 @@ _MIN_LONG_NAME = 14
 
 
 def nearest(name: str, names: Collection[str]) -> str | None:
-    """Return the known name that differs from `name` in one or two letters, or None, also if `name` itself is known."""
+    """Return the known name that differs from `name` in one or two letters, or None, also if
+    `name` itself is known.
+    """
     if name in names:
         return None
+
     most = 2 if len(name) >= _MIN_LONG_NAME else 1
     similar = [
         candidate
         for candidate in names
         if abs(len(candidate) - len(name)) <= most and distance(candidate, name, most) <= most
     ]
+
     return min(
         similar, key=lambda candidate: (distance(candidate, name, most), candidate), default=None
     )
 
 
 def distance(a: str, b: str, most: int) -> int:
-    """Return how many letters must be added, dropped, changed or swapped with the next; any number above `most` if
-    more.
+    """Return how many letters must be added, dropped, changed or swapped with the next; any number
+    above `most` if more.
     """
     before = [0] * (len(b) + 1)
     row = list(range(len(b) + 1))
@@ -41,18 +45,23 @@ def distance(a: str, b: str, most: int) -> int:
         if min(row) > most:
             return most + 1
         before = previous
+
     return row[-1]
 
 
 _MAX_WORD = 253
-"""Maximum length of a compared word: the longest name in Kubernetes. A longer text is not a typing error."""
+"""Maximum length of a compared word: the longest name in Kubernetes. A longer text is not a
+typing error.
+"""
 _MAX_CANDIDATES = 1000
-"""Maximum number of compared names: a container with thousands of mounts may have as many volumes."""
+"""Maximum number of compared names: a container with thousands of mounts may have as many
+volumes.
+"""
 
 
 def closest_match(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the most likely intended candidate, or None if none is similar; differences in letter case count
-    little.
+    """Return the most likely intended candidate, or None if none is similar; differences in letter
+    case count little.
     """
     names = list(candidates)
     folded = word.casefold()
@@ -69,7 +78,9 @@ _MIN_SIMILARITY = 0.6
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name most similar to a word, at least 0.7 by difflib's measure and in each of its words, or None."""
+    """Return the name most similar to a word, at least 0.7 by difflib's measure and in each of
+    its words, or None.
+    """
     from difflib import get_close_matches  # slow to import, and only mistakes need it
 
     matches = get_close_matches(word, list(names), n=3, cutoff=0.7)
@@ -80,10 +91,13 @@ _WORD = Pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
 def _has_similar_words(a: str, b: str) -> bool:
-    """Return whether the words that two names do not share are similar: mountPath and hostPath share only one."""
+    """Return whether the words that two names do not share are similar: mountPath and hostPath
+    share only one.
+    """
     words = _WORD.findall(a), _WORD.findall(b)
     if len(words[0]) != len(words[1]) or len(words[0]) < 2:
         return True
+
     from difflib import SequenceMatcher
 
     pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))

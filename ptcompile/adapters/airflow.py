@@ -1,4 +1,5 @@
-"""An Airflow operator that runs a spec as a job and waits for it without occupying a worker (Airflow 2.11 and 3).
+"""An Airflow operator that runs a spec as a job and waits for it without occupying a worker
+(Airflow 2.11 and 3).
 
 Needs apache-airflow-providers-cncf-kubernetes, whose connections and hooks it uses.
 """
@@ -23,11 +24,12 @@ Event = JsonDict
 
 
 class PtcompileOperator(BaseOperator):
-    """Compile a spec, create its objects, and wait for the end of the job, whose name is unique per try.
+    """Compile a spec, create its objects, and wait for the end of the job, whose name is unique per
+    try.
 
-    The name is known before compiling, so host names fit it. A worker restarted within the same try finds the existing
-    job. A spec that does not compile fails the task without a retry. When the job is over, the log of node 0 is copied
-    to the task's log if its pod still exists.
+    The name is known before compiling, so host names fit it. A worker restarted within the same try
+    finds the existing job. A spec that does not compile fails the task without a retry. When the
+    job is over, the log of node 0 is copied to the task's log if its pod still exists.
     """
 
     template_fields: Sequence[str] = ("spec", "target", "cluster", "namespace", "run_name")
@@ -72,6 +74,7 @@ class PtcompileOperator(BaseOperator):
                 cluster.target_of(job), job.namespace or "", job.name, **self._trigger_options
             )
             self.defer(trigger=trigger, method_name="execute_complete")
+
         self._finish(job, cluster.wait(self._api, job, self.poll_interval).to_dict())
 
     def execute_complete(self, context: Any, event: Event) -> None:
@@ -115,6 +118,7 @@ class PtcompileOperator(BaseOperator):
             self.log.warning("%s %s", diagnostic.code, diagnostic.message)
         if not result.ok:
             raise AirflowFailException(str(ptcompile.CompileError(result.diagnostics)))
+
         return result
 
     def _finish(self, job: ptcompile.Reference, event: Event) -> None:
@@ -175,4 +179,5 @@ async def _live(api: Any, job: ptcompile.Reference) -> Json | None:
         if error.status == 404:
             return None
         raise
+
     return live

@@ -1,7 +1,8 @@
-"""Argo Workflows: resource templates that apply compiled objects and wait for the job's end. Plain data; no library.
+"""Argo Workflows: resource templates that apply compiled objects and wait for the job's end. Plain
+data; no library.
 
-Argo (4.1) applies one object per template, checks the failure condition first, and deletes owned objects with the
-Workflow.
+Argo (4.1) applies one object per template, checks the failure condition first, and deletes owned
+objects with the Workflow.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def templates(result: Result, *, owned: bool = True) -> list[JsonDict]:
-    """Return one template per object of a compiled job, in apply order; the last one waits for the job's end.
+    """Return one template per object of a compiled job, in apply order; the last one waits for the
+    job's end.
 
-    With `owned`, the Workflow owns the objects, so deleting it deletes them. Raises `CompileError` for a result with
-    errors, and ValueError for a manifest with `{{`, which Argo would substitute.
+    With `owned`, the Workflow owns the objects, so deleting it deletes them. Raises `CompileError`
+    for a result with errors, and ValueError for a manifest with `{{`, which Argo would substitute.
     """
     from ptcompile.source.emitter import emit_all
 
@@ -29,8 +31,10 @@ def templates(result: Result, *, owned: bool = True) -> list[JsonDict]:
         text = emit_all([manifest])
         if "{{" in text:
             raise ValueError(
-                f"{reference.kind}/{reference.name} has '{{{{', which Argo would substitute as a template tag"
+                f"{reference.kind}/{reference.name} has '{{{{', which Argo would substitute as a "
+                "template tag"
             )
+
         resource: JsonDict = {
             "action": "create",
             **({"setOwnerReference": True} if owned else {}),
@@ -41,12 +45,16 @@ def templates(result: Result, *, owned: bool = True) -> list[JsonDict]:
                 "successCondition": handle.succeeded.argo,
                 "failureCondition": handle.failed.argo,
             }
+
         out.append({"name": f"{reference.kind.lower()}-{len(out)}", "resource": resource})
+
     return out
 
 
 def workflow(result: Result, *, service_account: str | None = None) -> JsonDict:
-    """Return a Workflow that runs these templates in sequence. Argo adds a suffix to its name, which is the job's."""
+    """Return a Workflow that runs these templates in sequence. Argo adds a suffix to its name,
+    which is the job's.
+    """
     object_templates = templates(result)
     job = result.handle.job
     steps = [
@@ -56,6 +64,7 @@ def workflow(result: Result, *, service_account: str | None = None) -> JsonDict:
         "entrypoint": "train",
         "templates": [{"name": "train", "steps": steps}, *object_templates],
     }
+
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",

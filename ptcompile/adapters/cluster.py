@@ -1,6 +1,8 @@
-"""Compiled objects in a cluster: apply, look up, read logs and delete through the caller's own client.
+"""Compiled objects in a cluster: apply, look up, read logs and delete through the caller's own
+client.
 
-`api` is a `kubernetes.client.ApiClient` (30 to 37). Server errors are its `ApiException`, unless noted otherwise.
+`api` is a `kubernetes.client.ApiClient` (30 to 37). Server errors are its `ApiException`, unless
+noted otherwise.
 """
 
 from __future__ import annotations
@@ -61,27 +63,33 @@ def target_of(job: Reference) -> str:
 
 
 def handle_of(live: Json) -> Handle:
-    """Return the handle of a live job. It does not cover the other objects, which the job owns (see `submit`)."""
+    """Return the handle of a live job. It does not cover the other objects, which the job owns
+    (see `submit`).
+    """
     return next(iter(handles([live])))
 
 
 def submit(api: Any, result: Result, namespace: str) -> JsonDict:
     """Create the objects of one compiled job in order, and return the live job.
 
-    The job then owns the other objects, so deleting it deletes them. `namespace` is that of objects without one. If the
-    server rejects a step, such as for a namespace that does not exist, the objects created so far are deleted. Raises
-    `CompileError` for a result with errors, and ValueError, before anything is created, for a namespace that cannot
-    exist or is another one than that of an object.
+    The job then owns the other objects, so deleting it deletes them. `namespace` is that of objects
+    without one. If the server rejects a step, such as for a namespace that does not exist, the
+    objects created so far are deleted. Raises `CompileError` for a result with errors, and
+    ValueError, before anything is created, for a namespace that cannot exist or is another one than
+    that of an object.
     """
     if why := why_not_dns_label(namespace):
         raise ValueError(f"no namespace can be named {namespace!r}: {why}")
+
     others = {
         obj.namespace for obj in result.handle.objects if obj.namespaced and obj.namespace
     } - {namespace}
     if result.ok and others:
         raise ValueError(
-            f"the manifests are for the namespace {others.pop()}, not {namespace}: compile them for it"
+            f"the manifests are for the namespace {others.pop()}, not {namespace}: compile them "
+            "for it"
         )
+
     created: list[tuple[Reference, JsonDict]] = []
     try:
         for manifest, obj in zip(result.unwrap(), result.handle.objects, strict=True):
@@ -92,6 +100,7 @@ def submit(api: Any, result: Result, namespace: str) -> JsonDict:
                     _parse_json(_request(api, "POST", _path(reference, name=False), body=manifest)),
                 )
             )
+
         *dependencies, (_, job) = created
         for obj, _ in dependencies:
             _request(
@@ -105,6 +114,7 @@ def submit(api: Any, result: Result, namespace: str) -> JsonDict:
         for obj, _ in reversed(created):
             delete(api, obj)
         raise
+
     return job
 
 
@@ -120,11 +130,9 @@ def find(api: Any, obj: Reference) -> JsonDict | None:
 
 def state(live: Json | None) -> Status:
     """Return the state of a job. A job that is gone before its end has failed."""
-    return (
-        Status("failed", "Deleted", "the job was deleted before its end")
-        if live is None
-        else status_of(live)
-    )
+    if live is None:
+        return Status("failed", "Deleted", "the job was deleted before its end")
+    return status_of(live)
 
 
 def wait(
@@ -146,7 +154,9 @@ def wait(
 
 
 def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
-    """Return the live objects of a kind with these labels in every namespace, or [] if the server lacks the kind."""
+    """Return the live objects of a kind with these labels in every namespace, or [] if the
+    server lacks the kind.
+    """
     path = _path(kind._replace(namespaced=False), name=False)
     try:
         items: list[JsonDict] = _parse_json(
@@ -156,9 +166,9 @@ def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
         if _is_gone(error):
             return []
         raise
-    return [
-        {"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items
-    ]  # list items have neither field
+
+    # list items have neither field
+    return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
 
 
 def delete(api: Any, obj: Reference, propagation: str = "Background") -> None:
@@ -171,7 +181,9 @@ def delete(api: Any, obj: Reference, propagation: str = "Background") -> None:
 
 
 def _is_gone(error: Exception) -> bool:
-    """Return whether the server answered 404, whatever exception class the caller's client raises."""
+    """Return whether the server answered 404, whatever exception class the caller's client
+    raises.
+    """
     return getattr(error, "status", None) == 404
 
 
@@ -191,7 +203,9 @@ def replicas(api: Any, live: JsonDict) -> tuple[Replica, ...]:
             _parse_json(_request(api, "GET", path, query))["items"], key=_creation_time
         ):
             newest[_index_of(pod, role)] = pod
+
         out += (_replica(role, index, newest[index]) for index in sorted(newest))
+
     return tuple(out)
 
 
@@ -252,7 +266,9 @@ def _request(
     body: Any = None,
     content: str = "application/json",
 ) -> Any:
-    """Return urllib3's response with its body unread, for any client version. Raises `ApiException`."""
+    """Return urllib3's response with its body unread, for any client version. Raises
+    `ApiException`.
+    """
     target = path + (f"?{urlencode(query)}" if query else "")
     options = {
         "header_params": {"Accept": "*/*", "Content-Type": content},
@@ -263,11 +279,13 @@ def _request(
         return api.call_api(
             target, method, **options, _return_http_data_only=True, _preload_content=False
         )
+
     reply = api.call_api(*api.param_serialize(method, target, **options))
     if not 200 <= reply.status < 300:
         from kubernetes.client.exceptions import ApiException
 
         raise ApiException(http_resp=reply, body=reply.response.data.decode(errors="replace"))
+
     return reply.response
 
 

@@ -1,7 +1,9 @@
-"""A TorchX scheduler (0.7 and 0.8): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8 --script train.py`.
+"""A TorchX scheduler (0.7 and 0.8): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8
+--script train.py`.
 
-A dry run compiles without contacting a cluster. Scheduling, describing, canceling and logs use the client passed to
-`create_scheduler`, or else one from the kubeconfig or the pod's service account, created on first use.
+A dry run compiles without contacting a cluster. Scheduling, describing, canceling and logs use the
+client passed to `create_scheduler`, or else one from the kubeconfig or the pod's service account,
+created on first use.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ class PtcompileScheduler(Scheduler[Json]):
             except config.ConfigException:
                 config.load_incluster_config(client_configuration=configuration)
             self._client = client.ApiClient(configuration)
+
         return self._client
 
     def _run_opts(self) -> runopts:
@@ -83,6 +86,7 @@ class PtcompileScheduler(Scheduler[Json]):
         opts.add("cluster", type_=str, default=None, help="file with the platform's ClusterProfile")
         opts.add("namespace", type_=str, default="default", help="namespace of the job")
         opts.add("queue", type_=str, default=None, help="queue that admits the job")
+
         return opts
 
     def _submit_dryrun(self, app: AppDef, cfg: Json) -> AppDryRunInfo[SubmitRequest]:
@@ -96,6 +100,7 @@ class PtcompileScheduler(Scheduler[Json]):
         profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
         result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
         result.unwrap()
+
         return AppDryRunInfo(
             SubmitRequest(result, namespace), lambda request: request.result.yaml()
         )
@@ -112,9 +117,11 @@ class PtcompileScheduler(Scheduler[Json]):
         live = cluster.find(self._api, _reference(app_id))
         if live is None:
             return None
+
         status = ptcompile.status(live)
         pods = cluster.replicas(self._api, live)
         roles = cluster.handle_of(live).roles
+
         return DescribeAppResponse(
             app_id=app_id,
             state=_state(live),
@@ -140,6 +147,7 @@ class PtcompileScheduler(Scheduler[Json]):
                     continue  # owned by a job
                 app_id = f"{metadata['namespace']}:{target}:{metadata['name']}"
                 responses.append(ListAppResponse(app_id=app_id, state=_state(live)))
+
         return responses
 
     def _cancel_existing(self, app_id: str) -> None:
@@ -159,12 +167,15 @@ class PtcompileScheduler(Scheduler[Json]):
         should_tail: bool = False,
         streams: Stream | None = None,
     ) -> Iterable[str]:
-        """Return the log of replica `k` of a role; for an unknown role name, of the node with rank `k`.
+        """Return the log of replica `k` of a role; for an unknown role name, of the node with rank
+        `k`.
 
-        Kubernetes supports neither `until` nor a single stream; asking for one stream raises ValueError.
+        Kubernetes supports neither `until` nor a single stream; asking for one stream raises
+        ValueError.
         """
         if streams not in (None, Stream.COMBINED):
             raise ValueError("streams must be None or COMBINED: a container's log has both streams")
+
         live = cluster.find(self._api, _reference(app_id))
         pods = cluster.replicas(self._api, live) if live is not None else ()
         pods_of_role = [p for p in pods if p.role == role_name and p.number == k]
@@ -173,13 +184,18 @@ class PtcompileScheduler(Scheduler[Json]):
         ]
         if not chosen:
             raise ValueError(
-                f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs end"
+                f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs "
+                "end"
             )
-        seconds = (
-            int((datetime.now(UTC) - _with_timezone(since)).total_seconds()) if since else None
-        )
+
+        if since:
+            seconds = int((datetime.now(UTC) - _with_timezone(since)).total_seconds())
+        else:
+            seconds = None
+
         lines = cluster.log(self._api, chosen[0], follow=should_tail, since_seconds=seconds)
         ended = (f"{line}\n" for line in lines)
+
         return filter_regex(regex, ended) if regex else ended
 
 

@@ -1,7 +1,8 @@
 """A TorchX `AppDef` as a spec. TorchX is not imported: an AppDef is read by its attributes.
 
-Components such as `dist.ddp` write `bash -c "torchrun ..."`. torchrun's options become spec fields, so each target can
-pass torchrun the rendezvous endpoint; TorchX's own address, `${rank0_env}`, is dropped.
+Components such as `dist.ddp` write `bash -c "torchrun ..."`. torchrun's options become spec fields,
+so each target can pass torchrun the rendezvous endpoint; TorchX's own address, `${rank0_env}`, is
+dropped.
 """
 
 from __future__ import annotations
@@ -29,18 +30,22 @@ _HANDLED_OPTIONS = frozenset(
 """Options that the target or another spec field sets."""
 _UNSUPPORTED_MACRO = re.compile(r"\$\{(replica_id|rank0_env)\}")
 _RENDEZVOUS_HOST = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
-"""torchrun's endpoint host in TorchX, such as `$${${rank0_env}:=localhost}`; the target sets its own."""
+"""torchrun's endpoint host in TorchX, such as `$${${rank0_env}:=localhost}`; the target sets its
+own.
+"""
 
 
 def spec_of(app: Any, name: str) -> JsonDict:
     """Return the spec of an AppDef under the name of this run.
 
-    Raises ValueError for an AppDef that one training job cannot express: several roles, or the id of a replica.
+    Raises ValueError for an AppDef that one training job cannot express: several roles, or the id
+    of a replica.
     """
     if len(app.roles) != 1:
         raise ValueError(
             f"{app.name}: an AppDef with {len(app.roles)} roles is not one training job"
         )
+
     role = app.roles[0]
     command = [
         _substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name)
@@ -57,6 +62,7 @@ def spec_of(app: Any, name: str) -> JsonDict:
         env = {**_option_variables(launch), **env}
     else:
         fields["command"] = command
+
     fields |= {
         **_resource_fields(role.resource),
         **_volume_fields(role.mounts),
@@ -68,6 +74,7 @@ def spec_of(app: Any, name: str) -> JsonDict:
             raise ValueError(
                 f"{app.name}: {path} has {match[0]}, which no target of ptcompile fills in"
             )
+
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -105,6 +112,7 @@ def _elastic_fields(launch: Invocation, role: Any) -> JsonDict:
         elastic.pop("rdzvBackend", None)
     if "rdzv-conf" in options:
         elastic["rdzvConfigs"] = conf_of(options["rdzv-conf"])
+
     return elastic
 
 
@@ -119,14 +127,15 @@ def _option_variables(launch: Invocation) -> dict[str, str]:
 
 
 def _run_policy(role: Any) -> JsonDict:
-    """Return the run policy: TorchX's APPLICATION and HOT_SPARE restart all replicas, its REPLICA only the failed
-    one.
+    """Return the run policy: TorchX's APPLICATION and HOT_SPARE restart all replicas, its REPLICA
+    only the failed one.
     """
     if not role.max_retries:
         return {}
-    on_failure = (
-        "RestartPod" if getattr(role.retry_policy, "value", "") == "REPLICA" else "RestartJob"
-    )
+    if getattr(role.retry_policy, "value", "") == "REPLICA":
+        on_failure = "RestartPod"
+    else:
+        on_failure = "RestartJob"
     return {"runPolicy": {"backoffLimit": role.max_retries, "onPodFailure": on_failure}}
 
 
@@ -135,8 +144,8 @@ def _int_or_text(text: str) -> int | str:
 
 
 def _resource_fields(resource: Any) -> JsonDict:
-    """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes scheduler); -1 and 0 mean
-    unset.
+    """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes
+    scheduler); -1 and 0 mean unset.
     """
     quantities: JsonDict = {
         "cpu": resource.cpu,
@@ -151,11 +160,14 @@ def _resource_fields(resource: Any) -> JsonDict:
         **requested,
         **({"memory": f"{requested['memory']}M"} if "memory" in requested else {}),
     }
+
     return {"resources": resources} if resources else {}
 
 
 def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
-    """Return bind mounts as hostPath volumes, volume mounts as claims, and devices as hostPath devices."""
+    """Return bind mounts as hostPath volumes, volume mounts as claims, and devices as hostPath
+    devices.
+    """
     volumes: list[JsonDict] = []
     volume_mounts: list[JsonDict] = []
     for index, mount in enumerate(mounts):
@@ -167,7 +179,11 @@ def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
         volumes.append({"name": name, **source})
         read_only = {"readOnly": True} if getattr(mount, "read_only", False) else {}
         volume_mounts.append({"name": name, "mountPath": mount.dst_path, **read_only})
-    return {"volumes": volumes, "volumeMounts": volume_mounts} if volumes else {}
+
+    if volumes:
+        return {"volumes": volumes, "volumeMounts": volume_mounts}
+
+    return {}
 
 
 def _iter_texts(value: Any, path: str = "") -> list[tuple[str, str]]:

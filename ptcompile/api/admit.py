@@ -51,7 +51,9 @@ else:  # as text, NamedTuple would compile it
 
 
 _NODE_KINDS = ("Node", "Pod", "Workload")
-"""Kinds that are many in a dump and decide nothing about the pods of a job, once the nodes are grouped."""
+"""Kinds that are many in a dump and decide nothing about the pods of a job, once the nodes are
+grouped.
+"""
 _BY_QUOTA_ALONE = "by quota alone: without --state, nothing is taken to be in use\n"
 
 
@@ -82,8 +84,8 @@ class Admission(NamedTuple):
         return head + join_escaped(line for job in self.jobs for line in job.lines())
 
     def to_dict(self) -> JsonDict:
-        """Return the JSON form (schemas/admission.schema.json); a job has its name as key, or kind, namespace and name
-        if several jobs share the name.
+        """Return the JSON form (schemas/admission.schema.json); a job has its name as key, or kind,
+        namespace and name if several jobs share the name.
         """
         names = [job.name for job in self.jobs]
         return {
@@ -112,11 +114,12 @@ def admit(
 ) -> Admission:
     """Return whether the queue of each job of a stream admits it: now, later or never.
 
-    The jobs are created one after another, each when the one before has its answer. A TrainingJob is compiled first;
-    `name`, `overrides` and `variants` change it as they do for `compile`; `extensions` are of plugins. `state` holds
-    the objects of the cluster: a dump by `kubectl get -o yaml`, with the queues, flavors, nodes and workloads, and
-    Kueue's Configuration or the ConfigMap with it. What it does not have does not exist. Without it, the queues of the
-    stream and of the profile's `objects` decide by their quota alone. `cluster` is a ClusterProfile in any form.
+    The jobs are created one after another, each when the one before has its answer. A TrainingJob
+    is compiled first; `name`, `overrides` and `variants` change it as they do for `compile`;
+    `extensions` are of plugins. `state` holds the objects of the cluster: a dump by `kubectl get -o
+    yaml`, with the queues, flavors, nodes and workloads, and Kueue's Configuration or the ConfigMap
+    with it. What it does not have does not exist. Without it, the queues of the stream and of the
+    profile's `objects` decide by their quota alone. `cluster` is a ClusterProfile in any form.
     Mistakes in the stream, the state or the profile never raise.
     """
     inputs = Inputs.read(
@@ -136,7 +139,9 @@ def admit(
 
 
 def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
-    """Return what becomes of the jobs of all files, created in order; `dumps` together are the state of the cluster."""
+    """Return what becomes of the jobs of all files, created in order; `dumps` together are the
+    state of the cluster.
+    """
     by_quota_alone = dumps is None
     state = Inputs(dumps or (), inputs.given_profile)
     if inputs.has_error or state.has_error:
@@ -215,19 +220,23 @@ class _Nodes:
         self._streams: dict[tuple[frozenset[str] | None, bool], Stream | None] = {}
 
     def problems(self, job: Item, answer: JobAdmission) -> Problems:
-        """Yield why no node takes the pods of a job: never, or, of one that preempts no other, not now."""
+        """Yield why no node takes the pods of a job: never, or, of one that preempts no other,
+        not now.
+        """
         from ptcompile.linter import run
         from ptcompile.linter.rule import NODE_RULES
 
         if answer.queue and answer.outcome != "admitted":
             return
+
         path = ("spec",) if job.is_compiled else None
         flavors = _flavors_of(answer)
         for is_now in (False, True):
             stream = self._stream(flavors, is_now)
-            problems = (
-                [] if stream is None else [*run(job.manifest, stream=stream, only=NODE_RULES)]
-            )
+            if stream is None:
+                problems = []
+            else:
+                problems = [*run(job.manifest, stream=stream, only=NODE_RULES)]
             if is_now:
                 problems = [] if answer.victims else [_not_now(problem) for problem in problems]
             yield from (
@@ -237,7 +246,9 @@ class _Nodes:
                 return
 
     def _stream(self, flavors: frozenset[str] | None, is_now: bool) -> Stream | None:
-        """Return the objects with the nodes that pods of these flavors see, or None if it has no nodes."""
+        """Return the objects with the nodes that pods of these flavors see, or None if it has no
+        nodes.
+        """
         key = (flavors, is_now)
         if key not in self._streams:
             running = self._running if is_now else ()
@@ -247,10 +258,12 @@ class _Nodes:
                 pools = pools._replace(
                     flavors=[each for each in chosen if object_name(each) in flavors]
                 )
+
             others = [each for each in self._objects if each.get("kind") not in _NODE_KINDS]
             self._streams[key] = (
                 None if pools is None else Stream(others, self._versions, pools=pools)
             )
+
         return self._streams[key]
 
 
@@ -264,7 +277,9 @@ def _flavors_of(answer: JobAdmission) -> frozenset[str] | None:
 
 
 def _owner_names(pod: Json) -> set[str]:
-    """Return the names of a pod's owners, and the values of its labels, which name the owners of those."""
+    """Return the names of a pod's owners, and the values of its labels, which name the owners of
+    those.
+    """
     metadata = nested_map(pod, "metadata")
     owners = as_mappings(metadata.get("ownerReferences"))
     return {
@@ -314,10 +329,14 @@ def _problems(
         help = answer.advice or "wait until other jobs have ended"
         yield problem_at("not-admitted-now", path, message, help, "warning", "run", authority)
     elif answer.reason:
-        help = "add its kind to integrations.frameworks of Kueue's configuration, or convert the job to another kind"
+        help = (
+            "add its kind to integrations.frameworks of Kueue's configuration, or convert the job "
+            "to another kind"
+        )
         yield problem_at(
             "kueue-framework-off", path, answer.reason, help, "warning", "run", authority
         )
+
     for note in answer.notes:
         yield problem_at("admission-not-modeled", path, note, None, "note", "style", "ptcompile")
 
@@ -327,6 +346,7 @@ def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:
     origin = quotas.get(answer.cluster_queue)
     if origin is None or not answer.quota:
         return ""
+
     flavor, resource = answer.quota
     groups = nested_map(origin.manifest, "spec").get("resourceGroups")
     for i, group in enumerate(as_mappings(groups)):
@@ -335,8 +355,10 @@ def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:
                 if (item.get("name"), quota.get("name")) == (flavor, resource):
                     keys = ("spec", "resourceGroups", i, "flavors", j, "resources", k)
                     span = origin.document.span((*origin.path, *keys))
-                    place = (
-                        f"{origin.file.name}:{span.line}" if span is not None else field_path(keys)
-                    )
+                    if span is not None:
+                        place = f"{origin.file.name}:{span.line}"
+                    else:
+                        place = field_path(keys)
                     return f"; the quota is at {place}"
+
     return ""

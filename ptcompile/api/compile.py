@@ -33,8 +33,8 @@ class CompileError(Exception):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle with the diagnostics: by default the exception is rebuilt from its message, which hangs a process
-        pool.
+        """Pickle with the diagnostics: by default the exception is rebuilt from its message, which
+        hangs a process pool.
         """
         return type(self), (self.diagnostics,), self.__dict__
 
@@ -50,7 +50,9 @@ class Result(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     """Mistakes, and the findings of rules."""
     meant: tuple[Diagnostic, ...] = ()
-    """Findings of rules that comments in the file or `ignore` suppress; `diagnostics` does not contain them."""
+    """Findings of rules that comments in the file or `ignore` suppress; `diagnostics` does not
+    contain them.
+    """
 
     @property
     def ok(self) -> bool:
@@ -63,14 +65,18 @@ class Result(NamedTuple):
 
     @property
     def handles(self) -> tuple[Handle, ...]:
-        """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
+        """A handle for each job, in the order of the manifests: how to apply, follow, suspend
+        and delete it.
+        """
         from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 
     @property
     def handle(self) -> Handle:
-        """The handle of the only job. Raises `CompileError` if there is an error, ValueError for several jobs."""
+        """The handle of the only job. Raises `CompileError` if there is an error, ValueError for
+        several jobs.
+        """
         job_handles = self.handles
         if len(job_handles) == 1:
             return job_handles[0]
@@ -104,19 +110,22 @@ def compile(
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
-    `target` overrides the spec's own. `cluster` is a ClusterProfile in any form; by default it is the built-in one.
-    `name` names the job of this run: it is set before other names and addresses are derived from it, and allows only
-    one job. `filename` is used only for positions in diagnostics. `overrides` are pairs of path and value, such as
-    ("spec.args[1]", "x") or (("spec", "args", 1), "x"), applied to each document before anything else; a problem that
-    an override causes is reported for the file `overrides[N]`. `variants` are names of variants, or of whole jobs
-    without the document's own name; without any, all are compiled.
+    `target` overrides the spec's own. `cluster` is a ClusterProfile in any form; by default it is
+    the built-in one. `name` names the job of this run: it is set before other names and addresses
+    are derived from it, and allows only one job. `filename` is used only for positions in
+    diagnostics. `overrides` are pairs of path and value, such as ("spec.args[1]", "x") or (("spec",
+    "args", 1), "x"), applied to each document before anything else; a problem that an override
+    causes is reported for the file `overrides[N]`. `variants` are names of variants, or of whole
+    jobs without the document's own name; without any, all are compiled.
 
-    With `lint`, the rules check the compiled manifests, as the function `lint` checks a spec; a document for which a
-    rule reports an error yields no manifests. `select`, `ignore` and the keys of `severity` are codes, prefixes of
-    codes, or names; like comments in the file, they apply to the findings of the rules. `extensions` are rules, passes
-    and targets of plugins, from `ptcompile.extensions`.
+    With `lint`, the rules check the compiled manifests, as the function `lint` checks a spec; a
+    document for which a rule reports an error yields no manifests. `select`, `ignore` and the keys
+    of `severity` are codes, prefixes of codes, or names; like comments in the file, they apply to
+    the findings of the rules. `extensions` are rules, passes and targets of plugins, from
+    `ptcompile.extensions`.
 
-    Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects nothing.
+    Mistakes in the spec or profile never raise. Raises ValueError for a selector that selects
+    nothing.
     """
     arguments.check(target=target, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES
@@ -132,13 +141,16 @@ def compile(
         extensions=extensions,
         only_specs=True,
     )
+
     return compile_inputs(inputs, target, selected)
 
 
 def compile_inputs(
     inputs: Inputs, target: str | None = None, selected: Selection | None = None
 ) -> Result:
-    """Compile every document of a file for `target`, else for its own target, with the findings of selected rules."""
+    """Compile every document of a file for `target`, else for its own target, with the findings
+    of selected rules.
+    """
     if inputs.has_wrong_settings:
         return Result((), (*inputs.settings_diagnostics, *inputs.text_diagnostics))
 
@@ -152,6 +164,7 @@ def compile_inputs(
     result = _to_result(compiled, diagnostics, inputs, selected)
     if not inputs.settings_diagnostics:
         return result
+
     return result._replace(diagnostics=(*inputs.settings_diagnostics, *result.diagnostics))
 
 
@@ -171,7 +184,9 @@ def _compile_one(
     seen: set[tuple[str, str]],
     diagnostics: list[Diagnostic],
 ) -> _CompiledDocument:
-    """Compile one document, and append its findings to `diagnostics`; `seen` are the names of earlier jobs."""
+    """Compile one document, and append its findings to `diagnostics`; `seen` are the names of
+    earlier jobs.
+    """
     from ptcompile.compiler.pipeline import compile_document
 
     compiled = compile_document(document.data, inputs.profile, target, inputs.extensions)
@@ -179,6 +194,7 @@ def _compile_one(
     diagnostics += document.to_diagnostics((*repeated, *compiled.problems), inputs.filename)
     if document.rejected:
         return _CompiledDocument(())
+
     manifests = () if repeated else compiled.manifests
     if selected is None:
         return _CompiledDocument(manifests)
@@ -190,6 +206,7 @@ def _compile_one(
         compiled, document.data, inputs.profile, selected, stamp, inputs.extensions
     )
     diagnostics += findings.reported
+
     return _CompiledDocument(manifests, findings.reported, findings.suppressed)
 
 
@@ -224,4 +241,5 @@ def _to_result(
         *suppressed,
         *(finding for document in compiled for finding in document.ignored),
     )
+
     return Result(tuple(manifests), tuple(inputs.once_each(reported)), all_suppressed)

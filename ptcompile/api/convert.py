@@ -1,4 +1,6 @@
-"""`convert`: one operator's manifests as another operator's, by way of the specs that they import to."""
+"""`convert`: one operator's manifests as another operator's, by way of the specs that they
+import to.
+"""
 
 from __future__ import annotations
 
@@ -85,20 +87,23 @@ def convert(
     schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
 ) -> Result:
-    """Convert manifests to equivalent ones for another operator: the same pods, processes, commands, variables and
-    resources.
+    """Convert manifests to equivalent ones for another operator: the same pods, processes,
+    commands, variables and resources.
 
-    A setting that the other operator cannot express is an error; with `lossy` it is dropped with a warning. A setting
-    that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
-    paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
-    an error. With `kinds` or `labels`, only jobs of one of the kinds that have all the labels are converted; the others
-    stay unchanged. `beside` are objects of other files: references of theirs to the old pods are reported, not changed.
-    `schemas` are files and folders of CRDs for kinds that ptcompile does not know, and CRDs of the stream count too.
-    `extensions` are rules and passes of plugins. Mistakes in the manifests or profile never raise. Raises ValueError
-    for a path in `schemas` that cannot be read or contains no definition.
+    A setting that the other operator cannot express is an error; with `lossy` it is dropped with a
+    warning. A setting that it implements differently (how the job ends, QoS) is a warning.
+    Auxiliary objects are kept; selectors, field paths and host names that refer to the old pods are
+    rewritten, with a note, and where that is not possible they are an error. With `kinds` or
+    `labels`, only jobs of one of the kinds that have all the labels are converted; the others stay
+    unchanged. `beside` are objects of other files: references of theirs to the old pods are
+    reported, not changed. `schemas` are files and folders of CRDs for kinds that ptcompile does not
+    know, and CRDs of the stream count too. `extensions` are rules and passes of plugins. Mistakes
+    in the manifests or profile never raise. Raises ValueError for a path in `schemas` that cannot
+    be read or contains no definition.
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a string, not {type(target).__name__}")
+
     inputs = Inputs.read(
         source,
         filename=filename,
@@ -108,6 +113,7 @@ def convert(
         extensions=extensions,
     )
     chosen = Chosen(frozenset(kinds), frozenset((labels or {}).items()))
+
     return convert_inputs(inputs, target, lossy=lossy, chosen=chosen)
 
 
@@ -130,17 +136,20 @@ def convert_inputs(
         converted, objects, findings = _convert_one(imported_spec, objects, request)
         manifests += converted
         diagnostics += findings
+
     output = [*objects, *manifests]
     if manifests:
         findings = list(_new_findings(output, imported, request))
         diagnostics += findings
         output = [] if has_error(findings) else output
+
     limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), inputs.filename))
     return Result(tuple(output), limited)
 
 
 def _with_own_profile(inputs: Inputs) -> Inputs:
-    """Return the inputs with the profile that adds nothing to their manifests: their queue system and gang scheduler.
+    """Return the inputs with the profile that adds nothing to their manifests: their queue system
+    and gang scheduler.
 
     A scheduler that profiles do not know is a mistake in that profile.
     """
@@ -151,7 +160,8 @@ def _with_own_profile(inputs: Inputs) -> Inputs:
 def _new_findings(
     output: list[JsonDict], imported: Imported, request: _Request
 ) -> Iterator[Diagnostic]:
-    """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning.
+    """Yield the findings of lint in the output that the source does not have: an error, or with
+    `lossy` a warning.
 
     A job is compared with itself in the source, since another job may have the same finding.
     """
@@ -172,6 +182,7 @@ def _new_findings(
         lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ()
     ):
         known[_name_in(finding)].add(finding.code)
+
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
     for finding in findings:
@@ -190,7 +201,9 @@ def _name_in(finding: Diagnostic) -> str:
 
 
 def _used_objects(imported: Imported, request: _Request) -> Iterator[JsonDict]:
-    """Yield the kept objects without the runtimes of jobs that are converted to another operator."""
+    """Yield the kept objects without the runtimes of jobs that are converted to another
+    operator.
+    """
     runtimes: set[int] = set()
     for spec in imported.found if imported.kept else ():
         if spec.portable is not None and spec.target != request.target:
@@ -236,8 +249,8 @@ class _Request(NamedTuple):
 def _convert_one(
     imported: ImportedSpec, objects: list[JsonDict], request: _Request
 ) -> tuple[list[JsonDict], list[JsonDict], list[Diagnostic]]:
-    """Return the manifests of one job for the target, or none if an error remains; the stream's other objects, and the
-    findings.
+    """Return the manifests of one job for the target, or none if an error remains; the stream's
+    other objects, and the findings.
 
     The first candidate without an error decides, else the first one.
     """
@@ -267,7 +280,9 @@ def _convert_one(
             ]
         if not has_error(diagnostics):
             return replace_images(manifests, as_written), others, diagnostics
+
         outcomes.append(diagnostics)
+
     return [], objects, outcomes[0]
 
 
@@ -278,7 +293,9 @@ def _rewrite_references(
     new_job: SimulatedJob,
     request: _Request,
 ) -> tuple[list[JsonDict], list[JsonDict], list[Problem]]:
-    """Return the converted manifests and the other objects with references to the new pods, and the findings."""
+    """Return the converted manifests and the other objects with references to the new pods, and
+    the findings.
+    """
     pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
     manifests, problems = without_old_metadata(manifests, old_job, new_job)
     manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
@@ -294,13 +311,16 @@ def _rewrite_references(
         problems += map(
             _in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1]
         )
+
     return output[len(objects) :], output[: len(objects)], problems
 
 
 def _convert_spec(
     spec: JsonDict, imported: ImportedSpec, request: _Request, before: Result, old_world: World
 ) -> tuple[Result, World, list[Diagnostic]]:
-    """Return the spec's manifests for the target with their world, and all findings of the conversion."""
+    """Return the spec's manifests for the target with their world, and all findings of the
+    conversion.
+    """
     filename = request.filename
     lossy = request.lossy
     queueing = queueing_of(old_world.jobs[0]) if old_world.jobs else Queueing()
@@ -309,6 +329,7 @@ def _convert_spec(
         spec = without_queue(spec, queueing.system)
         problems.append(queue_problem(queueing, request.target))
         queueing = Queueing(gang=queueing.gang)
+
     spec, result, dropped = _compile_reduced(spec, request)
     result, new_world, renamings = _with_new_names(spec, result, old_world, request)
     problems += renamings
@@ -325,6 +346,7 @@ def _convert_spec(
             continue  # reported with the settings
         severity = "error" if is_lost and not lossy else diagnostic.severity
         diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
+
     if before.manifests and result.manifests:
         if old_world.jobs and new_world.jobs:
             problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
@@ -335,6 +357,7 @@ def _convert_spec(
             diagnostics += _ending_finding(
                 facts, old_world.jobs[0], new_world.jobs[0], imported, filename
             )
+
     stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
     return result, new_world, list(dict.fromkeys((*diagnostics, *stamped)))
 
@@ -342,18 +365,20 @@ def _convert_spec(
 def _with_new_names(
     spec: JsonDict, result: Result, old_world: World, request: _Request
 ) -> tuple[Result, World, list[Problem]]:
-    """Return the spec's compilation with the new pods' host names and rank variables where the manifest names those of
-    the old ones, its world, and a note for each.
+    """Return the spec's compilation with the new pods' host names and rank variables where the
+    manifest names those of the old ones, its world, and a note for each.
     """
     new_world = request.world(result)
     if not (old_world.jobs and new_world.jobs):
         return result, new_world, []
+
     pods = matching_pods(old_world.jobs[0], new_world.jobs[0])
     hosts = renamed_hosts([PodPair(old.view, new.view) for old, new in pods])
     hosts = {name: now for name, now in hosts.items() if now and names_host(spec["spec"], name)}
     variables = renamed_variables(spec["spec"], pods)
     if not hosts and not variables:
         return result, new_world, []
+
     job = with_new_hosts(spec["spec"], hosts)
     job = with_new_variables(job, variables) if variables else job
     notes = [
@@ -365,6 +390,7 @@ def _with_new_names(
         for name, now in variables.items()
     ]
     result = request.compile({**spec, "spec": job}, request.target)
+
     return (
         result,
         request.world(result),
@@ -373,9 +399,12 @@ def _with_new_names(
 
 
 def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Problems:
-    """Yield the findings for what only the manifest's own operator has: settings, and the pods of its runtime."""
+    """Yield the findings for what only the manifest's own operator has: settings, and the pods
+    of its runtime.
+    """
     if request.target == imported.target:
         return
+
     carried = portable.without_job_settings(imported.document["spec"], request.target)
     settings = own_settings(carried, imported.target)
     yield from lost_settings(settings, imported.target, request.target)
@@ -395,7 +424,8 @@ def _in_other_file(problem: Problem) -> Problem:
 def _compile_reduced(
     spec: JsonDict, request: _Request
 ) -> tuple[JsonDict, Result, tuple[Diagnostic, ...]]:
-    """Return the spec without the fields that the target cannot express, its compilation, and the findings for them.
+    """Return the spec without the fields that the target cannot express, its compilation, and the
+    findings for them.
 
     Only `lossy` drops fields that the job trains with.
     """
@@ -418,6 +448,7 @@ def _compile_reduced(
             reduced = portable.without_path(reduced, diagnostic.path)
         if reduced == spec:
             break
+
         dropped += [
             portable.with_dropped_fields(item, spec)
             for item in unsupported
@@ -425,13 +456,16 @@ def _compile_reduced(
         ]
         spec = reduced
         result = request.compile(spec, request.target)
+
     return spec, result, tuple(dropped)
 
 
 def _from_problem(
     problem: Problem, imported: ImportedSpec, filename: str | None, *, lossy: bool
 ) -> Diagnostic:
-    """Return the finding for a loss: an error, or with `lossy` a warning without the way to get one."""
+    """Return the finding for a loss: an error, or with `lossy` a warning without the way to get
+    one.
+    """
     is_accepted = lossy and problem.severity == "error"
     severity, help = ("warning", None) if is_accepted else (problem.severity, problem.help)
     return _diagnostic(problem.name, problem.message, help, imported, filename, severity)
@@ -446,13 +480,17 @@ def _world_problems(old_world: World, new_world: World) -> Problems:
 
 
 def _changed_facts(before: Result, after: Result, versions: Versions) -> list[Fact]:
-    """Return the differences that matter to the job's owner, but on which operators differ by design."""
+    """Return the differences that matter to the job's owner, but on which operators differ by
+    design.
+    """
     objects = compare(DiffSide(before.manifests, versions), DiffSide(after.manifests, versions))
     return [fact for item in objects for fact in item.facts if fact.what in _ENDING_FACTS]
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Problems:
-    """Yield a warning for each setting of the pods that the other operator writes differently, such as their QoS."""
+    """Yield a warning for each setting of the pods that the other operator writes differently,
+    such as their QoS.
+    """
     for fact in facts:
         if fact.what != _ENDING:
             old = fact.before or "nothing"
@@ -469,7 +507,9 @@ def _ending_finding(
     imported: ImportedSpec,
     filename: str | None,
 ) -> Iterator[Diagnostic]:
-    """Yield a warning if the operators differ in what follows a failure or the end, with the sentences side by side."""
+    """Yield a warning if the operators differ in what follows a failure or the end, with the
+    sentences side by side.
+    """
     before, after = differing_sentences(
         [fact.before for fact in facts if fact.what == _ENDING and fact.before],
         [fact.after for fact in facts if fact.what == _ENDING and fact.after],
@@ -493,10 +533,14 @@ def _ending_finding(
 def _spec_finding(
     diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any
 ) -> Diagnostic:
-    """Return a finding of the intermediate spec as one of the object that the spec was imported from."""
-    message = (
-        diagnostic.message if diagnostic.field else message_at(diagnostic.path, diagnostic.message)
-    )
+    """Return a finding of the intermediate spec as one of the object that the spec was imported
+    from.
+    """
+    if diagnostic.field:
+        message = diagnostic.message
+    else:
+        message = message_at(diagnostic.path, diagnostic.message)
+
     return _diagnostic(
         diagnostic.name,
         f"in the spec that it imports to: {message}",

@@ -33,13 +33,15 @@ def diagnose(
     cluster: ProfileSource | ClusterProfile | None = None,
     filename: str | None = None,
 ) -> Diagnosis:
-    """Return the first cause of a failure in the logs of a job's pods, and what the manifest says about it.
+    """Return the first cause of a failure in the logs of a job's pods, and what the manifest says
+    about it.
 
-    `logs` is text, bytes, a path, a list of paths, or a mapping from names to texts, bytes or paths: logs of pods,
-    events, the output of kubectl. A name that ends with `.log` is that of a pod. `source` is the manifest or the spec
-    of the job, in any form that `lint` takes: causes that it rules out are dropped, and one that a finding of `lint`
-    proves comes first, with its line. `cluster` is a ClusterProfile in any form, `filename` the manifest's name.
-    Logs beyond 64 MB in all are not looked at; `Diagnosis.is_cut` tells. Mistakes in texts never raise.
+    `logs` is text, bytes, a path, a list of paths, or a mapping from names to texts, bytes or
+    paths: logs of pods, events, the output of kubectl. A name that ends with `.log` is that of a
+    pod. `source` is the manifest or the spec of the job, in any form that `lint` takes: causes that
+    it rules out are dropped, and one that a finding of `lint` proves comes first, with its line.
+    `cluster` is a ClusterProfile in any form, `filename` the manifest's name. Logs beyond 64 MB in
+    all are not looked at; `Diagnosis.is_cut` tells. Mistakes in texts never raise.
 
     Raises TypeError for logs of another form, and OSError for a path that cannot be read.
     """
@@ -72,8 +74,8 @@ def _log(content: LogSource) -> str | bytes:
 def diagnose_inputs(
     logs: Mapping[str, str | bytes], inputs: Inputs | None, options: LintOptions | None = None
 ) -> Diagnosis:
-    """Return the diagnosis of logs by their names, with the manifest or the spec, if there is one, and what judges
-    it.
+    """Return the diagnosis of logs by their names, with the manifest or the spec, if there is one,
+    and what judges it.
     """
     read = Logs()
     left = limits().characters
@@ -100,6 +102,7 @@ def diagnose_inputs(
 
     (file,) = inputs.files
     findings = lint_inputs(inputs, options).diagnostics
+
     return diagnosis._replace(
         first=masked(origin, (document.data for document in file.source.documents)),
         causes=tuple(weigh_causes(message, values, file.source, findings)),

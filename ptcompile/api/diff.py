@@ -53,26 +53,29 @@ def diff(
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:
-    """Compare two specs, two streams of manifests, one of each, or one source under two profiles; report how `b`
-    differs from `a`.
+    """Compare two specs, two streams of manifests, one of each, or one source under two profiles;
+    report how `b` differs from `a`.
 
-    Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
-    kind. `name`, `overrides` and `variants` change the specs of `b` as they do for `compile`. The profiles are
-    ClusterProfiles in any form; their versions also decide how operators expand manifests. `diagnostics` include the
-    reasons for which applying `b` over `a` would be rejected (stage apply), and those for which `compile` gives no
-    manifests of `b` as it is changed.
+    Specs are compiled first: for `target`, else for their own target, else for the one that emits
+    the other side's kind. `name`, `overrides` and `variants` change the specs of `b` as they do for
+    `compile`. The profiles are ClusterProfiles in any form; their versions also decide how
+    operators expand manifests. `diagnostics` include the reasons for which applying `b` over `a`
+    would be rejected (stage apply), and those for which `compile` gives no manifests of `b` as it
+    is changed.
 
-    `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is compared as the server
-    would keep it: what defaults, controllers and other managers wrote stays. It is applied as `kubectl apply` does, or
-    with `server_side` as `kubectl apply --server-side`, where a field of another manager is a conflict without
-    `force_conflicts`. `namespace` is that of objects of `b` that name none.
+    `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is
+    compared as the server would keep it: what defaults, controllers and other managers wrote stays.
+    It is applied as `kubectl apply` does, or with `server_side` as `kubectl apply --server-side`,
+    where a field of another manager is a conflict without `force_conflicts`. `namespace` is that of
+    objects of `b` that name none.
 
-    `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know; their list keys,
-    defaults and transition rules decide what an apply does. CRDs of either side count too.
+    `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
+    their list keys, defaults and transition rules decide what an apply does. CRDs of either side
+    count too.
 
-    `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in either side never raise; if
-    a text or spec has an error, nothing is compared. Raises ValueError for a path in `schemas` that cannot be read or
-    contains no definition.
+    `extensions` are passes and targets of plugins, from `ptcompile.extensions`. Mistakes in either
+    side never raise; if a text or spec has an error, nothing is compared. Raises ValueError for a
+    path in `schemas` that cannot be read or contains no definition.
     """
     arguments.check(target=target, namespace=namespace, filenames=filenames)
     first = Inputs.read(
@@ -95,13 +98,16 @@ def diff(
         extensions=extensions,
     )
     mode = ApplyMode(server_side, force_conflicts)
+
     return diff_inputs(first, second, target, mode, namespace)
 
 
 def diff_inputs(
     first: Inputs, second: Inputs, target: str | None, mode: ApplyMode, namespace: str | None
 ) -> Difference:
-    """Return how the second inputs differ from the first, and what an apply of them over the first does."""
+    """Return how the second inputs differ from the first, and what an apply of them over the
+    first does.
+    """
     names = first.filename or "a", second.filename or "b"
     definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
@@ -120,6 +126,7 @@ def diff_inputs(
         _to_diagnostic(problem, item)
         for problem, item in _lost_nodes(old, new, first, second, namespace)
     ]
+
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
@@ -170,7 +177,9 @@ class _Applied(NamedTuple):
     diagnostics: list[Diagnostic]
     """The rejections, with their positions."""
     after: DiffSide
-    """The second side, with the objects that the server would keep in place of those applied over live ones."""
+    """The second side, with the objects that the server would keep in place of those applied
+    over live ones.
+    """
 
 
 class _Application(NamedTuple):
@@ -195,6 +204,7 @@ def _apply(
             verdicts[id(manifest)] = Apply(
                 "created", "kubectl create makes a new object, and kubectl apply refuses it"
             )
+
     for old, new in same_objects(before.manifests, after.manifests, how.namespace):
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict
@@ -204,26 +214,33 @@ def _apply(
         stamped = [_to_diagnostic(problem, by_id[id(new)]) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
-            reason = (
-                f"{rejection.message}; {rejection.help}" if rejection.help else rejection.message
-            )
+            if rejection.help:
+                reason = f"{rejection.message}; {rejection.help}"
+            else:
+                reason = rejection.message
             verdict = Apply("refused", reason)
+
         stored[id(new)] = outcome.stored if outcome.stored is not None else new
         verdicts[id(stored[id(new)])] = verdict
         diagnostics += stamped
+
     manifests = [stored.get(id(manifest), manifest) for manifest in after.manifests]
     return _Applied(verdicts, diagnostics, after._replace(manifests=manifests))
 
 
 def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
-    """Return a problem of an object. That of a manifest of a spec has the manifest's path, and no place in the spec."""
+    """Return a problem of an object. That of a manifest of a spec has the manifest's path, and
+    no place in the spec.
+    """
     if not item.is_compiled:
         return item.to_diagnostic(problem)
     return streams.to_diagnostic(problem, None, item.file.name, (), item.manifest)
 
 
 def _namespace_notes(old: Json, new: Json, namespace: str | None) -> Problems:
-    """Yield a note about an object that is paired with one in another namespace than kubectl's default."""
+    """Yield a note about an object that is paired with one in another namespace than kubectl's
+    default.
+    """
     existing = namespace_of(old)
     if (
         namespace is None
@@ -231,7 +248,10 @@ def _namespace_notes(old: Json, new: Json, namespace: str | None) -> Problems:
         and existing != "default"
     ):
         message = f"compared with the {new.get('kind')} of this name in the namespace {existing}"
-        help = f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the namespace of its context"
+        help = (
+            f"write metadata.namespace, or give --namespace {existing}: kubectl apply uses the "
+            "namespace of its context"
+        )
         yield Problem(
             "guessed-namespace", ("metadata",), message, help, "note", "style", "ptcompile"
         )
@@ -244,7 +264,9 @@ _DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmission
 def _admission(
     after: DiffSide, second: Inputs, definitions: Definitions | None
 ) -> Callable[[Json, Json], Iterable[Problem]]:
-    """Return a function for what admission plugins reject of an update, by the second side and its profile."""
+    """Return a function for what admission plugins reject of an update, by the second side and
+    its profile.
+    """
     existing = second.profile.spec.objects
     kinds = {str(manifest.get("kind")) for manifest in (*after.manifests, *existing)}
     if _DECIDING_KINDS.isdisjoint(kinds):

@@ -1,4 +1,6 @@
-"""`explain`: the origin of every value in the manifests of a stream of specs, and the page that shows all of them."""
+"""`explain`: the origin of every value in the manifests of a stream of specs, and the page that
+shows all of them.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,14 @@ def explain(
     severity: Mapping[str, str] | None = None,
     extensions: Extensions | None = None,
 ) -> Explanation:
-    """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason, and the lines it
-    depends on.
+    """Return the origin of every value in a stream's manifests: the pass that wrote it, its reason,
+    and the lines it depends on.
 
-    Arguments as for `compile`; the file names are used only for positions. The findings are those of `compile`, but a
-    document with an error of a rule is explained too. To find the lines that each value depends on, every document is
-    compiled some hundred times, with one line changed each time (several at a time in long lists). Mistakes in the spec
-    or profile never raise. Raises ValueError for a selector that selects nothing.
+    Arguments as for `compile`; the file names are used only for positions. The findings are those
+    of `compile`, but a document with an error of a rule is explained too. To find the lines that
+    each value depends on, every document is compiled some hundred times, with one line changed each
+    time (several at a time in long lists). Mistakes in the spec or profile never raise. Raises
+    ValueError for a selector that selects nothing.
     """
     arguments.check(target=target, cluster_filename=cluster_filename, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES
@@ -61,6 +64,7 @@ def explain(
         extensions=extensions,
         only_specs=True,
     )
+
     return explain_inputs(inputs, target, selected)
 
 
@@ -89,6 +93,7 @@ def explain_inputs(
         selection=selected,
         extensions=inputs.extensions,
     )
+
     return explained._replace(diagnostics=tuple(inputs.once_each(explained.diagnostics)))
 
 
@@ -103,7 +108,8 @@ def shared_inputs(inputs: Inputs) -> SharedInputs:
 def explain_page(
     inputs: Inputs, target: str | None = None, selected: Selection | None = None
 ) -> ExplainPage:
-    """Return the page of a spec for one target, or for all of them. A page is about the lines of a text.
+    """Return the page of a spec for one target, or for all of them. A page is about the lines of a
+    text.
 
     An invalid profile leaves no listings, and neither does a spec above the limit.
     """

@@ -24,7 +24,9 @@ class Fixed(NamedTuple):
     """A text with its fixes applied, and the findings that remain."""
 
     content: bytes
-    """The text. Comments, order, quotes and line endings outside the fixes are unchanged, byte for byte."""
+    """The text. Comments, order, quotes and line endings outside the fixes are unchanged, byte
+    for byte.
+    """
     applied: tuple[Diagnostic, ...]
     """The findings that were fixed, with their positions in the original text."""
     skipped: tuple[Skipped, ...]
@@ -56,8 +58,8 @@ def fix(
 ) -> Fixed:
     """Apply the fixes of a text's findings: only the safe ones, or all of them with `unsafe`.
 
-    A fix is safe if the job certainly stays what its author intended. All other arguments and the errors raised are
-    those of `lint`. A text that cannot be read is returned unchanged.
+    A fix is safe if the job certainly stays what its author intended. All other arguments and the
+    errors raised are those of `lint`. A text that cannot be read is returned unchanged.
     """
     arguments.check(filename=filename)
     others = None if beside is None else read_beside(beside)
@@ -83,7 +85,9 @@ def fix(
 
 
 def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:
-    """Apply the fixes of the findings that `judge` returns; call it once for each version of the text."""
+    """Apply the fixes of the findings that `judge` returns; call it once for each version of the
+    text.
+    """
     reports: dict[bytes, Report] = {}
 
     def report(text: bytes) -> Report:

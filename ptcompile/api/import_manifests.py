@@ -157,21 +157,24 @@ def import_manifests(
     extensions: Extensions | None = None,
     values: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Import manifests as specs, compile these and compare the results, or a batch script of Slurm as a spec.
+    """Import manifests as specs, compile these and compare the results, or a batch script of Slurm
+    as a spec.
 
-    Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs, each with its auxiliary objects. A setting that
-    a spec cannot express is an error, or a warning with `lossy`. `exact` keeps every command as written; otherwise a
-    torchrun command becomes `script`, `module` and `elastic` if that gives torchrun the same settings. `cluster` is the
-    profile that the specs will be compiled with. Without one, `profile` of the result is the profile to use, if the
-    built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
-    are imported as if it did not exist; `schemas` are files and folders of CRDs for kinds that ptcompile does not know,
-    and CRDs of the stream count too. `extensions` are passes of plugins that compile will run: what they change is a
-    difference.
+    Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs, each with its auxiliary
+    objects. A setting that a spec cannot express is an error, or a warning with `lossy`. `exact`
+    keeps every command as written; otherwise a torchrun command becomes `script`, `module` and
+    `elastic` if that gives torchrun the same settings. `cluster` is the profile that the specs will
+    be compiled with. Without one, `profile` of the result is the profile to use, if the built-in
+    one would add something to the manifests. An object that the API server rejects is an error, and
+    the jobs are imported as if it did not exist; `schemas` are files and folders of CRDs for kinds
+    that ptcompile does not know, and CRDs of the stream count too. `extensions` are passes of
+    plugins that compile will run: what they change is a difference.
 
-    Of a batch script, recognized by `#SBATCH` or a name that ends in `.sbatch` or `.slurm`, everything that a spec does
-    not have is a finding with its line. `values` are its arguments (`1`), variables of the submitting shell, and what
-    partitions, accounts and QOS are on the cluster (`partition.gpu`). Mistakes in the manifests, the script or the
-    profile never raise. Raises ValueError for a path in `schemas` that cannot be read or contains no definition.
+    Of a batch script, recognized by `#SBATCH` or a name that ends in `.sbatch` or `.slurm`,
+    everything that a spec does not have is a finding with its line. `values` are its arguments
+    (`1`), variables of the submitting shell, and what partitions, accounts and QOS are on the
+    cluster (`partition.gpu`). Mistakes in the manifests, the script or the profile never raise.
+    Raises ValueError for a path in `schemas` that cannot be read or contains no definition.
     """
     inputs = Inputs.read(
         source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions
@@ -187,7 +190,9 @@ def import_inputs(
     chosen: Chosen = ALL,
     script_values: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Import the manifests of a file, or its batch script with these values; without them a script is an error."""
+    """Import the manifests of a file, or its batch script with these values; without them a
+    script is an error.
+    """
     from ptcompile.importer import profiles
 
     if inputs.has_wrong_settings:
@@ -204,6 +209,7 @@ def import_inputs(
     )
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
+
     return Imported(
         tuple(imported),
         inputs.limited(*problems),
@@ -213,7 +219,9 @@ def import_inputs(
 
 
 def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
-    """Import batch scripts. Nothing proves such a spec: Slurm's job is not an object of Kubernetes."""
+    """Import batch scripts. Nothing proves such a spec: Slurm's job is not an object of
+    Kubernetes.
+    """
     from ptcompile.importer.slurm.batch import import_script
 
     imported: list[ImportedSpec] = []
@@ -225,6 +233,7 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
         ]
         if result.document is None:
             continue
+
         imported.append(
             ImportedSpec(
                 document=result.document,
@@ -235,11 +244,14 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
                 comments=result.comments,
             )
         )
+
     return Imported(tuple(imported), tuple(streams.limit_findings(diagnostics, inputs.filename)))
 
 
 def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:
-    """Return a spec that compiles with the built-in profile as this one does with `profile`, or None."""
+    """Return a spec that compiles with the built-in profile as this one does with `profile`, or
+    None.
+    """
     from ptcompile.importer.profiles import fit_built_in
 
     document = fit_built_in(imported.document, profile)
@@ -247,6 +259,7 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
         return None
     if document is imported.document:
         return imported
+
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
     return imported._replace(
         document=document, comments={**imported.comments, ("spec", "podTemplate"): comment}
@@ -256,7 +269,9 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
 def _import_all(
     inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
-    """Return the specs of all chosen jobs, the objects that these compile to, and what was found."""
+    """Return the specs of all chosen jobs, the objects that these compile to, and what was
+    found.
+    """
     from ptcompile.importer.attempt import without_nulls
 
     objects = inputs.items
@@ -275,6 +290,7 @@ def _import_all(
         rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
         diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
         accepted += [] if rejections else [dict(item.manifest)]
+
     related = Objects(accepted)
     decoded = Objects(map(without_nulls, accepted))
 
@@ -293,6 +309,7 @@ def _import_all(
             span = item.document.span((*item.path, "spec"))
             spec = spec._replace(span=span, place=item.document.index)
             imported.append(_with_remarks(spec, item))
+
     return imported, emitted, diagnostics
 
 
@@ -332,12 +349,14 @@ def _import_one(
         manifest, Objects((manifest,), related), profile, inputs.definitions
     ):
         return None, (), rejections
+
     images = draft.placeholder_images(manifest)
     stand_ins = draft.substitute_images(images, manifest)
     manifest = draft.replace_images(without_nulls(manifest), stand_ins)
     outcome = import_object(manifest, decoded, profile, exact=exact)
     if outcome.best is None:
         return None, (), list(outcome.problems)
+
     best = _prove_with_plugins(outcome.best, manifest, decoded, profile, inputs.extensions)
     if not best.proof.compiled:
         text = "a spec cannot express it"
@@ -346,6 +365,7 @@ def _import_one(
             (),
             [_spec_problem("not-importable", f"{text}: {e.message}") for e in compile_errors(best)],
         )
+
     sentences = () if best.proof.same_manifest else tuple(differences(best))
     is_different = not best.proof.same_world
     severity = "error" if is_different and not lossy else "warning"
@@ -355,6 +375,7 @@ def _import_one(
     ]
     if is_different and not lossy:
         return None, (), problems
+
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
     as_written = {substitute: image for image, substitute in stand_ins.items()}
     origin = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
@@ -365,6 +386,7 @@ def _import_one(
         inline_runtime(best.spec, manifest, related, profile), as_written
     )
     imported = imported._replace(comments=comments(best), differences=sentences, portable=portable)
+
     return imported, best.candidate.manifests or (), problems
 
 
@@ -375,7 +397,9 @@ def _prove_with_plugins(
     profile: ClusterProfile,
     extensions: Extensions | None,
 ) -> Attempt:
-    """Return the attempt with the proof for the passes of plugins, which the search for it did not run."""
+    """Return the attempt with the proof for the passes of plugins, which the search for it did
+    not run.
+    """
     if extensions is None:
         return attempt
     from ptcompile.importer.attempt import prove_spec
@@ -388,7 +412,9 @@ def _prove_with_plugins(
 def _rejections(
     manifest: Json, related: Objects, profile: ClusterProfile, definitions: Definitions | None
 ) -> list[Problem]:
-    """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
+    """Return the errors for which the API server rejects an object, which therefore cannot exist
+    in a cluster.
+    """
     problems = validate(
         manifest, versions=profile.versions(), others=related, definitions=definitions
     )
@@ -433,7 +459,11 @@ def _unsupported_kind(manifest: Json) -> Problem:
             f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
         )
         nodes = as_int(workers.get("replicas"), 1)
-        help = f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the script on each node"
+        help = (
+            f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the "
+            "script on each node"
+        )
+
     return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
@@ -451,8 +481,10 @@ def _no_job(manifest: Json) -> Problem:
             authority="ptcompile",
             on_key=True,
         )
+
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _IMPORTABLE}))
     message = f"no job found: import reads {kinds}"
+
     return Problem(
         "nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile"
     )

@@ -1,8 +1,8 @@
 """What a verb was given: sources read once, their objects, and everything that decides about them.
 
-Every verb asks an `Inputs`, and every way in makes one: of sources in Python (`Inputs.read`), of files on the command
-line and in editors. What judges a file (selected rules, severities) differs from file to file and is
-`ptcompile.api.options.LintOptions`.
+Every verb asks an `Inputs`, and every way in makes one: of sources in Python (`Inputs.read`), of
+files on the command line and in editors. What judges a file (selected rules, severities) differs
+from file to file and is `ptcompile.api.options.LintOptions`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class Item(NamedTuple):
         return streams.is_ours(self.manifest) and self.manifest.get("kind") != "ClusterProfile"
 
     def to_diagnostic(self, problem: Problem) -> Diagnostic:
-        """Return a problem as a diagnostic of the object, of its spec, or of the override that caused it."""
+        """Return a problem as a diagnostic of the object, of its spec, or of the override that
+        caused it.
+        """
         if self.overridden is not None:
             return self.overridden.to_diagnostic(problem, self.file.name)
 
@@ -98,7 +100,9 @@ class Family(NamedTuple):
 
 
 class ItemsFound(NamedTuple):
-    """The objects of the inputs after one step, and what is wrong with the specs that have no result of it."""
+    """The objects of the inputs after one step, and what is wrong with the specs that have no
+    result of it.
+    """
 
     items: tuple[Item, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -130,7 +134,9 @@ class Inputs:
         """The releases in force."""
         self.overrides = overrides
         self.beside = beside
-        """Objects of other files, which decide and have no findings; None if there may be unknown ones."""
+        """Objects of other files, which decide and have no findings; None if there may be
+        unknown ones.
+        """
         self.schemas = arguments.paths(schemas, "schemas")
         self.extensions = extensions
         self.settings_diagnostics = (*profile_diagnostics, *overrides.diagnostics)
@@ -138,7 +144,9 @@ class Inputs:
         self._expanded: dict[int, Sequence[OverriddenDocument]] = {}
         """The jobs of documents, by their identity."""
         self.only_specs = only_specs
-        """Whether every document should be a spec, as for `compile`, so that no API server reads the texts."""
+        """Whether every document should be a spec, as for `compile`, so that no API server reads
+        the texts.
+        """
 
     @classmethod
     def read(
@@ -159,9 +167,11 @@ class Inputs:
         extensions: Extensions | None = None,
         only_specs: bool = False,
     ) -> Inputs:
-        """Return the inputs of a function's call; `parameter` is the function's name for the source.
+        """Return the inputs of a function's call; `parameter` is the function's name for the
+        source.
 
-        Raises TypeError for an argument of the wrong type, and ValueError for an invalid version of `kubernetes`.
+        Raises TypeError for an argument of the wrong type, and ValueError for an invalid version of
+        `kubernetes`.
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
         parsed_overrides = read_overrides(
@@ -212,11 +222,9 @@ class Inputs:
     @property
     def frameworks(self) -> tuple[str, ...]:
         """The kinds that the profile's Kueue manages beyond its defaults."""
-        return (
-            tuple(self.given_profile.spec.queue_frameworks)
-            if self.given_profile is not None
-            else ()
-        )
+        if self.given_profile is not None:
+            return tuple(self.given_profile.spec.queue_frameworks)
+        return ()
 
     @cached_property
     def pools(self) -> Pools | None:
@@ -271,21 +279,21 @@ class Inputs:
 
     @cached_property
     def documents(self) -> list[OverriddenDocument]:
-        """Each document whole, with the overrides whatever its kind, for verbs to which each is a spec; one with
-        variants is each of its jobs. With a name of the run there is only the first.
+        """Each document whole, with the overrides whatever its kind, for verbs to which each is a
+        spec; one with variants is each of its jobs. With a name of the run there is only the first.
         """
         documents = [document for document in self._whole_documents if document.data is not None]
-        return documents[:1] if self.overrides.run_name is not None else documents
+        if self.overrides.run_name is not None:
+            return documents[:1]
+        return documents
 
     @property
     def surplus_documents(self) -> list[Diagnostic]:
         """The error of each document after the first, if the run has a name: it names one job."""
         name = self.overrides.run_name
-        return (
-            []
-            if name is None
-            else [document.second_job_error(name) for document in self._whole_documents[1:]]
-        )
+        if name is None:
+            return []
+        return [document.second_job_error(name) for document in self._whole_documents[1:]]
 
     @cached_property
     def _whole_documents(self) -> list[OverriddenDocument]:
@@ -312,7 +320,9 @@ class Inputs:
         return bool(self.overrides.values or self.overrides.variants)
 
     def _may_vary(self, data: Json) -> bool:
-        """Return whether a document is a spec with variants, or one of whose variants an option speaks."""
+        """Return whether a document is a spec with variants, or one of whose variants an option
+        speaks.
+        """
         if "variants" not in data and not self._has_options:
             return False
         return data.get("kind") == "TrainingJob" or (
@@ -321,7 +331,9 @@ class Inputs:
 
     @cached_property
     def families(self) -> list[Family]:
-        """The jobs of each document with variants, or for which an option names some, with its file."""
+        """The jobs of each document with variants, or for which an option names some, with its
+        file.
+        """
         varying = [
             Family(file, self._jobs_of(document))
             for file in self.files
@@ -345,6 +357,7 @@ class Inputs:
         diagnostics = [item.to_diagnostic(_VARIANTS_IN_LIST) for item in in_lists]
         if not self.families:
             return diagnostics
+
         from ptcompile.spec.variants import without_effect
 
         for file, jobs in self.families:
@@ -356,6 +369,7 @@ class Inputs:
                 streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes
             ]
             diagnostics += self._shared_folders(file, jobs)
+
         return diagnostics
 
     def _shared_folders(self, file: File, jobs: Sequence[OverriddenDocument]) -> list[Diagnostic]:
@@ -407,24 +421,24 @@ class Inputs:
                 diagnostics += [
                     stamp(problem, document) for problem in streams.not_objects(document.data)
                 ]
+
             if is_empty(file.source):
                 diagnostics.append(
                     stamp(streams.no_documents(blocks_compile=self.only_specs), None)
                 )
+
         return diagnostics
 
     def _text_problems(self, source: Source) -> Iterable[Problem]:
-        return (
-            blocking_text(source.problems)
-            if self.only_specs
-            else text_problems(source, source.problems)
-        )
+        if self.only_specs:
+            return blocking_text(source.problems)
+        return text_problems(source, source.problems)
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """The mistakes in what was given, in this order for every verb but lint, which judges the texts itself: the
-        profile, overrides, texts, profiles that are not read, specs that cannot have the overrides, and specs with the
-        name of an earlier one.
+        """The mistakes in what was given, in this order for every verb but lint, which judges the
+        texts itself: the profile, overrides, texts, profiles that are not read, specs that cannot
+        have the overrides, and specs with the name of an earlier one.
         """
         unread = [
             item.to_diagnostic(_UNREAD_PROFILE)
@@ -437,6 +451,7 @@ class Inputs:
             for item in self.specs
             for problem in streams.repeated_spec(item.manifest, seen)
         ]
+
         return [
             *self.settings_diagnostics,
             *self.text_diagnostics,
@@ -465,10 +480,11 @@ class Inputs:
     def compile_specs(
         self, target: str | None = None, *, fallback: str | None = None, judged: bool = False
     ) -> ItemsFound:
-        """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one.
+        """Compile every spec for `target`, else for its own target, else for `fallback`, else for
+        the default one.
 
-        The manifests of each spec replace it; a spec with an error has none. If `judged`, the errors of rules that
-        `compile` reports count too.
+        The manifests of each spec replace it; a spec with an error has none. If `judged`, the
+        errors of rules that `compile` reports count too.
         """
         items: list[Item] = []
         diagnostics: list[Diagnostic] = []
@@ -476,6 +492,7 @@ class Inputs:
             if not item.is_spec:
                 items += [] if streams.is_ours(item.manifest) else [item]
                 continue
+
             has_own = nested_map(item.manifest, "spec").get("target")
             compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
@@ -484,10 +501,13 @@ class Inputs:
                 item._replace(manifest=manifest, is_compiled=True)
                 for manifest in compiled.manifests
             ]
+
         return ItemsFound(tuple(items), tuple(diagnostics))
 
     def refusals(self, spec: Item, compiled: Compiled) -> Sequence[Diagnostic]:
-        """Return the errors of rules for which `compile` gives no manifests of a spec; comments suppress them."""
+        """Return the errors of rules for which `compile` gives no manifests of a spec; comments
+        suppress them.
+        """
         from ptcompile.compiler.advice import rule_findings
         from ptcompile.source.suppression import suppress
 
@@ -495,10 +515,15 @@ class Inputs:
         errors = [
             spec.to_diagnostic(finding) for finding in findings if finding.severity == "error"
         ]
-        return suppress(spec.file.source, errors, Selection()).left if errors else ()
+        if errors:
+            return suppress(spec.file.source, errors, Selection()).left
+
+        return ()
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
-        """Return the mistakes in what was given and the other findings, up to the limit for one file."""
+        """Return the mistakes in what was given and the other findings, up to the limit for one
+        file.
+        """
         return tuple(
             streams.limit_findings(self.once_each((*self.diagnostics, *more)), self.filename)
         )
@@ -521,7 +546,9 @@ class Inputs:
 
     @cached_property
     def _overridden(self) -> ItemsFound:
-        """Return the objects with the overrides, and the errors of the specs that cannot have them."""
+        """Return the objects with the overrides, and the errors of the specs that cannot have
+        them.
+        """
         items = self._written_items
         if self.overrides == NO_OVERRIDES and not any(
             "variants" in item.manifest for item in items
@@ -552,6 +579,7 @@ class Inputs:
                 diagnostics += errors
                 if not errors:
                     kept.append(item._replace(manifest=job.data, overridden=job))
+
         return ItemsFound(tuple(kept), tuple(diagnostics))
 
 
@@ -588,7 +616,8 @@ def is_empty(source: Source) -> bool:
 
 
 def text_problems(source: Source, problems: Iterable[Problem]) -> Problems:
-    """Yield problems of a source's text as whoever reads the text says them: ptcompile of a spec, kubectl of manifests.
+    """Yield problems of a source's text as whoever reads the text says them: ptcompile of a spec,
+    kubectl of manifests.
 
     A duplicate key is only a warning in a manifest, because kubectl silently uses the last value.
     """
@@ -639,11 +668,14 @@ def releases_of(profile: ClusterProfile | None, kubernetes: str | None = None) -
     Raises ValueError for an invalid version.
     """
     versions = profile.versions() if profile is not None else Versions()
-    return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
+    if kubernetes:
+        return versions._replace(kubernetes=parse_version(kubernetes))
+    return versions
 
 
 def read_beside(sources: Iterable[StreamSource]) -> Objects:
-    """Return the objects of several sources. The problems of their texts are findings of whoever checks them.
+    """Return the objects of several sources. The problems of their texts are findings of whoever
+    checks them.
 
     Raises TypeError for anything that is not a list of sources.
     """
@@ -677,7 +709,9 @@ def _definitions(
 
 
 def _may_define(source: Source) -> bool:
-    """Return whether a stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
+    """Return whether a stream may contain a CRD. A text is searched for the word; mappings are
+    checked by kind.
+    """
     if source.text:
         return "CustomResourceDefinition" in source.text
     return any(

@@ -1,7 +1,7 @@
 """`lint`: one stream, one object of it, and the manifests inside an object.
 
-Linting manifests does not need pydantic: modules for ptcompile's own kinds are imported only when such an object
-appears.
+Linting manifests does not need pydantic: modules for ptcompile's own kinds are imported only when
+such an object appears.
 """
 
 from __future__ import annotations
@@ -59,11 +59,17 @@ class Report(NamedTuple):
     documents: int
     """Number of documents."""
     unchecked: tuple[str, ...]
-    """The objects that were not checked, such as those of unknown kinds, as `apiVersion Kind/name`."""
+    """The objects that were not checked, such as those of unknown kinds, as `apiVersion
+    Kind/name`.
+    """
     meant: tuple[Diagnostic, ...] = ()
-    """Findings suppressed by comments in the file or by `ignore`; `diagnostics` does not contain them."""
+    """Findings suppressed by comments in the file or by `ignore`; `diagnostics` does not contain
+    them.
+    """
     objects: tuple[tuple[ObjectIdentity, str], ...] = ()
-    """The objects that another file of the folder may also define, each with a digest; empty if `earlier` is None."""
+    """The objects that another file of the folder may also define, each with a digest; empty if
+    `earlier` is None.
+    """
     checked: int = 0
     """Number of objects that were checked."""
 
@@ -90,25 +96,30 @@ def lint(
     pause: Callable[[], None] | None = None,
     earlier: Mapping[ObjectIdentity, str] | None = None,
 ) -> Report:
-    """Report the problems of every object in a stream that the API server, operators, kubelet or torchrun would have.
+    """Report the problems of every object in a stream that the API server, operators, kubelet or
+    torchrun would have.
 
-    Rejections come first, then findings of the rules: objects that are accepted but fail later. Each has its line.
+    Rejections come first, then findings of the rules: objects that are accepted but fail later.
+    Each has its line.
 
-    `kubernetes` is the server's version, such as "1.34"; by default it is the profile's, or the newest supported one.
-    `webhooks=False` checks only what the API server and CRDs check, as on a cluster without the operators' webhooks.
-    `unknown_kinds="error"` reports each object of an unknown kind; they are counted in any case. `select` and `ignore`
-    are codes, prefixes of codes, or names. Rejections are reported regardless of `select`, unless ignored. `severity`
-    has an error, a warning or a note by such a selector, instead of the rules' own severities; the most specific
-    selector decides. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
-    CRDs in the stream count too.
-    `beside` are objects of other files that affect the stream's objects but are not checked themselves: namespaces,
-    queues, quotas, limit ranges, Services; None if there may be other files, so a missing object is only a note.
-    `extensions` are rules and passes of plugins, from `ptcompile.extensions`. `pause` is called before each object; an
-    exception that it raises ends the call, so callers can cancel it. `earlier` are the objects that earlier files of
-    the folder define, with the names of these files.
+    `kubernetes` is the server's version, such as "1.34"; by default it is the profile's, or the
+    newest supported one. `webhooks=False` checks only what the API server and CRDs check, as on a
+    cluster without the operators' webhooks. `unknown_kinds="error"` reports each object of an
+    unknown kind; they are counted in any case. `select` and `ignore` are codes, prefixes of codes,
+    or names. Rejections are reported regardless of `select`, unless ignored. `severity` has an
+    error, a warning or a note by such a selector, instead of the rules' own severities; the most
+    specific selector decides. `schemas` are files and folders of CRDs or JSON Schemas, for kinds
+    that ptcompile does not know; CRDs in the stream count too. `beside` are objects of other files
+    that affect the stream's objects but are not checked themselves: namespaces, queues, quotas,
+    limit ranges, Services; None if there may be other files, so a missing object is only a note.
+    `extensions` are rules and passes of plugins, from `ptcompile.extensions`. `pause` is called
+    before each object; an exception that it raises ends the call, so callers can cancel it.
+    `earlier` are the objects that earlier files of the folder define, with the names of these
+    files.
 
-    Mistakes in the stream or profile never raise. Raises ValueError for a selector that selects nothing, for an invalid
-    version, and for a path in `schemas` that cannot be read or contains no definition.
+    Mistakes in the stream or profile never raise. Raises ValueError for a selector that selects
+    nothing, for an invalid version, and for a path in `schemas` that cannot be read or contains no
+    definition.
     """
     arguments.check(filename=filename, pause=pause)
     others = None if beside is None else read_beside(beside)
@@ -125,6 +136,7 @@ def lint(
         schemas=schemas,
         extensions=extensions,
     )
+
     return lint_source(
         source,
         filename,
@@ -166,13 +178,14 @@ def lint_inputs(
 ) -> Report:
     """Return the report of a file that has been read; `lint` describes `pause` and `earlier`.
 
-    `may_be_empty` is for a file among others and for a text that is being written: only a whole call that has nothing
-    to look at is wrong.
+    `may_be_empty` is for a file among others and for a text that is being written: only a whole
+    call that has nothing to look at is wrong.
     """
     (file,) = inputs.files
     role = chart_role(file.name)
     if role == "values":
         return Report((), len(file.source.documents), ("the values of a Helm chart",))
+
     template_problem = unrendered_file(file.source, role)
     if template_problem is not None:
         return _template_report(file, *template_problem, options.selection)
@@ -202,6 +215,7 @@ def lint_inputs(
     diagnostics, ignored = streams.select(everything, options.selection, file.name)
     reported, suppressed = _without_suppressed(file, diagnostics, options.selection)
     objects = () if earlier is None else _digests(inputs)
+
     return Report(
         tuple(inputs.once_each(reported)),
         len(file.source.documents),
@@ -213,7 +227,9 @@ def lint_inputs(
 
 
 class _Coverage:
-    """Which objects were looked at: the names of those that were not checked, and the number of the others."""
+    """Which objects were looked at: the names of those that were not checked, and the number of
+    the others.
+    """
 
     def __init__(self) -> None:
         self.unchecked: list[str] = []
@@ -231,7 +247,9 @@ def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
 
 
 def _with_namespace(diagnostics: list[Diagnostic], note: Diagnostic) -> list[Diagnostic]:
-    """Return the findings of a file whose namespaces kustomize fills in, with the note if one was missing."""
+    """Return the findings of a file whose namespaces kustomize fills in, with the note if one
+    was missing.
+    """
     others = [d for d in diagnostics if d.name != "required-value" or d.path[-1:] != ("namespace",)]
     return others if len(others) == len(diagnostics) else [*others, note]
 
@@ -254,11 +272,12 @@ def _template_report(file: File, index: int, problem: Problem, selected: Selecti
 
 
 def _problems_of_text(source: Source, unchecked: list[str]) -> Problems:
-    """Yield the problems of a text itself. For a file that is not for Kubernetes, only YAML errors count; lists in it
-    are appended to `unchecked`.
+    """Yield the problems of a text itself. For a file that is not for Kubernetes, only YAML errors
+    count; lists in it are appended to `unchecked`.
     """
     if not source.problems:
         return
+
     is_foreign = bool(source.text and source.documents) and all(
         foreign_kind(document.data) for document in source.documents
     )
@@ -285,11 +304,12 @@ def _is_list(problem: Problem) -> bool:
 def _without_suppressed(
     file: File, diagnostics: Sequence[Diagnostic], selected: Selection
 ) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
-    """Return the findings after suppression, with the problems of the comments themselves; and the suppressed
-    findings.
+    """Return the findings after suppression, with the problems of the comments themselves; and the
+    suppressed findings.
     """
     if "ptcompile:" not in file.source.text:
         return tuple(diagnostics), ()
+
     from ptcompile.source.suppression import suppress
 
     reported, suppressed, problems = suppress(file.source, diagnostics, selected)
@@ -297,6 +317,7 @@ def _without_suppressed(
         selected.with_severity(streams.to_diagnostic(problem, None, file.name))
         for problem in problems
     )
+
     return (*reported, *of_comments), suppressed
 
 
@@ -344,6 +365,7 @@ def _object_diagnostics(
             item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked)
         )
         yield from _once_per_template(stamped)
+
     stream.release()
 
 
@@ -363,7 +385,9 @@ def _stream(
 
 
 class _RenderedAnyhow:
-    """The objects of a template without their placeholders: a finding that they do not have as well rests on one."""
+    """The objects of a template without their placeholders: a finding that they do not have as
+    well rests on one.
+    """
 
     def __init__(self, inputs: Inputs, options: LintOptions) -> None:
         self._objects = {
@@ -382,7 +406,9 @@ class _RenderedAnyhow:
 
 
 def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of items that are not objects, and the one of the first template of the file."""
+    """Yield the diagnostics of items that are not objects, and the one of the first template of
+    the file.
+    """
     first_template = next(iter(templates), None)
     for document in file.source.documents:
         for problem in streams.not_objects(document.data):
@@ -392,7 +418,9 @@ def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Itera
 
 
 def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics, those in a pod template that roles share by a YAML alias only for the first role."""
+    """Yield the diagnostics, those in a pod template that roles share by a YAML alias only for
+    the first role.
+    """
     reported = set()
     for diagnostic in diagnostics:
         path = diagnostic.path
@@ -408,7 +436,9 @@ def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic
 def _defined_earlier(
     item: Item, inputs: Inputs, earlier: Mapping[ObjectIdentity, str], reported: set[ObjectIdentity]
 ) -> list[Problem]:
-    """Return the warning that an earlier file of the folder defines the object, once per object of this file."""
+    """Return the warning that an earlier file of the folder defines the object, once per object
+    of this file.
+    """
     if not earlier:
         return []
     from ptcompile.linter.repeated import object_key, repeated_in_folder

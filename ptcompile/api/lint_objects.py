@@ -41,7 +41,9 @@ _TYPE_RULES = frozenset({"wrong-type", "invalid-quantity"})
 _POD_COUNT_FIELDS = frozenset(
     {"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"}
 )
-"""Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there are enough pods."""
+"""Fields that set the number of pods. If one of them is invalid, rules cannot tell whether there
+are enough pods.
+"""
 _FABRIC_RULES = frozenset({"partial-fabric", "fabric-of-another-cloud", "fabric-without-machine"})
 
 
@@ -60,8 +62,8 @@ class ObjectLinter:
         self._noted_kinds: set[tuple[str, str]] = set()
 
     def problems(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> list[Problem]:
-        """Return the problems of one object and of those inside it; the names of those of an unknown kind are appended
-        to `unchecked`.
+        """Return the problems of one object and of those inside it; the names of those of an
+        unknown kind are appended to `unchecked`.
         """
         problems: Iterable[Problem] | None
         problems = streams.missing_keys(manifest) or self._own_problems(manifest)
@@ -80,6 +82,7 @@ class ObjectLinter:
             *self._problems_of_templates(manifest),
             *self._problems_in_texts(manifest),
         ]
+
         return [
             *findings,
             *self._structure_only_notes(manifest),
@@ -129,7 +132,9 @@ class ObjectLinter:
     def _admission_problems(
         self, manifest: Json, rejections: Sequence[Problem]
     ) -> Iterable[Problem]:
-        """Return the rejections of admission plugins, by the objects of the stream and the profile."""
+        """Return the rejections of admission plugins, by the objects of the stream and the
+        profile.
+        """
         if not self._has_cluster_state and _ADMISSION_KINDS.isdisjoint(self._stream.kinds):
             texts = self._stream.texts.get(id(manifest))
             if texts is not None and _PRIORITY_FIELDS.isdisjoint(texts):
@@ -159,7 +164,9 @@ class ObjectLinter:
                 yield problem
 
     def _spec_problems(self, document: Json) -> Iterable[Problem]:
-        """Return the problems of a TrainingJob, and the rules' findings in its manifests, located in the spec."""
+        """Return the problems of a TrainingJob, and the rules' findings in its manifests,
+        located in the spec.
+        """
         from ptcompile.compiler.advice import rule_findings
 
         compiled = self._inputs.compile(document)
@@ -175,7 +182,9 @@ class ObjectLinter:
         return rule_problems(self._inputs.extensions, manifest, self._stream.objects)
 
     def _problems_of_unknown_kind(self, manifest: Json) -> list[Problem]:
-        """Return what webhooks reject of an object without a schema, and its unknown kind if that is an error."""
+        """Return what webhooks reject of an object without a schema, and its unknown kind if
+        that is an error.
+        """
         problems = [_unknown_kind(manifest)] if self._options.unknown_kinds == "error" else []
         if self._options.webhooks and is_seen_by_webhooks(manifest):
             problems += validate(
@@ -204,7 +213,9 @@ class ObjectLinter:
     def _problems_inside(
         self, manifest: Json, unchecked: list[str], *, is_template: bool
     ) -> Problems:
-        """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
+        """Yield the problems of the objects that a controller creates from this one, with paths
+        in this one.
+        """
         for item in wrapped_objects(manifest):
             if item.moves and not _starts_launcher(item.manifest):
                 continue
@@ -221,6 +232,7 @@ class ObjectLinter:
         record = kind_named(kind_of(manifest))
         if not record.rules or POD_RULES[0] in record.rules:
             return
+
         templates = [
             (template.path, as_mapping(template.template))
             for template in record.templates(manifest)
@@ -228,11 +240,11 @@ class ObjectLinter:
         has_devices = [_has_accelerators(template) for _, template in templates]
         for (path, template), uses_fabric in zip(templates, has_devices, strict=True):
             # pods without devices pass the fabric's settings on
-            rules = (
-                ANY_POD_RULES
-                if uses_fabric or not any(has_devices)
-                else ANY_POD_RULES - _FABRIC_RULES
-            )
+            if uses_fabric or not any(has_devices):
+                rules = ANY_POD_RULES
+            else:
+                rules = ANY_POD_RULES - _FABRIC_RULES
+
             pod = pod_of_template(manifest, template)
             if pod is not None:
                 problems = run(pod, versions=self._inputs.versions, stream=self._stream, only=rules)
@@ -246,7 +258,9 @@ class ObjectLinter:
             yield from self._problems_in_text(path, content)
 
     def _problems_in_text(self, path: Path, content: str) -> Problems:
-        """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
+        """Yield the problems of manifests inside a string, at the string's path; ignore template
+        placeholders.
+        """
         objects = [*streams.objects_of(streams.read(content, None))]
         inputs = self._inputs
         # the objects of the stream are there when the text is applied
@@ -260,11 +274,11 @@ class ObjectLinter:
         )
         inner_linter = ObjectLinter(inputs, self._options, stream)
         for manifest in objects:
-            problems = (
-                inner_linter._own_problems(manifest)
-                if is_supported(manifest, inputs.definitions)
-                else None
-            )
+            if is_supported(manifest, inputs.definitions):
+                problems = inner_linter._own_problems(manifest)
+            else:
+                problems = None
+
             for problem in problems or ():
                 if is_about_written_text(problem, manifest):
                     text = f"in {streams.resource_name(manifest)}: {problem.message}"
@@ -274,9 +288,11 @@ class ObjectLinter:
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
-    """Yield the problems of an object that a controller creates from `outer`: what rejects it does so then.
+    """Yield the problems of an object that a controller creates from `outer`: what rejects it does
+    so then.
 
-    If the API server knows the parts of `outer`, what it rejects of them is reported for `outer` itself.
+    If the API server knows the parts of `outer`, what it rejects of them is reported for `outer`
+    itself.
     """
     is_checked = is_supported(outer)
     for problem in problems:
@@ -316,6 +332,7 @@ def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
     fix = problem.fix and problem.fix._replace(
         edits=tuple(edit._replace(path=outer(edit.path)) for edit in edits)
     )
+
     return problem._replace(path=outer(problem.path), field=problem.field and name, fix=fix)
 
 

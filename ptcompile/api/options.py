@@ -1,7 +1,7 @@
 """What judges one file: the rules that are reported, and the cluster that they are reported for.
 
-A file gets it from the configuration (`Config.lint_options` of the command line), the arguments of a function from
-`read_options`.
+A file gets it from the configuration (`Config.lint_options` of the command line), the arguments of
+a function from `read_options`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ else:
 
 
 class LintOptions(NamedTuple):
-    """What judges one file: the rules that are reported, and the cluster that they are reported for."""
+    """What judges one file: the rules that are reported, and the cluster that they are reported
+    for.
+    """
 
     profile: ClusterProfile | None = None
     """The configured profile, or None without one."""
@@ -47,7 +49,9 @@ class LintOptions(NamedTuple):
     target: str | None = None
     """The target of specs that name none."""
     names_successors: bool = False
-    """Whether a file's report names the successor of an operator: people read it, and programs choose a target."""
+    """Whether a file's report names the successor of an operator: people read it, and programs
+    choose a target.
+    """
 
     kustomizations: tuple[str, ...] = ()
     """The texts of the kustomizations beside a file, which complete or patch it."""
@@ -60,8 +64,8 @@ class LintOptions(NamedTuple):
         profile: ProfileRead = NO_PROFILE,
         only_specs: bool = False,
     ) -> Inputs:
-        """Return a file with what decides about its objects: `beside` are objects of other files, and `profile` is the
-        text of these options' profile, if the call's findings include its own.
+        """Return a file with what decides about its objects: `beside` are objects of other files,
+        and `profile` is the text of these options' profile, if the call's findings include its own.
         """
         return Inputs(
             [file],
@@ -89,9 +93,12 @@ def read_options(
     schemas: Iterable[str | os.PathLike[str]],
     extensions: Extensions | None,
 ) -> LintOptions:
-    """Return the options that a function's arguments mean; `lint` describes them, and what they raise."""
+    """Return the options that a function's arguments mean; `lint` describes them, and what they
+    raise.
+    """
     arguments.check(kubernetes=kubernetes, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES
+
     return LintOptions(
         profile=profile,
         versions=releases_of(profile, kubernetes),

@@ -61,7 +61,8 @@ _RUN_POLICIES = {"pod": _DEADLINE_LINE, "trainjob": _DEADLINE_LINE}
 
 
 def starter_spec(target: str | None = None) -> str:
-    """Return a spec for the named target, or for the target that the job needs. Commented-out fields are optional.
+    """Return a spec for the named target, or for the target that the job needs. Commented-out
+    fields are optional.
 
     Raises KeyError for an unknown target.
     """
@@ -75,7 +76,8 @@ def starter_spec(target: str | None = None) -> str:
 
 
 def init(target: str | None = None) -> str:
-    """Return a commented spec that compiles for the named target, or for the target that the job needs.
+    """Return a commented spec that compiles for the named target, or for the target that the job
+    needs.
 
     Raises KeyError for an unknown target.
     """
@@ -92,16 +94,19 @@ def starter_profile(cloud: str | None = None) -> str:
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Return the installed packages with ptcompile entry points, sorted by name. None of them is imported."""
+    """Return the installed packages with ptcompile entry points, sorted by name. None of them is
+    imported.
+    """
     return installed()
 
 
 def extensions(plugins: Iterable[str] = (), rules: Iterable[Json] = ()) -> Extensions:
-    """Load plugins and declared rules; the result is the argument `extensions` of `compile`, `lint` and others.
+    """Load plugins and declared rules; the result is the argument `extensions` of `compile`, `lint`
+    and others.
 
     `plugins` are names of installed packages, which are imported; `rules` are tables in the form of
-    `[[tool.ptcompile.rule]]`. Raises ValueError with one sentence for each missing or broken plugin and each invalid
-    table, and TypeError for a single text in place of a list.
+    `[[tool.ptcompile.rule]]`. Raises ValueError with one sentence for each missing or broken plugin
+    and each invalid table, and TypeError for a single text in place of a list.
     """
     if isinstance(plugins, str):
         raise TypeError("plugins must be a list of names, not a single string")
@@ -112,10 +117,11 @@ def extensions(plugins: Iterable[str] = (), rules: Iterable[Json] = ()) -> Exten
 
 
 def rules(*, extensions: Extensions | None = None) -> list[dict[str, str]]:
-    """Return all rules of `lint` in code order: code, name, severity, stage, authority, and the rule's page.
+    """Return all rules of `lint` in code order: code, name, severity, stage, authority, and the
+    rule's page.
 
-    A page consists of a title, `what`, `why`, `bad` and `good` (YAML), `fix` and `source`. The rules of `extensions`
-    come last; their page is a single text, `page`.
+    A page consists of a title, `what`, `why`, `bad` and `good` (YAML), `fix` and `source`. The
+    rules of `extensions` come last; their page is a single text, `page`.
     """
     from ptcompile.linter import pages as catalogue
 
@@ -127,10 +133,11 @@ def rules(*, extensions: Extensions | None = None) -> list[dict[str, str]]:
 
 
 def schema(name: str) -> Schema:
-    """Return a copy of a JSON Schema (2020-12): of `spec`, `cluster`, `config` (ptcompile.toml), or a JSON output.
+    """Return a copy of a JSON Schema (2020-12): of `spec`, `cluster`, `config` (ptcompile.toml), or
+    a JSON output.
 
-    The outputs are `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other
-    name.
+    The outputs are `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises
+    KeyError for any other name.
     """
     if name not in SCHEMAS:
         raise KeyError(name)
@@ -155,7 +162,9 @@ SCHEMAS = (
 
 
 TARGETS_FILE = "targets.json"
-"""The table that `schemas/update.py` writes: the result of `Targets.to_dict`, from some 250 compilations."""
+"""The table that `schemas/update.py` writes: the result of `Targets.to_dict`, from some 250
+compilations.
+"""
 
 
 class Capability(NamedTuple):
@@ -166,7 +175,9 @@ class Capability(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The targets with their titles, what each can express, and which operator releases change the output."""
+    """The targets with their titles, what each can express, and which operator releases change
+    the output.
+    """
 
     titles: dict[str, str]
     """The title of each target, by name."""
@@ -176,7 +187,9 @@ class Targets(NamedTuple):
     """What releases of the operators changed."""
 
     def text(self) -> str:
-        """Return the targets, the table of their capabilities, and the newest releases known, as text."""
+        """Return the targets, the table of their capabilities, and the newest releases known, as
+        text.
+        """
         head = [f"{name:<12} {title}" for name, title in self.titles.items()]
         rows = [("", *self.titles), *((row.name, *row.cells.values()) for row in self.capabilities)]
         known = [
@@ -186,13 +199,16 @@ class Targets(NamedTuple):
         return "\n".join([*head, "", *table(rows, ""), "", *releases, ""])
 
     def to_dict(self) -> JsonDict:
-        """Return the same as data: titles by target, the table by capability, and the releases by software."""
+        """Return the same as data: titles by target, the table by capability, and the releases
+        by software.
+        """
         capabilities = {row.name: dict(row.cells) for row in self.capabilities}
         return {"targets": self.titles, "capabilities": capabilities, "releases": RELEASES}
 
 
 def targets() -> Targets:
-    """Return all targets and their support for each spec field, in a cluster with the newest releases.
+    """Return all targets and their support for each spec field, in a cluster with the newest
+    releases.
 
     The answers come from a table in the package, which `requirements.capabilities` generates.
     """

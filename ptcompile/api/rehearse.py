@@ -1,4 +1,6 @@
-"""`rehearse`: run one job's pods as real torchrun processes on this machine, with injected faults."""
+"""`rehearse`: run one job's pods as real torchrun processes on this machine, with injected
+faults.
+"""
 
 from __future__ import annotations
 
@@ -47,23 +49,26 @@ def rehearse(
     keep_logs: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
-    """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that `compile` chooses.
-    `name`, `overrides` and `variants` change it as they do for `compile`.
+    """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that
+    `compile` chooses. `name`, `overrides` and `variants` change it as they do for `compile`.
 
-    `faults` are texts such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (see `ptcompile.rehearsal.FORMS`). `python` is
-    an interpreter that has torch, by default `python` on the PATH. With `image`, the pods are containers of that image
-    (docker or podman); without it, pods run in namespaces or, where these are forbidden, as containers of their
-    manifest's image. `script` is the path of a training file to run instead of the stub; with `own_command`, pods run
-    the manifest's command. A pod has at most `max_processes`; waits are divided by `scale`; everything ends after
-    `limit` seconds, by default ten minutes plus the time that the faults take. Pods that fail start again as the
-    operator and the kubelet would start them, unless `restarts` is false. `keep_logs` is a folder for the logs.
-    `mounts` are existing folders by the claim (PersistentVolumeClaim) that they replace, for all pods.
+    `faults` are texts such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (see
+    `ptcompile.rehearsal.FORMS`). `python` is an interpreter that has torch, by default `python` on
+    the PATH. With `image`, the pods are containers of that image (docker or podman); without it,
+    pods run in namespaces or, where these are forbidden, as containers of their manifest's image.
+    `script` is the path of a training file to run instead of the stub; with `own_command`, pods run
+    the manifest's command. A pod has at most `max_processes`; waits are divided by `scale`;
+    everything ends after `limit` seconds, by default ten minutes plus the time that the faults
+    take. Pods that fail start again as the operator and the kubelet would start them, unless
+    `restarts` is false. `keep_logs` is a folder for the logs. `mounts` are existing folders by the
+    claim (PersistentVolumeClaim) that they replace, for all pods.
 
-    The processes run in namespaces or containers that cannot reach the network outside, and all of them are ended.
-    Unlike the other functions, this one raises if there is nothing to run.
+    The processes run in namespaces or containers that cannot reach the network outside, and all of
+    them are ended. Unlike the other functions, this one raises if there is nothing to run.
 
     Raises:
-        ptcompile.rehearsal.RehearsalError: the stream does not have exactly one job or lacks a fault's pod, or this
+        ptcompile.rehearsal.RehearsalError: the stream does not have exactly one job or lacks a
+        fault's pod, or this
             machine cannot run the job (no torch, or neither namespaces nor a container engine).
         ptcompile.CompileError: the stream has an error, such as a spec that does not compile.
         ValueError: a fault has the wrong form.
@@ -83,6 +88,7 @@ def rehearse(
     )
     if not world.ok:
         raise compiling.CompileError(world.diagnostics)
+
     job = only_job(world)
     parsed_faults: list[tuple[Any, str, str]] = [fault_text.partition(" ") for fault_text in faults]
     injected = [rehearsal.fault(kind, text.strip()) for kind, _, text in parsed_faults]
@@ -92,6 +98,7 @@ def rehearse(
     settings = rehearsal.RehearsalSettings(
         python, script, own_command, scale, seconds, image, logs, folders, restarts
     )
+
     return rehearsal.rehearse(
         job, injected, settings=settings, max_processes=max_processes, progress=progress
     )
@@ -113,4 +120,5 @@ def only_job(world: World) -> SimulatedJob:
         )
     if rejections := jobs[0].expansion.refused:
         raise RehearsalError(f"its operator creates no pods from it: {rejections[0]}")
+
     return jobs[0]

@@ -70,11 +70,12 @@ def requires(
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Requirements:
-    """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and node resources.
+    """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and
+    node resources.
 
-    Arguments as for `compile`. A stream of manifests without a spec, such as an MPIJob, is accepted too; `target` does
-    not affect it. If `diagnostics` has an error, there are no requirements. Mistakes in the stream or profile never
-    raise.
+    Arguments as for `compile`. A stream of manifests without a spec, such as an MPIJob, is accepted
+    too; `target` does not affect it. If `diagnostics` has an error, there are no requirements.
+    Mistakes in the stream or profile never raise.
     """
     arguments.check(target=target)
     inputs = Inputs.read(
@@ -88,6 +89,7 @@ def requires(
         extensions=extensions,
     )
     jobs = jobs_of(inputs, target)
+
     return Requirements(requirements_of([jobs], inputs, target), jobs.result.diagnostics)
 
 
@@ -132,6 +134,7 @@ def requirements_of(
     )
     for stream in streams_of_jobs:
         needed += requires_of_nodes(stream.manifests, inputs.versions, pools)
+
     return tuple(dict.fromkeys(needed))
 
 
@@ -165,17 +168,19 @@ def platform(
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Setup:
-    """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a list of other
-    requirements.
+    """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a
+    list of other requirements.
 
-    `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name, for positions in
-    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; `name`, `overrides` and
-    `variants` change each stream as they do for `compile`. Without jobs, the setup is for PyTorchJobs. If
-    `diagnostics` has an error, every other field is empty. Mistakes in the streams or profile never raise. Raises
-    TypeError if `specs` is a single text.
+    `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name,
+    for positions in diagnostics. `specs` are streams of jobs, which compile with the passes of
+    `extensions`; `name`, `overrides` and `variants` change each stream as they do for `compile`.
+    Without jobs, the setup is for PyTorchJobs. If `diagnostics` has an error, every other field is
+    empty. Mistakes in the streams or profile never raise. Raises TypeError if `specs` is a single
+    text.
     """
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
+
     arguments.check(filename=filename, name=name, extensions=extensions)
     parsed_overrides = read_overrides(
         arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants")
@@ -201,13 +206,14 @@ def platform(
     )
     if has_error(diagnostics):
         return Setup((), {}, (), diagnostics)
+
     setup = plan_setup(settings.profile, [spec for stream in jobs for spec in stream.specs])
     return setup._replace(diagnostics=diagnostics)
 
 
 def profile_from_dumps(dumps: Sequence[File]) -> ProfileDraft:
-    """Return the profile of the cluster from dumps of its objects: outputs of `kubectl get ... -A -o yaml`, which
-    together have all of them.
+    """Return the profile of the cluster from dumps of its objects: outputs of `kubectl get ... -A
+    -o yaml`, which together have all of them.
 
     If `diagnostics` has an error, every other field is empty. Mistakes in a dump never raise.
     """

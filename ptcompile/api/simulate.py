@@ -42,12 +42,13 @@ def simulate(
 ) -> World:
     """Return what every pod of every job of a stream will see.
 
-    A TrainingJob is compiled first: for `target`, or for every target that can express it; "default" is the target
-    that `compile` chooses. `name`, `overrides` and `variants` change it as they do for `compile`. `cluster` is a
-    ClusterProfile in any form; its versions decide how operators behave. `beside` are sources with objects of other
-    files, such as the file of a TrainJob's runtime. `extensions` are passes and targets of plugins, from
-    `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in `World.diagnostics`, and so are the
-    errors for which `compile` gives no manifests.
+    A TrainingJob is compiled first: for `target`, or for every target that can express it;
+    "default" is the target that `compile` chooses. `name`, `overrides` and `variants` change it as
+    they do for `compile`. `cluster` is a ClusterProfile in any form; its versions decide how
+    operators behave. `beside` are sources with objects of other files, such as the file of a
+    TrainJob's runtime. `extensions` are passes and targets of plugins, from `ptcompile.extensions`.
+    Mistakes in a text or spec never raise; they are in `World.diagnostics`, and so are the errors
+    for which `compile` gives no manifests.
     """
     arguments.check(target=target)
     inputs = Inputs.read(
@@ -60,6 +61,7 @@ def simulate(
         beside=beside,
         extensions=extensions,
     )
+
     return simulate_inputs(inputs, target)
 
 
@@ -88,13 +90,15 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     world = merge_worlds([World(diagnostics=tuple(problems)), *worlds])
     pools = inputs.pools_among(around)
     nodes = pools.groups if pools is not None else ()
+
     return world._replace(diagnostics=inputs.limited(*world.diagnostics), nodes=nodes)
 
 
 def _object_problems(manifest: Json) -> list[Problem]:
     """Return the problems of an object that is not a spec.
 
-    An object with a kind and no apiVersion, or the reverse, has an error; other mappings are not objects.
+    An object with a kind and no apiVersion, or the reverse, has an error; other mappings are not
+    objects.
     """
     from ptcompile.linter.oversized import oversized_parts
 
@@ -103,10 +107,11 @@ def _object_problems(manifest: Json) -> list[Problem]:
 
 
 def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objects) -> World:
-    """Return a spec's worlds, one for each target that can express it; `around` are the other objects.
+    """Return a spec's worlds, one for each target that can express it; `around` are the other
+    objects.
 
-    If no target can, return the diagnostics for the target that `compile` would choose. The warnings of `compile` are
-    those of one target.
+    If no target can, return the diagnostics for the target that `compile` would choose. The
+    warnings of `compile` are those of one target.
     """
     from ptcompile.compiler.location import PlacedProblem, locate
     from ptcompile.linter.oversized import oversized_parts
@@ -122,6 +127,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
         manifests = compiled.manifests
         if not manifests or compiled.trace is None or compiled.target is None:
             continue
+
         world = simulated(
             manifests,
             versions=inputs.versions,
@@ -141,6 +147,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
 
     if not worlds:
         return World(diagnostics=tuple(map(spec.to_diagnostic, of_target.problems)))
+
     refused = inputs.refusals(spec, of_target)
     return merge_worlds(
         [World(diagnostics=(*map(spec.to_diagnostic, problems.values()), *refused)), *worlds]
@@ -148,12 +155,13 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
 
 
 def status(live: Json) -> Status:
-    """Return the state of a job from its live object, as `kubectl get -o json` or a client's `to_dict` prints it.
+    """Return the state of a job from its live object, as `kubectl get -o json` or a client's
+    `to_dict` prints it.
 
-    Contacts no cluster. `live` is a Pod, Job, PyTorchJob, Volcano Job, JobSet or TrainJob; its status is read as its
-    controller writes it (Kubernetes 1.36, training-operator 1.9, Volcano 1.16, JobSet 0.12, Trainer 2.3). Raises
-    TypeError for a value that is not a mapping and ValueError for any other kind. A status that no controller would
-    write does not raise.
+    Contacts no cluster. `live` is a Pod, Job, PyTorchJob, Volcano Job, JobSet or TrainJob; its
+    status is read as its controller writes it (Kubernetes 1.36, training-operator 1.9, Volcano
+    1.16, JobSet 0.12, Trainer 2.3). Raises TypeError for a value that is not a mapping and
+    ValueError for any other kind. A status that no controller would write does not raise.
     """
     if not isinstance(live, Mapping):
         raise TypeError(f"live: expected a decoded object, not {type(live).__name__}")

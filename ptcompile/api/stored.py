@@ -1,4 +1,6 @@
-"""`stored`: the objects of a stream as the server would keep them, and who writes what the files do not have."""
+"""`stored`: the objects of a stream as the server would keep them, and who writes what the files
+do not have.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Stored(NamedTuple):
     """Objects as the server would keep them, with secrets masked."""
 
     objects: tuple[StoredObject, ...]
-    """The objects in the order of the stream; each has its `manifest`, and the `written` values that its file lacks."""
+    """The objects in the order of the stream; each has its `manifest`, and the `written` values
+    that its file lacks.
+    """
     diagnostics: tuple[Diagnostic, ...] = ()
     """Mistakes in the source, and notes about kinds whose defaults are unknown."""
 
@@ -48,8 +52,8 @@ class Stored(NamedTuple):
         return "---\n".join(_commented(item) for item in self.objects)
 
     def to_list(self) -> list[JsonDict]:
-        """Return the objects as JSON data: kind, name, the stored object, and the path, value and writer of each value
-        that the file does not have.
+        """Return the objects as JSON data: kind, name, the stored object, and the path, value and
+        writer of each value that the file does not have.
         """
         return [_to_dict(item) for item in self.objects]
 
@@ -69,14 +73,16 @@ def stored(
 ) -> Stored:
     """Return the objects of a stream as the server would keep them after their creation.
 
-    The file's values are followed by the defaults of Kubernetes 1.36 or of the CRD, by what the admission plugins of
-    the API server write, and by the mutating webhooks of the operators and of Kueue. Values that only a cluster can
-    know stay absent: uid, times, versions, addresses, ports, token volumes. `beside` are sources with objects of other
-    files, such as LimitRanges, priority classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of
-    the streams count too.
+    The file's values are followed by the defaults of Kubernetes 1.36 or of the CRD, by what the
+    admission plugins of the API server write, and by the mutating webhooks of the operators and of
+    Kueue. Values that only a cluster can know stay absent: uid, times, versions, addresses, ports,
+    token volumes. `beside` are sources with objects of other files, such as LimitRanges, priority
+    classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of the streams count
+    too.
 
-    A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name`, `overrides` and `variants`
-    change it. `extensions` are passes and targets of plugins. Mistakes in a text or spec never raise.
+    A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name`,
+    `overrides` and `variants` change it. `extensions` are passes and targets of plugins. Mistakes
+    in a text or spec never raise.
     """
     arguments.check(target=target)
     inputs = Inputs.read(
@@ -90,6 +96,7 @@ def stored(
         schemas=schemas,
         extensions=extensions,
     )
+
     return stored_inputs(inputs, target)
 
 
@@ -110,6 +117,7 @@ def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
         for manifest in manifests
     ]
     notes = _unknown_kinds(manifests, inputs.definitions, inputs.filename)
+
     return Stored(tuple(map(_masked, kept)), inputs.limited(*diagnostics, *notes))
 
 

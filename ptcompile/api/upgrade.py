@@ -1,4 +1,6 @@
-"""`upgrade`: what other releases of Kubernetes and the operators mean for manifests and specs that do not change."""
+"""`upgrade`: what other releases of Kubernetes and the operators mean for manifests and specs
+that do not change.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 EFFECTS = ("refused", "fails", "ignored", "warned", "differs", "resolved")
-"""What happens to an object with the new releases, worst first: it or its pods are refused, it runs and fails, the new
-release drops or passes over a field, lint warns, its pods differ, a finding is gone.
+"""What happens to an object with the new releases, worst first: it or its pods are refused, it runs
+and fails, the new release drops or passes over a field, lint warns, its pods differ, a finding is
+gone.
 """
 _IGNORED = frozenset({"gate-off", "kueue-framework-off", "word-without-effect"})
 """Rules about what a release drops or does not look at."""
@@ -43,7 +46,9 @@ class UpgradeEffect(NamedTuple):
     effect: str
     """One of `EFFECTS`."""
     text: str
-    """The message of a finding, or the difference of the pods or of the manifest that a spec compiles to."""
+    """The message of a finding, or the difference of the pods or of the manifest that a spec
+    compiles to.
+    """
     code: str | None = None
     """The code of the finding, or None for a difference."""
     line: int | None = None
@@ -82,7 +87,9 @@ class Upgrade(NamedTuple):
         )
 
     def summary(self) -> str:
-        """Return how many objects have each effect, as a sentence, or that mistakes kept them from being compared."""
+        """Return how many objects have each effect, as a sentence, or that mistakes kept them
+        from being compared.
+        """
         if has_error(self.diagnostics) and not self.objects:
             return "nothing compared: what was given has errors"
 
@@ -92,6 +99,7 @@ class Upgrade(NamedTuple):
             if any(row.effect == effect for row in self.effects)
         ]
         noun = "object" if self.objects == 1 else "objects"
+
         return f"{self.objects} {noun}: {', '.join(counts) or 'nothing changes'}"
 
     def text(self) -> str:
@@ -120,7 +128,10 @@ class Upgrade(NamedTuple):
             for row in self.effects
         ]
         head = f"{self.summary()}\n"
-        return f"{head}\n{table(('File', 'Object', 'Effect', 'What'), rows)}" if rows else head
+        if rows:
+            return f"{head}\n{table(('File', 'Object', 'Effect', 'What'), rows)}"
+
+        return head
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/upgrade.schema.json)."""
@@ -151,10 +162,11 @@ def upgrade(
 ) -> Upgrade:
     """Return what becomes refused, ignored, warned about or different when a cluster is upgraded.
 
-    The releases are those of the two profiles; without one, they are the newest that are known. Findings are those that
-    `lint` has under `to_cluster` and not under `from_cluster`; the pods, and the manifests of a spec, are compared as
-    `diff` does. The other arguments are those of `lint` and `compile`. Mistakes in the sources never raise. Raises
-    ValueError for a path in `schemas` that cannot be read or contains no definition.
+    The releases are those of the two profiles; without one, they are the newest that are known.
+    Findings are those that `lint` has under `to_cluster` and not under `from_cluster`; the pods,
+    and the manifests of a spec, are compared as `diff` does. The other arguments are those of
+    `lint` and `compile`. Mistakes in the sources never raise. Raises ValueError for a path in
+    `schemas` that cannot be read or contains no definition.
     """
     arguments.check(filename=filename)
     others = None if beside is None else [*beside]
@@ -173,6 +185,7 @@ def upgrade(
         )
         for cluster in (from_cluster, to_cluster)
     )
+
     return upgrade_inputs(before, after)
 
 
@@ -203,6 +216,7 @@ def upgrade_inputs(before: Inputs, after: Inputs) -> Upgrade:
             row.text,
         )
     )
+
     return Upgrade(tuple(rows), mistakes, len(after.items))
 
 
@@ -255,5 +269,8 @@ def _sentences(difference: ObjectDifference) -> Iterator[str]:
     if difference.before is None or difference.after is None:
         yield "it is written for one of the releases only"
     for fact in difference.facts:
-        yield f"{fact.subject}: {fact.what}: {' '.join(change_cells(fact.before, fact.after)).removeprefix('~ ')}"
+        yield (
+            f"{fact.subject}: {fact.what}: "
+            f"{' '.join(change_cells(fact.before, fact.after)).removeprefix('~ ')}"
+        )
     yield from map(change_line, difference.changes)

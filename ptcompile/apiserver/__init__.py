@@ -1,8 +1,8 @@
 """The offline API server: structure, the server's field rules, then the operators' webhooks.
 
-The order of a live cluster is kept where it matters: an operator's mutating webhook runs before the CRD's schema is
-applied, its validating webhook after. A server stops at the first layer that rejects an object; this one reports every
-independent problem once.
+The order of a live cluster is kept where it matters: an operator's mutating webhook runs before the
+CRD's schema is applied, its validating webhook after. A server stops at the first layer that
+rejects an object; this one reports every independent problem once.
 """
 
 from __future__ import annotations
@@ -53,14 +53,17 @@ def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem 
     served_kind = None if kind in BUILT_IN or kind in CUSTOM else other_kind(kind)
     if served_kind is None or not served_kind.served(kubernetes):
         return None
+
     from ptcompile.apiserver.evaluations import ASK_SERVER
     from ptcompile.apiserver.validation import has_field_rules
 
     if has_field_rules(kind):
         return None
+
     message = (
         f"field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
     )
+
     return problem_at(
         "structure-only",
         ("kind",),
@@ -89,17 +92,18 @@ def validate(
     others: RelatedObjects = (),
     definitions: Definitions | None = None,
 ) -> list[Problem]:
-    """Return the problems that an API server and, with `webhooks`, the operators' admission report when the manifest is
-    created.
+    """Return the problems that an API server and, with `webhooks`, the operators' admission report
+    when the manifest is created.
 
-    `versions` are the cluster's releases (default: the newest supported). `others` are the objects that are created
-    with this one, such as a TrainJob's runtime. `definitions` are those of kinds that users supply. `foreign=False`
-    leaves out the webhooks that check kinds of other operators. Kinds that `is_supported` does not know only have
-    problems of such webhooks.
+    `versions` are the cluster's releases (default: the newest supported). `others` are the objects
+    that are created with this one, such as a TrainJob's runtime. `definitions` are those of kinds
+    that users supply. `foreign=False` leaves out the webhooks that check kinds of other operators.
+    Kinds that `is_supported` does not know only have problems of such webhooks.
     """
     kind = _kind_of(manifest)
     if kind is None:
         return []
+
     releases = versions or Versions()
     context = ApiServer(releases.kubernetes, gates=releases.gates_of("kubernetes"))
     related = objects(others)
@@ -108,6 +112,7 @@ def validate(
     )
     if not webhooks or not foreign:
         return problems
+
     return _first_per_path(
         [problems, _foreign_problems(manifest, kind, KindContext(releases, related))]
     )
@@ -137,6 +142,7 @@ def _server_problems(
             *problems,
             *_user_definition_problems(manifest, kind, context, definitions, problems),
         ]
+
     from ptcompile.apiserver.validation import built_in_problems
 
     return _merge_problems(
@@ -152,10 +158,13 @@ def _user_definition_problems(
     definitions: Definitions | None,
     problems: Sequence[Problem],
 ) -> Problems:
-    """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of another release."""
+    """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of
+    another release.
+    """
     definition = definitions.kinds.get(kind) if definitions is not None else None
     if definition is None or definitions is None:
         return
+
     from ptcompile.apiserver.crds import definition_problems
 
     paths = {problem.path for problem in problems}
@@ -167,7 +176,9 @@ def _user_definition_problems(
 
 
 def is_seen_by_webhooks(manifest: Json) -> bool:
-    """Return whether an operator's webhooks check objects of this kind, although the kind is another operator's."""
+    """Return whether an operator's webhooks check objects of this kind, although the kind is
+    another operator's.
+    """
     kind = _kind_of(manifest)
     return any(kind in foreign.kinds for _, foreign in _FOREIGN_WEBHOOKS)
 
@@ -191,6 +202,7 @@ def _has_key(manifest: Json, mark: str) -> bool:
     """Return whether a key of the object or of any part of it contains the mark."""
     if not may_mention(manifest, mark):
         return False
+
     stack: list[Any] = [manifest]
     while stack:
         node = stack.pop()
@@ -202,6 +214,7 @@ def _has_key(manifest: Json, mark: str) -> bool:
             ]
         else:
             stack += [item for item in node if type(item) is dict or type(item) is list]
+
     return False
 
 
@@ -220,8 +233,8 @@ def _other_kind_problems(
     definitions: Definitions | None,
     request: KindContext | None,
 ) -> list[Problem]:
-    """Return the problems of a built-in kind outside of training jobs, or of a kind that a CRD defines. Without a
-    `request`, webhooks do not run.
+    """Return the problems of a built-in kind outside of training jobs, or of a kind that a CRD
+    defines. Without a `request`, webhooks do not run.
     """
     served_kind = other_kind(kind)
     if served_kind is not None:
@@ -233,6 +246,7 @@ def _other_kind_problems(
             structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
             built_in_problems(manifest, context),
         )
+
     definition = _find_definition(kind, definitions)
     if definition is None:
         if not is_seen_by_webhooks(manifest):
@@ -240,6 +254,7 @@ def _other_kind_problems(
         from ptcompile.apiserver.validation import metadata_problems
 
         return metadata_problems(manifest)
+
     from ptcompile.apiserver.crds.objects import defined_kind_problems
 
     budget = definitions.evaluations if definitions is not None else None
@@ -269,9 +284,11 @@ def _operator_kind_problems(
     exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates, installed)
     if checks_webhooks and not exact:
         defaulted = operator_kind.default(current)
-    violations = (
-        [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
-    )
+    if exact:
+        violations = []
+    else:
+        violations = structure_violations(defaulted, kind, server, context.gates, installed)
+
     violations = [
         violation for violation in violations if not _is_default_of_newer(violation, current)
     ]
@@ -282,9 +299,11 @@ def _operator_kind_problems(
     layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:
-            # the webhook decodes the whole object in Go, so values that break the pods are rejected on apply
+            # the webhook decodes the whole object in Go, so values that break the pods are rejected
+            # on apply
             if violation.severity == "error":
                 violation.stage = "apply"
+
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         same_server = context.kubernetes == releases.kubernetes
         established = Established(
@@ -295,10 +314,12 @@ def _operator_kind_problems(
             operator_kind.validate(defaulted, request),
             operator_kind.controller_errors(defaulted, request),
         ]
+
     layers.append(pods)
     problems = _merge_problems(violations, _first_per_path(layers))
     if current is manifest:
         return problems
+
     return [
         _at_written_path(problem, operator_kind.written_path(problem.path, release))
         for problem in problems
@@ -306,7 +327,9 @@ def _operator_kind_problems(
 
 
 def _is_default_of_newer(violation: SchemaViolation, written: Json) -> bool:
-    """Return whether a violation is about a default of newer releases, which the object as written does not have."""
+    """Return whether a violation is about a default of newer releases, which the object as
+    written does not have.
+    """
     return violation.name == "version-unknown-field" and not has(written, reversed(violation.path))
 
 
@@ -325,7 +348,9 @@ def _first_per_path(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
 
 
 def _merge_problems(violations: list[SchemaViolation], later: Iterable[Problem]) -> list[Problem]:
-    """Return the violations and the later problems that are not at or below a path that is already rejected."""
+    """Return the violations and the later problems that are not at or below a path that is
+    already rejected.
+    """
     if not violations:
         return list(later)
     paths = rejected_paths(violations)

@@ -1,7 +1,9 @@
-"""A limit on the evaluation of users' schemas: how often their parts are evaluated in one call of `lint`.
+"""A limit on the evaluation of users' schemas: how often their parts are evaluated in one call of
+`lint`.
 
-A schema with m alternatives and a list of n items take m x n evaluations, and each reference can double them. The API
-server can afford that, but an untrusted file must not block `lint`. Unchecked parts are reported as a finding.
+A schema with m alternatives and a list of n items take m x n evaluations, and each reference can
+double them. The API server can afford that, but an untrusted file must not block `lint`. Unchecked
+parts are reported as a finding.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ ASK_SERVER = "check with the API server: kubectl apply --dry-run=server"
 """Help if only the server can tell."""
 EVALUATIONS_PER_CALL = 600_000
 _EVALUATIONS_PER_VALUE = 20
-"""Evaluations that each value of an object adds, so a large file gets as many as the same objects in small files."""
+"""Evaluations that each value of an object adds, so a large file gets as many as the same
+objects in small files.
+"""
 
 
 def unchecked_problem(path: Path, message: str, help: str = ASK_SERVER) -> Problem:
-    """Return the warning that a definition was not applied, so a missing finding does not imply that the object is
-    valid.
+    """Return the warning that a definition was not applied, so a missing finding does not imply
+    that the object is valid.
     """
     return Problem(
         "unread-rule", path, message, help, severity="warning", stage="style", authority="ptcompile"
@@ -31,7 +35,9 @@ class OutOfEvaluationsError(Exception):
 
 
 class Evaluations:
-    """Number of evaluations left and their current depth; `ran_out` is set when they were too few."""
+    """Number of evaluations left and their current depth; `ran_out` is set when they were too
+    few.
+    """
 
     __slots__ = ("depth", "ran_out", "remaining")
 

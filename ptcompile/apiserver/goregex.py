@@ -1,7 +1,7 @@
 """Untrusted regular expressions of CRDs, JSON Schemas and CEL, in Go's syntax and in linear time.
 
-The API server matches them with Go's `regexp`, which implements RE2; ptcompile uses google-re2. On platforms without a
-wheel of it, Python's `re` matches only the patterns that are certainly linear.
+The API server matches them with Go's `regexp`, which implements RE2; ptcompile uses google-re2. On
+platforms without a wheel of it, Python's `re` matches only the patterns that are certainly linear.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     """Returns the first match in a text, with `group()`, or None."""
 
 _PATTERN_BYTES_MAX = 512 << 10
-"""Maximum bytes per pattern, including its state cache; 500 patterns are kept. RE2 rejects larger patterns."""
+"""Maximum bytes per pattern, including its state cache; 500 patterns are kept. RE2 rejects
+larger patterns.
+"""
 _ESCAPED = r"\\(?:[^0-9A-Za-z]|[dDwWsSnrtfv])"
 _ATOM = rf"(?:{_ESCAPED}|\[\^?(?:{_ESCAPED}|[^\]\\\[])+\]|[^\\\[\](){{}}*+?|^$])"
 _is_linear = Pattern(
     rf"\^?{_ATOM}*\$?"  # no repetition
-    rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"  # fixed repetitions, anchored at the start of the text
-    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # a single repetition without a fixed count
+    # fixed repetitions, anchored at the start of the text
+    rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"
+    # a single repetition without a fixed count
+    rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"
 ).fullmatch
 _PATTERN_CHARACTERS_MAX = 1000
 """Maximum number of characters of a pattern for Python's `re`."""
@@ -41,11 +45,14 @@ class UntrustedPattern(str):
 
 @lru_cache(maxsize=512)
 def compile_search(pattern: str) -> Match | None:
-    """Return a search function for a pattern, or None if Go cannot read it or it cannot be matched."""
+    """Return a search function for a pattern, or None if Go cannot read it or it cannot be
+    matched.
+    """
     try:
         re2: Any = import_module("re2")
     except ImportError:
         return _search_in_python(pattern)
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _PATTERN_BYTES_MAX
@@ -53,21 +60,26 @@ def compile_search(pattern: str) -> Match | None:
         match: Match = re2.compile(pattern, options).search
     except re2.error:
         return None
+
     return match
 
 
 def is_invalid(pattern: str) -> bool:
-    """Return whether Go cannot read a pattern, as far as this is certain: not without google-re2."""
+    """Return whether Go cannot read a pattern, as far as this is certain: not without
+    google-re2.
+    """
     try:
         re2: Any = import_module("re2")
     except ImportError:
         return False
+
     options = re2.Options()
     options.log_errors = False
     try:
         re2.compile(pattern, options)
     except re2.error as error:
         return "too large" not in str(error)
+
     return False
 
 
@@ -82,10 +94,13 @@ def _search_in_python(pattern: str) -> Match | None:
 
 
 def to_python_syntax(pattern: str) -> str:
-    r"""Convert a pattern from Go's syntax to Python's: `$` and `\z` become `\Z`, and flags come first."""
-    text = (
-        pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
-    )
+    r"""Convert a pattern from Go's syntax to Python's: `$` and `\z` become `\Z`, and flags come
+    first.
+    """
+    if pattern.endswith("$") and not pattern.endswith("\\$"):
+        text = pattern[:-1] + r"\Z"
+    else:
+        text = pattern
     return re.sub(r"\A\^(\(\?[ims]+\))", r"\1^", text.replace("\\z", "\\Z"))
 
 
@@ -115,6 +130,7 @@ def unmatchable_patterns(schema: Any) -> list[str]:
             pending += node.values()
         elif isinstance(node, list | tuple):
             pending += node
+
     return sorted(unmatchable)
 
 

@@ -47,7 +47,9 @@ def versions() -> tuple[str, ...]:
 
 @cache
 def known_version(server: tuple[int, int]) -> str:
-    """Return the core schema version for a server: the newest one that is not newer than `server`, else the oldest."""
+    """Return the core schema version for a server: the newest one that is not newer than
+    `server`, else the oldest.
+    """
     available = versions()
     below = [version for version in available if as_tuple(version) <= server]
     return below[-1] if below else available[0]
@@ -97,7 +99,9 @@ class ServedKind(NamedTuple):
 
 @cache
 def other_kind(kind: tuple[str, str]) -> ServedKind | None:
-    """Return the schema of one of the server's other kinds, or None if the server does not have the kind."""
+    """Return the schema of one of the server's other kinds, or None if the server does not have
+    the kind.
+    """
     entry: JsonDict | None = load(_KIND_INDEX).get(kind[0], {}).get(kind[1])
     if entry is None:
         return None
@@ -106,7 +110,9 @@ def other_kind(kind: tuple[str, str]) -> ServedKind | None:
 
 
 def is_built_in(kind: tuple[str, str]) -> bool:
-    """Return whether Kubernetes itself has the kind, so that kubectl merges its lists; a CRD's lists are replaced."""
+    """Return whether Kubernetes itself has the kind, so that kubectl merges its lists; a CRD's
+    lists are replaced.
+    """
     return kind in BUILT_IN or other_kind(kind) is not None
 
 
@@ -114,16 +120,17 @@ def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """Return the problem of a kind that the server does not serve under this apiVersion."""
     api_versions = _api_versions(kind[1], kubernetes)
     message = f'no matches for kind "{kind[1]}" in version "{kind[0]}"'
-    help = (
-        f"write apiVersion: {' or '.join(api_versions)}"
-        if api_versions
-        else "check apiVersion and kind"
-    )
+    if api_versions:
+        help = f"write apiVersion: {' or '.join(api_versions)}"
+    else:
+        help = "check apiVersion and kind"
     return problem_at("no-such-kind", ("apiVersion",), message, help)
 
 
 def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | None:
-    """Return the problem of an object whose kind exists under another apiVersion, or None if the kind is unknown."""
+    """Return the problem of an object whose kind exists under another apiVersion, or None if the
+    kind is unknown.
+    """
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]
     if kind[0] in _OLDER_API_VERSIONS or kind[0].startswith("/"):  # "/v1" is v1
@@ -132,15 +139,17 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
         _cannot_exist(kind[0]) and _api_versions(kind[1], kubernetes)
     ):
         return [not_served(kind, kubernetes)]
+
     is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(
         kind[1] == name for _, name in _custom_kinds()
     )
+
     return [not_served(kind, kubernetes)] if is_operator_kind else None
 
 
 def _cannot_exist(api_version: str) -> bool:
-    """Return whether no server can have this apiVersion: its form is wrong, or its group has no dot, as those of CRDs
-    must have.
+    """Return whether no server can have this apiVersion: its form is wrong, or its group has no
+    dot, as those of CRDs must have.
     """
     group, _, version = api_version.rpartition("/")
     return not version or "/" in group or "." not in group
@@ -174,6 +183,7 @@ def _api_versions(name: str, kubernetes: Version) -> list[str]:
         if kind is not None and kind.served(kubernetes)
     ]
     stable = [version for version in served if "alpha" not in version and "beta" not in version]
+
     return (stable or served) + [version for version, kind in _custom_kinds() if kind == name]
 
 
@@ -185,7 +195,9 @@ def built_in_kinds() -> Iterator[tuple[str, str]]:
 
 
 def known_kinds() -> Iterator[tuple[str, str]]:
-    """Yield each apiVersion and kind that has a schema: the server's, the operators', and those of shipped CRDs."""
+    """Yield each apiVersion and kind that has a schema: the server's, the operators', and those
+    of shipped CRDs.
+    """
     yield from BUILT_IN
     yield from _custom_kinds()
     yield from ((version, kind) for version, kinds in load(_KIND_INDEX).items() for kind in kinds)
@@ -209,6 +221,8 @@ def _built_in_groups() -> frozenset[str]:
 
 @cache
 def function_named(package: str, name: str) -> Any:
-    """Return a function that a table of kinds names, as `module.function` of a package, and import its module."""
+    """Return a function that a table of kinds names, as `module.function` of a package, and
+    import its module.
+    """
     module, _, function = name.rpartition(".")
     return getattr(import_module(f"{package}.{module}"), function)

@@ -1,8 +1,8 @@
 """Owners of the fields of a live object, and what a server-side apply makes of it.
 
-`metadata.managedFields` lists the fields of each manager as a tree (FieldsV1): `f:NAME` is a field, `k:{...}` the item
-of a list with these keys, `v:VALUE` the item of a set, and `.` the field or item itself. A field without parts is
-atomic.
+`metadata.managedFields` lists the fields of each manager as a tree (FieldsV1): `f:NAME` is a field,
+`k:{...}` the item of a list with these keys, `v:VALUE` the item of a set, and `.` the field or item
+itself. A field without parts is atomic.
 Source: kubernetes-sigs/structured-merge-diff v6, merge and fieldpath.
 """
 
@@ -77,11 +77,14 @@ def merge(live: Json, file: Json) -> JsonDict:
 
 
 def as_stored(file: Json) -> JsonDict:
-    """Return a file without nulls, and a Secret's stringData as data: the server does not keep either."""
+    """Return a file without nulls, and a Secret's stringData as data: the server does not keep
+    either.
+    """
     stored: JsonDict = {**without_nulls(file)}
-    texts = (
-        string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
-    )
+    if kind_of(stored) == ("v1", "Secret"):
+        texts = string_map(stored.pop("stringData", None))
+    else:
+        texts = {}
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
         stored["data"] = {**nested_map(stored, "data"), **encoded}
@@ -89,7 +92,9 @@ def as_stored(file: Json) -> JsonDict:
 
 
 def as_patched(file: Json) -> JsonDict:
-    """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of it."""
+    """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of
+    it.
+    """
     patched: JsonDict = _without_any_nulls(file)
     return patched
 
@@ -97,15 +102,15 @@ def as_patched(file: Json) -> JsonDict:
 def _without_any_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _without_any_nulls(item) for key, item in value.items() if item is not None}
-    return (
-        [_without_any_nulls(item) for item in value if item is not None]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [_without_any_nulls(item) for item in value if item is not None]
+    return value
 
 
 def fields_of(value: Any, fields: Fields) -> JsonDict:
-    """Return the tree of the fields that a file has; `fields` tell which lists are merged, and by which keys."""
+    """Return the tree of the fields that a file has; `fields` tell which lists are merged, and
+    by which keys.
+    """
     if isinstance(value, Mapping):
         parts = {
             f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}")))
@@ -130,11 +135,12 @@ def null_fields(value: Any) -> JsonDict:
 
 
 def keyed_fields(value: Any, field: str = "") -> JsonDict:
-    """Return the tree of a live object of a built-in kind, with the items of its lists by the keys that kubectl merges
-    them by.
+    """Return the tree of a live object of a built-in kind, with the items of its lists by the keys
+    that kubectl merges them by.
     """
     if isinstance(value, Mapping):
         return {".": {}, **{f"f:{key}": keyed_fields(inner, key) for key, inner in value.items()}}
+
     key = MERGE_KEYS.get(field)
     if (
         isinstance(value, list)
@@ -142,6 +148,7 @@ def keyed_fields(value: Any, field: str = "") -> JsonDict:
         and all(isinstance(item, Mapping) and key in item for item in value)
     ):
         return {".": {}, **{_key_of("k", {key: item[key]}): keyed_fields(item) for item in value}}
+
     return {}
 
 
@@ -161,6 +168,7 @@ def with_server_fields(live: Json, merged: Json) -> JsonDict:
     )
     metadata = nested_map(live, "metadata")
     written = {name: metadata[name] for name in names if name in metadata}
+
     return {**merged, "metadata": {**nested_map(merged, "metadata"), **written}}
 
 
@@ -174,13 +182,14 @@ def united(trees: Sequence[Fields]) -> Fields:
 
 
 def without_removed(value: Any, own: Fields, others: Fields, file: Any) -> Any:
-    """Return a live value without the fields and items that were `own` and are not in the file, unless `others` have
-    them too.
+    """Return a live value without the fields and items that were `own` and are not in the file,
+    unless `others` have them too.
     """
     if isinstance(value, Mapping):
-        in_file = (
-            {f"f:{key}": inner for key, inner in file.items()} if isinstance(file, Mapping) else {}
-        )
+        if isinstance(file, Mapping):
+            in_file = {f"f:{key}": inner for key, inner in file.items()}
+        else:
+            in_file = {}
         parts = [(f"f:{key}", key, inner) for key, inner in value.items()]
         return dict(_kept_parts(parts, own, others, in_file))
     if isinstance(value, list) and _has_items(own):
@@ -193,7 +202,9 @@ def without_removed(value: Any, own: Fields, others: Fields, file: Any) -> Any:
 def _kept_parts(
     parts: Sequence[tuple[str, Any, Any]], own: Fields, others: Fields, in_file: Json
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield the name and the value of each part that stays. `parts` have their key in the trees, a name and a value."""
+    """Yield the name and the value of each part that stays. `parts` have their key in the trees,
+    a name and a value.
+    """
     for part, name, inner in parts:
         if part in in_file or not _is_member(own, part) or _is_member(others, part):
             own_inner = nested_map(own, part)
@@ -207,8 +218,8 @@ def _is_member(fields: Fields, part: str) -> bool:
 
 
 def overlay(live: Any, file: Any, fields: Fields | None) -> Any:
-    """Return a live value with the file's laid over it. Mappings are merged unless `fields` say that they are atomic,
-    and lists only if `fields` name their items.
+    """Return a live value with the file's laid over it. Mappings are merged unless `fields` say
+    that they are atomic, and lists only if `fields` name their items.
     """
     if isinstance(live, Mapping) and isinstance(file, Mapping):
         if fields is not None and not fields and live and file:
@@ -235,7 +246,9 @@ _KEY_DEFAULTS = {"protocol": "TCP"}
 
 
 def _item_key(item: Any, fields: Fields) -> str:
-    """Return the key of a list's item among fields: by the names of keys that the fields use, or by its value."""
+    """Return the key of a list's item among fields: by the names of keys that the fields use, or
+    by its value.
+    """
     if not isinstance(item, Mapping):
         return _key_of("v", item)
     names: JsonDict = next((json.loads(key[2:]) for key in fields if key.startswith("k:")), {})
@@ -248,14 +261,17 @@ def _key_of(prefix: str, value: Any) -> str:
 
 
 def conflicts(live: Json, file: Json) -> Problems:
-    """Yield the fields that the file changes and that another manager owns: without --force-conflicts, the server
-    rejects the apply.
+    """Yield the fields that the file changes and that another manager owns: without
+    --force-conflicts, the server rejects the apply.
     """
     for manager in managers(live):
         if not manager.is_own:
             for path in _changed_paths(live, file, manager.fields, ()):
                 message = f'conflict with "{manager.name}" using {manager.version}'
-                help = f"apply with --force-conflicts to take it over, or leave it to {manager.name}: remove it here"
+                help = (
+                    "apply with --force-conflicts to take it over, or leave it to "
+                    f"{manager.name}: remove it here"
+                )
                 yield problem_at("field-conflict", path, message, help)
 
 

@@ -1,9 +1,10 @@
 """The form of an object after Go has decoded and encoded it, as a mutating webhook does.
 
-A field that Go always writes appears with its zero value: a container without a name gets `name: ""`, which satisfies a
-schema that only requires the field. A null list item becomes an empty object or string. Only fields that affect a
-schema check are listed: those that are required and always written (Kubernetes 1.36 core/v1 types in go_shapes.json,
-JobSet 0.12, Volcano 1.16, Trainer 2.3). Unknown fields and values of a wrong type are left unchanged.
+A field that Go always writes appears with its zero value: a container without a name gets `name:
+""`, which satisfies a schema that only requires the field. A null list item becomes an empty object
+or string. Only fields that affect a schema check are listed: those that are required and always
+written (Kubernetes 1.36 core/v1 types in go_shapes.json, JobSet 0.12, Volcano 1.16, Trainer 2.3).
+Unknown fields and values of a wrong type are left unchanged.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     FieldShapes = JsonDict
-    """Shape of each field: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
-    written."""
+    """Shape of each field: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the
+    fields always written.
+    """
 
 
 ZERO = ""
@@ -32,8 +34,9 @@ STRINGS = "strings"
 def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: bool) -> Any:
     """Return a spec as a webhook decodes it: without nulls, and with the values that Go adds.
 
-    With `complete`, only `loose` is applied: the part of `shape` that neither the schema nor `structure.is_complete`
-    requires. If the result is complete by that function, the rest of `shape` would have changed nothing.
+    With `complete`, only `loose` is applied: the part of `shape` that neither the schema nor
+    `structure.is_complete` requires. If the result is complete by that function, the rest of
+    `shape` would have changed nothing.
     """
     if complete and as_go_writes(spec, loose) is spec:
         return spec
@@ -41,19 +44,18 @@ def as_go_reads(spec: Any, shape: FieldShapes, loose: FieldShapes, *, complete: 
 
 
 def as_go_writes(value: Any, shape: Any) -> Any:
-    """Return the value with the null items and missing fields that Go fills in, or the same object if nothing
-    changes.
+    """Return the value with the null items and missing fields that Go fills in, or the same object
+    if nothing changes.
     """
     if isinstance(shape, list):
         return _items_as_go_writes(value, shape[0])
     if shape == STRINGS:
-        return (
-            [v if v is not None else "" for v in value]
-            if isinstance(value, list) and None in value
-            else value
-        )
+        if isinstance(value, list) and None in value:
+            return [v if v is not None else "" for v in value]
+        return value
     if not isinstance(value, dict):
         return value
+
     changed: JsonDict | None = None
     for key in value if len(value) < len(shape) else shape:
         old = value.get(key)
@@ -64,12 +66,14 @@ def as_go_writes(value: Any, shape: Any) -> Any:
         if new is not old:
             changed = {**value} if changed is None else changed
             changed[key] = new
+
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
             changed = {**value} if changed is None else changed
             changed[key] = (
                 as_go_writes(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
             )
+
     return value if changed is None else changed
 
 
@@ -97,7 +101,9 @@ def _resolved(shape: Any, known: Mapping[str, FieldShapes]) -> Any:
 
 
 def read_shapes(name: str, known: Mapping[str, FieldShapes]) -> dict[str, FieldShapes]:
-    """Return the shapes of a table by their names in angle brackets; each may name earlier ones, and the known ones."""
+    """Return the shapes of a table by their names in angle brackets; each may name earlier ones,
+    and the known ones.
+    """
     shapes = {**known}
     for key, written in load_table(name)["shapes"].items():
         shapes[f"<{key}>"] = _resolved(written, shapes)

@@ -1,8 +1,8 @@
 """Server-side apply of a custom resource: merges the file's fields by the schema of the CRD.
 
-A null is a value here. In a mapping, or a list with keys, it removes what the file no longer has; elsewhere it stays,
-and the CRD rejects it. A list with keys that loses its last item is removed, and so is each mapping around it that has
-nothing else.
+A null is a value here. In a mapping, or a list with keys, it removes what the file no longer has;
+elsewhere it stays, and the CRD rejects it. A list with keys that loses its last item is removed,
+and so is each mapping around it that has nothing else.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ NullPaths = list[tuple[str | int, ...]]
 def merge_by_schema(
     schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: NullPaths
 ) -> Any:
-    """Return `new` as it is stored, or `REMOVED`, and append the paths of the remaining nulls to `nulls`."""
+    """Return `new` as it is stored, or `REMOVED`, and append the paths of the remaining nulls to
+    `nulls`.
+    """
     if schema.get("x-decoded"):
         return new
+
     default = "default" in schema
     nullable = schema.get("nullable")
     while "$ref" in schema:
@@ -43,11 +46,12 @@ def merge_by_schema(
         has_keys = schema.get("x-kubernetes-list-type") == "map"
         if has_keys and not new and old:
             return REMOVED
-        before = (
-            {_item_key(schema, item): item for item in old}
-            if has_keys and isinstance(old, list)
-            else {}
-        )
+
+        if has_keys and isinstance(old, list):
+            before = {_item_key(schema, item): item for item in old}
+        else:
+            before = {}
+
         items = schema.get("items", {})
         return [
             merge_by_schema(
@@ -59,6 +63,7 @@ def merge_by_schema(
         return new
     if isinstance(old, Mapping) and old:
         return {}
+
     if not (isinstance(old, list) and schema.get("x-kubernetes-list-type") == "map"):
         nulls.append(path)
     return None
@@ -84,6 +89,7 @@ def _merge_mapping(
         inner = merge_by_schema(child, document, before.get(key), value, (*path, key), nulls)
         if inner is not REMOVED:
             merged[key] = inner
+
     return merged if merged or not new else REMOVED
 
 

@@ -1,6 +1,8 @@
-"""The object as the server would keep it, with the writer of each value that the file does not have.
+"""The object as the server would keep it, with the writer of each value that the file does not
+have.
 
-Values that only a cluster can know stay absent: uid, times, versions, generated names, addresses and ports.
+Values that only a cluster can know stay absent: uid, times, versions, generated names, addresses
+and ports.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class WrittenValue(NamedTuple):
     path: Path
     value: Any
     by: str
-    """The writer: `kube-apiserver`, an admission plugin such as `Priority`, `jobset CRD`, or `jobset webhook`."""
+    """The writer: `kube-apiserver`, an admission plugin such as `Priority`, `jobset CRD`, or
+    `jobset webhook`.
+    """
 
 
 class StoredObject(NamedTuple):
@@ -61,16 +65,17 @@ def as_created(manifest: Json) -> JsonDict:
 
 
 def as_updated(old: Json, merged: Json) -> JsonDict:
-    """Return an object of a built-in kind after an update; `merged` is the old one with a file laid over it."""
+    """Return an object of a built-in kind after an update; `merged` is the old one with a file
+    laid over it.
+    """
     current = with_defaults(merged)
     if (
         kind_of(merged) != ("v1", "Pod")
         or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old
     ):
         return current
-    return set_node_tolerations(
-        current, ClusterState()
-    )  # a file with tolerations replaces the list
+    # a file with tolerations replaces the list
+    return set_node_tolerations(current, ClusterState())
 
 
 def _creation_stages(
@@ -105,13 +110,16 @@ def stored_object(
 ) -> StoredObject:
     """Return an object as the server would keep it after its creation, without a status.
 
-    `others` are the objects that exist besides it: LimitRanges, priority and runtime classes, LocalQueues.
-    `webhooks=False` leaves out what the operators write. Accepts any data; never raises.
+    `others` are the objects that exist besides it: LimitRanges, priority and runtime classes,
+    LocalQueues. `webhooks=False` leaves out what the operators write. Accepts any data; never
+    raises.
     """
     releases = versions or Versions()
-    before = (
-        as_encoded(manifest) if is_built_in(kind_of(manifest)) else copy_without_nulls(manifest)
-    )
+    if is_built_in(kind_of(manifest)):
+        before = as_encoded(manifest)
+    else:
+        before = copy_without_nulls(manifest)
+
     before.pop("status", None)
     current = before
     writers: dict[Path, str] = {}
@@ -121,10 +129,12 @@ def stored_object(
         after = copy_without_nulls(stage(copy_without_nulls(current)))
         writers.update(dict.fromkeys(_new_paths(current, after, ()), name))
         current = after
+
     written = [
         WrittenValue(path, get(current, path), _writer(path, writers))
         for path in new_values(before, current)
     ]
+
     return StoredObject(current, tuple(written))
 
 
@@ -134,7 +144,9 @@ def _stages(
     others: Sequence[Json],
     definitions: Definitions | None,
 ) -> Iterator[WritingStage]:
-    """Yield the writers in the order of a request: decoding, admission plugins, webhooks, decoding again."""
+    """Yield the writers in the order of a request: decoding, admission plugins, webhooks,
+    decoding again.
+    """
     decoding: WritingStage = (API_SERVER, with_built_in_defaults)
     if not is_built_in(kind):
         name = f"{KINDS[kind][0].authority} CRD" if kind in KINDS else "CRD"
@@ -147,17 +159,21 @@ def _stages(
             f"{operator.authority} webhook",
             partial(_after_webhook, release=operator.release_in(releases)),
         )
+
     for operator in OPERATORS:
         if operator.foreign is not None and kind in operator.foreign.kinds:
             yield (
                 f"{operator.authority} webhook",
                 partial(operator.default_foreign, related=others, versions=releases),
             )
+
     yield decoding
 
 
 def _after_webhook(manifest: JsonDict, release: Version) -> Json:
-    """Return an object after its operator's mutating webhook; one in the fields of an older release is left alone."""
+    """Return an object after its operator's mutating webhook; one in the fields of an older
+    release is left alone.
+    """
     operator_kind = kind_named(kind_of(manifest))
     if operator_kind.in_current_fields(manifest, release) is not manifest:
         return manifest
@@ -183,7 +199,9 @@ def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
 
 
 def new_values(before: Any, after: Any) -> Iterator[Path]:
-    """Yield the paths of the new and changed values; a new mapping or list with content yields those inside it."""
+    """Yield the paths of the new and changed values; a new mapping or list with content yields
+    those inside it.
+    """
     for new in _new_paths(before, after, ()):
         yield from _leaves(get(after, new), new)
 

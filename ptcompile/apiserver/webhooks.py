@@ -33,11 +33,15 @@ def invalid_value(path: Path, text: str, help_text: str) -> Problem:
 
 
 ProblemFactory = Callable[..., Problem]
-"""Makes one problem: `say(path, text, help, *, field=None)`. `field` is the path in the webhook's own notation."""
+"""Makes one problem: `say(path, text, help, *, field=None)`. `field` is the path in the
+webhook's own notation.
+"""
 
 
 def webhook_rejection(authority: Authority) -> ProblemFactory:
-    """Return a function that makes the problems of one operator's validating webhook, with stage "apply"."""
+    """Return a function that makes the problems of one operator's validating webhook, with stage
+    "apply".
+    """
     return partial(problem_at, "webhook-refusal", authority=authority)
 
 
@@ -46,23 +50,34 @@ child_rejection = partial(problem_at, "refused-child", stage="pod")
 
 
 def check_longest_name(name: str, suffixes: Sequence[str], what: str, effect: str) -> Problems:
-    """Reject a valid name of an object whose longest child would have a name of over 63 characters."""
+    """Reject a valid name of an object whose longest child would have a name of over 63
+    characters.
+    """
     limit = longest_name(suffixes)
     if suffixes and limit < len(name) <= DNS_LABEL_MAX:
         longest = name + max(suffixes, key=len)
-        why = f"the {what} {longest} would have {len(longest)} characters, and 63 are allowed: {effect}"
+        why = (
+            f"the {what} {longest} would have {len(longest)} characters, and 63 are allowed: "
+            f"{effect}"
+        )
         yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
 def controller_failure(authority: Authority, path: Path, text: str, help: str) -> Problem:
-    """Return the problem of an accepted object on which the operator's controller fails, with stage "pod"."""
+    """Return the problem of an accepted object on which the operator's controller fails, with
+    stage "pod".
+    """
     return problem_at("controller-failure", path, text, help, stage="pod", authority=authority)
 
 
 def allowed_values_help(word: str, allowed: Sequence[str]) -> str:
-    """Return the help for a word that is not one of `allowed`: the most similar one, else all of them."""
+    """Return the help for a word that is not one of `allowed`: the most similar one, else all of
+    them.
+    """
     near = closest_match(word, allowed)
-    return f'did you mean "{near}"?' if near else f"use one of {', '.join(allowed)}"
+    if near:
+        return f'did you mean "{near}"?'
+    return f"use one of {', '.join(allowed)}"
 
 
 def quote_names(names: Iterable[str]) -> str:
@@ -76,11 +91,14 @@ _PORT_FIELDS = frozenset({"port", "targetPort", "maxUnavailable"})
 
 
 def decode_problems(value: Any, say: ProblemFactory, path: Path = ()) -> Problems:
-    """Yield a problem for each value that Go cannot decode: a quantity such as `1e1.5`, or a port beyond 32 bits.
+    """Yield a problem for each value that Go cannot decode: a quantity such as `1e1.5`, or a port
+    beyond 32 bits.
 
     Such quantities match the schema's pattern.
     """
-    return iter(()) if _is_decodable(value) else _problems_below(value, say, path)
+    if _is_decodable(value):
+        return iter(())
+    return _problems_below(value, say, path)
 
 
 _CHECKED_FIELDS = _AMOUNT_FIELDS | _PORT_FIELDS
@@ -88,7 +106,9 @@ _SCALARS = frozenset({str, int, bool, float, type(None)})
 
 
 def _is_decodable(value: Any) -> bool:
-    """Return whether a quick pass that tracks no paths finds no problem. Data other than plain JSON returns False."""
+    """Return whether a quick pass that tracks no paths finds no problem. Data other than plain
+    JSON returns False.
+    """
     stack = [value]
     while stack:
         node = stack.pop()
@@ -103,6 +123,7 @@ def _is_decodable(value: Any) -> bool:
             stack += [item for item in node if type(item) is not str]
         elif type(node) not in _SCALARS:
             return False
+
     return True
 
 
@@ -140,12 +161,17 @@ def _amount_problems(amounts: JsonDict, say: ProblemFactory, path: Path) -> Prob
             and _may_match_pattern(amount)
             and not quantity.is_quantity(amount)
         ):
-            text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
+            text = (
+                f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse '
+                "the suffix"
+            )
             yield say((*path, name), text, "write a number such as 15 or 1500m")
 
 
 def _may_match_pattern(amount: str) -> bool:
-    """Return whether a text that is not a quantity may still match the CRD's pattern: an exponent with a point."""
+    """Return whether a text that is not a quantity may still match the CRD's pattern: an
+    exponent with a point.
+    """
     if "." not in amount:
         return False
     _, exponent, power = amount.lower().partition("e")

@@ -1,7 +1,8 @@
-"""The command line: the only package that uses files, standard streams, the environment and exit codes.
+"""The command line: the only package that uses files, standard streams, the environment and exit
+codes.
 
-Exit status: 0 no error; 1 an error, or a spec that does not compile; 2 wrong usage, unreadable input or an internal
-error; 130 Ctrl-C.
+Exit status: 0 no error; 1 an error, or a spec that does not compile; 2 wrong usage, unreadable
+input or an internal error; 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -44,17 +45,20 @@ _VERSION = frozenset({"-V", "--version", "version"})
 def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int:
     """Run one command and return its exit status.
 
-    Without `--jobs`, only the console command, which has its `own_process`, starts other processes for many files.
+    Without `--jobs`, only the console command, which has its `own_process`, starts other processes
+    for many files.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] in _VERSION:
         return files.write_stdout(f"ptcompile {__version__}\n")
     if words and words[0] in _HELP:
         return _help(words[1:])
+
     if not words or words[0] not in COMMANDS:
         if words and words[0] in TABLE["submitting"] and not os.path.exists(words[0]):
             files.print_error(
-                f"ptcompile: no command {words[0]!r}: pipe the manifests to the cluster with `ptcompile SPEC | kubectl "
+                f"ptcompile: no command {words[0]!r}: pipe the manifests to the cluster with "
+                "`ptcompile SPEC | kubectl "
                 "apply -f -`, or try the job on this machine with `ptcompile rehearse SPEC`"
             )
             return 2
@@ -64,6 +68,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
             )
             return 2
         words.insert(0, "compile")
+
     options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
@@ -71,16 +76,20 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
         files.enter_untrusted_mode()
         if own_process:
             _limit_memory()
+
     options.timeout = _add_settings(options)
     return _run_until_deadline(options)
 
 
 def _add_settings(options: argparse.Namespace) -> float | None:
-    """Add what the configuration says to the options of a command that uses it. Return how many seconds it may take."""
+    """Add what the configuration says to the options of a command that uses it. Return how many
+    seconds it may take.
+    """
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
     has_profile = getattr(options, "configured_cluster", False)
     if not has_profile and "isolated" not in options:
         return options.timeout or usual
+
     from ptcompile.cli import config
 
     settings = config.of_run(options)
@@ -88,11 +97,14 @@ def _add_settings(options: argparse.Namespace) -> float | None:
         options.cluster = config.profile_path(options, settings)
         if "variant" in options:
             options.default_target = settings.target
+
     return options.timeout or settings.timeout or usual
 
 
 def _run_until_deadline(options: argparse.Namespace) -> int:
-    """Run a command for `timeout` seconds, or until it ends if that is None. A server has them for each request."""
+    """Run a command for `timeout` seconds, or until it ends if that is None. A server has them
+    for each request.
+    """
     command: Callable[[argparse.Namespace], int] = options.run
     seconds: float | None = options.timeout
     if seconds is None:
@@ -143,6 +155,7 @@ def _help(words: Sequence[str]) -> int:
         raise files.UsageError(
             f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else "")
         )
+
     build_parser(words[0]).print_help()
     return 0
 
@@ -161,13 +174,16 @@ def overview() -> str:
             if command.group == group
         )
         lines += ["", f"{group}:", *rows]
+
     from ptcompile.cli.options import fit, terminal_width
 
     return fit("\n".join([*lines, "", _EXAMPLES]), terminal_width()) + "\n"
 
 
 def _suggest_command(word: str) -> str | None:
-    """Return the command that an unknown first word means, or None; a word that names a file is never one."""
+    """Return the command that an unknown first word means, or None; a word that names a file is
+    never one.
+    """
     if not word.isalpha() or os.path.exists(word):
         return None
     from ptcompile._internal.spelling import closest_match
@@ -193,13 +209,16 @@ def build_parser(name: str) -> Parser:
     module = import_module(f"ptcompile.cli.commands.{command.module}")
     parser.set_defaults(run=getattr(module, command.function), is_server=name in _SERVERS)
     parser.shorten_usage()
+
     return parser
 
 
 def run() -> None:
-    """Run the console command: `main`, with an internal error reported in one line and exit status 2."""
-    # garbage collection takes 7 to 11 M of a run's 200 to 280 M instructions, and a run is too short to need it;
-    # long-running commands enable it again
+    """Run the console command: `main`, with an internal error reported in one line and exit
+    status 2.
+    """
+    # garbage collection takes 7 to 11 M of a run's 200 to 280 M instructions, and a run is too
+    # short to need it; long-running commands enable it again
     gc.disable()
     try:
         status = main(own_process=True)
@@ -212,4 +231,5 @@ def run() -> None:
         status = 130  # shells use 128 plus the signal number
     except Exception as error:  # last resort: users never see a traceback
         status = files.report_error(error)
+
     files.exit_process(status)

@@ -1,8 +1,9 @@
 """The baseline: known findings of a team's files, which do not fail a run.
 
-An entry names a finding by its code, its object and its path, without lines, so it still applies when lines, list items
-or files move, and to a rendered stream. It covers one finding, so a second one of its kind is reported. An entry that
-covers nothing any more is a finding itself, and so is one whose last day is over.
+An entry names a finding by its code, its object and its path, without lines, so it still applies
+when lines, list items or files move, and to a rendered stream. It covers one finding, so a second
+one of its kind is reported. An entry that covers nothing any more is a finding itself, and so is
+one whose last day is over.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class Baseline(NamedTuple):
     def apply(
         self, diagnostics: Sequence[Diagnostic], names: Iterable[str], codes: Collection[str]
     ) -> Applied:
-        """Split findings into new and known ones. `names` are the files of the run, and `codes` those of its rules."""
+        """Split findings into new and known ones. `names` are the files of the run, and `codes`
+        those of its rules.
+        """
         folder = os.path.dirname(self.filename)
         ordered = sort_by_location(diagnostics)
         places = {_place(name, folder) for name in names}
@@ -79,6 +82,7 @@ class Baseline(NamedTuple):
             and (entry.file in places or _is_gone(entry.file, folder))
         ]
         problems = [*map(_expired, expired), *map(_stale, stale)]
+
         return Applied(
             [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
             len(known),
@@ -114,6 +118,7 @@ def _stale(entry: KnownFinding) -> Problem:
     message = f"no finding for this entry: {entry.code} of {resource}" + (
         f" at {entry.path}" if entry.path else ""
     )
+
     return _problem(
         "stale-baseline",
         entry,
@@ -153,8 +158,8 @@ def _match(
 ) -> dict[int, KnownFinding]:
     """Return the entry of each finding that has one, by the finding's index.
 
-    An entry for the very place comes first, then one for a file that was renamed or is rendered now, then one for
-    another index of the same list.
+    An entry for the very place comes first, then one for a file that was renamed or is rendered
+    now, then one for another index of the same list.
     """
     unused = [*entries]
     gone = {
@@ -177,8 +182,10 @@ def _match(
             )
             if same:
                 matched[index] = same.pop()
+
         used = {entry.line for entry in matched.values()}
         unused = [entry for entry in unused if entry.line not in used]
+
     return matched
 
 
@@ -191,8 +198,8 @@ def _key(entry: KnownFinding, any_index: bool, any_file: bool) -> tuple[str, ...
 
 
 def read(filename: str, codes: Mapping[str, str]) -> Baseline:
-    """Return the baseline in a file. `codes` are those of all rules by name. Raises `UsageError` that lists every
-    mistake in it.
+    """Return the baseline in a file. `codes` are those of all rules by name. Raises `UsageError`
+    that lists every mistake in it.
     """
     content = files.read(filename)
     table = parse_toml(filename, content, _MAX_BYTES)
@@ -211,12 +218,13 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     ]
     if mistakes:
         raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))
+
     return Baseline(filename, text, tuple(entries))
 
 
 def without_known(config: Config) -> Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]:
-    """Return a function that drops the findings that the configured baseline covers, for doors without a report of
-    the baseline itself. Raises `UsageError`, as `read` does.
+    """Return a function that drops the findings that the configured baseline covers, for doors
+    without a report of the baseline itself. Raises `UsageError`, as `read` does.
     """
     if config.baseline is None:
         return lambda diagnostics: diagnostics
@@ -244,11 +252,13 @@ def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[st
             mistakes.append(f"line {line}: {key}: must not contain null characters")
         else:
             values[key] = value
+
     for key in ("code", "file"):
         if not table.get(key):
             mistakes.append(f"line {line}: {key} is missing")
     if (code := values.get("code")) and code not in codes:
         mistakes.append(f"line {line}: code: no rule has the code {code!r}")
+
     return KnownFinding(**{"code": "", "file": "", **values}, line=line)
 
 
@@ -260,8 +270,9 @@ def write(
 ) -> str:
     """Write all findings to a baseline and return a summary of that.
 
-    Entries of an existing baseline that still cover a finding keep their reason, owner and date, and those of files
-    that were not read stay. Raises `UsageError` if the existing file is not a baseline.
+    Entries of an existing baseline that still cover a finding keep their reason, owner and date,
+    and those of files that were not read stay. Raises `UsageError` if the existing file is not a
+    baseline.
     """
     folder = os.path.dirname(filename)
     old = read(filename, codes).entries if os.path.exists(filename) else ()
@@ -280,10 +291,15 @@ def write(
         entries.append(
             finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires)
         )
+
     files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, sorted(entries, key=_order))])})
     new = len(findings) - len(matched)
     removed = len(old) - len(used) - len(untouched)
-    return f"{len(entries)} finding{'' if len(entries) == 1 else 's'} in {filename}: {new} new, {removed} removed"
+
+    return (
+        f"{len(entries)} finding{'' if len(entries) == 1 else 's'} in {filename}: {new} new, "
+        f"{removed} removed"
+    )
 
 
 def _order(entry: KnownFinding) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Results of lint kept between runs: keys, entries and a size limit.
 
-A file of entries is JSON after its own digest, readable only by its owner. Corrupt, partial and outdated files and
-those of another user are ignored. The cache is optional: read and write errors are ignored too.
+A file of entries is JSON after its own digest, readable only by its owner. Corrupt, partial and
+outdated files and those of another user are ignored. The cache is optional: read and write errors
+are ignored too.
 
-The key of a file covers its content and place, the related objects in other files, of which context files are some, and
-the rules ignored in it. A run over a few files of a folder shares the results of a run over the folder. The key
-of the settings covers everything that a run has in common: options, configuration, profile, schemas, Python, the
-libraries and ptcompile itself. The version alone would not distinguish two commits installed from git or as editable,
-so the key includes sizes and times of ptcompile's files, which takes about five milliseconds.
+The key of a file covers its content and place, the related objects in other files, of which context
+files are some, and the rules ignored in it. A run over a few files of a folder shares the results
+of a run over the folder. The key of the settings covers everything that a run has in common:
+options, configuration, profile, schemas, Python, the libraries and ptcompile itself. The version
+alone would not distinguish two commits installed from git or as editable, so the key includes sizes
+and times of ptcompile's files, which takes about five milliseconds.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
 
 
 def encode(result: LintedFile, filename: str) -> list[Any] | None:
-    """Return a result as JSON data without the file's name, or None if part of it would not be restored exactly."""
+    """Return a result as JSON data without the file's name, or None if part of it would not be
+    restored exactly.
+    """
     if any(diagnostic.filename != filename for diagnostic in result.diagnostics):
         return None
     return [
@@ -57,12 +61,13 @@ def encode(result: LintedFile, filename: str) -> list[Any] | None:
 
 
 def decode(data: Any, filename: str) -> LintedFile:
-    """Return the result that `encode` wrote. Raises ValueError, TypeError, IndexError or AttributeError for other
-    data.
+    """Return the result that `encode` wrote. Raises ValueError, TypeError, IndexError or
+    AttributeError for other data.
     """
     items, documents, unchecked, ignored, lines, objects, checked = data
     if not all(isinstance(count, int) for count in (documents, ignored, checked)):
         raise TypeError("counts must be numbers")
+
     diagnostics = tuple(_decode_diagnostic(item, filename) for item in items)
     return LintedFile(
         diagnostics,
@@ -91,6 +96,7 @@ def _decode_diagnostic(data: Any, filename: str) -> Diagnostic:
     *fields, fix = data
     diagnostic = Diagnostic(*fields)
     _check_string(diagnostic.message)
+
     return diagnostic._replace(
         path=tuple(diagnostic.path),
         labels=_decode_pairs(diagnostic.labels),
@@ -116,7 +122,9 @@ MAX_BYTES = 64 * 1024 * 1024
 _MAX_ENTRY_BYTES = 16 * 1024 * 1024
 """Size limit of one entry; larger ones are not stored."""
 _STALE_SECONDS = 3600
-"""Age at which a temporary file is certainly abandoned, and at which an entry's last use is recorded again."""
+"""Age at which a temporary file is certainly abandoned, and at which an entry's last use is
+recorded again.
+"""
 _SUFFIX = ".entry"
 _TEMPORARY = ".tmp"
 
@@ -135,8 +143,8 @@ def default_folder() -> str | None:
 
 
 class ResultCache:
-    """The stored results in a folder for one set of settings. `key` returns the digest of everything else that affects
-    a file.
+    """The stored results in a folder for one set of settings. `key` returns the digest of
+    everything else that affects a file.
     """
 
     def __init__(self, folder: str, settings: str, key: Callable[[InputFile], str]) -> None:
@@ -187,7 +195,8 @@ class ResultCache:
 def prepare(folder: str) -> None:
     """Create the folder if needed.
 
-    Raises OSError if it is not writable, or if other users can write to it: they could mark any file as clean.
+    Raises OSError if it is not writable, or if other users can write to it: they could mark any
+    file as clean.
     """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     status = os.stat(folder)
@@ -214,6 +223,7 @@ def _write_entries(path: str, entries: Json) -> None:
     body = json.dumps(entries, separators=(",", ":")).encode()
     if len(body) > _MAX_ENTRY_BYTES - 100:
         return
+
     temporary = f"{path}.{os.urandom(8).hex()}{_TEMPORARY}"
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -226,7 +236,9 @@ def _write_entries(path: str, entries: Json) -> None:
 
 
 def _limit_size(folder: str) -> None:
-    """Remove the least recently used entries above the size limit, and temporary files that killed runs left."""
+    """Remove the least recently used entries above the size limit, and temporary files that
+    killed runs left.
+    """
     now = time.time()
     total = 0
     for used, size, path in sorted(_cache_files(folder), reverse=True):
@@ -249,11 +261,14 @@ FORMAT = 3
 """Version of the entry format; entries of other versions are ignored."""
 _PACKAGE = os.path.dirname(os.path.abspath(ptcompile.__file__))
 _LIBRARIES = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
-"""Name prefixes of the libraries that affect findings; their metadata folders end in the version."""
+"""Name prefixes of the libraries that affect findings; their metadata folders end in the
+version.
+"""
 
 
 def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> str:
-    """Return the digest of everything that the files of a run share. `lines`: whether lines of files are reported.
+    """Return the digest of everything that the files of a run share. `lines`: whether lines of
+    files are reported.
 
     Raises OSError if a file that the settings name cannot be read.
     """
@@ -279,7 +294,9 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
 
 
 def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], str]:
-    """Return a function that returns the digest of a file and of its related objects in other files."""
+    """Return a function that returns the digest of a file and of its related objects in other
+    files.
+    """
     from ptcompile.source.templates import chart_role
 
     related_digest = sha256(
@@ -287,10 +304,9 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
     ).digest()
 
     def key(file: InputFile) -> str:
+        # a run over the folder and one over the file share the result
         decisive = [
-            os.path.abspath(
-                file.name
-            ),  # a run over the folder and one over the file share the result
+            os.path.abspath(file.name),
             chart_role(file.name),
             config.ignored_in(file.name),
             config.severities(file.name),
@@ -305,7 +321,9 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
 
 
 def _file_stamps(top: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, modification time in nanoseconds and size of every file under a folder. Raises OSError."""
+    """Yield path, modification time in nanoseconds and size of every file under a folder. Raises
+    OSError.
+    """
     with os.scandir(top) as entries:
         for entry in sorted(entries, key=lambda item: item.name):
             if entry.is_dir(follow_symlinks=False):
@@ -317,7 +335,9 @@ def _file_stamps(top: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _schema_folder() -> str:
-    """Return the folder of the schemas: a wheel has them in the package, a source tree next to it."""
+    """Return the folder of the schemas: a wheel has them in the package, a source tree next to
+    it.
+    """
     packaged, checkout = FOLDERS
     return packaged if os.path.isdir(packaged) else checkout
 

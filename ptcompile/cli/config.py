@@ -1,7 +1,7 @@
 """The project's lint settings: `ptcompile.toml`, or `[tool.ptcompile]` of `pyproject.toml`.
 
-The nearest file from the current directory up to the root of the repository is used; only the command line overrides
-it. It must not name files outside the repository.
+The nearest file from the current directory up to the root of the repository is used; only the
+command line overrides it. It must not name files outside the repository.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class Config(NamedTuple):
 
     def selected(self) -> list[str] | None:
         """Return the selectors of the rules to report, or None for all rules."""
-        return None if self.select is None else [*self.select, *self.extend_select]
+        if self.select is None:
+            return None
+        return [*self.select, *self.extend_select]
 
     def ignored(self, path: str) -> list[str]:
         """Return the selectors of the rules that are ignored in one file."""
@@ -106,8 +108,8 @@ class Config(NamedTuple):
         ]
 
     def severities(self, path: str) -> dict[str, Severity]:
-        """Return the configured severities of rules in one file by rule name; `per-file-severity` overrides `severity`,
-        and later patterns override earlier ones.
+        """Return the configured severities of rules in one file by rule name; `per-file-severity`
+        overrides `severity`, and later patterns override earlier ones.
         """
         tables = [self.severity, *self._matching(self.per_file_severity, path)]
         return {
@@ -135,7 +137,8 @@ class Config(NamedTuple):
         webhooks: bool = True,
         unknown_kinds: UnknownKinds = "count",
     ) -> LintOptions:
-        """Return what judges one file, for the command line, editors, assistants, hooks and functions alike.
+        """Return what judges one file, for the command line, editors, assistants, hooks and
+        functions alike.
 
         `profile` is what `cluster` names, or None without one.
         """
@@ -156,7 +159,9 @@ class Config(NamedTuple):
         )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
-        """Yield the values of the patterns that match a file; these are patterns of .gitignore, as in `exclude`."""
+        """Yield the values of the patterns that match a file; these are patterns of .gitignore,
+        as in `exclude`.
+        """
         if not table:
             return
         from ptcompile.cli.gitignore import matches
@@ -166,7 +171,8 @@ class Config(NamedTuple):
 
 
 def load(path: str | None, *, isolated: bool = False, start: str | None = None) -> Config:
-    """Return the configuration in a file, or the nearest one from `start` upward (default: the current directory).
+    """Return the configuration in a file, or the nearest one from `start` upward (default: the
+    current directory).
 
     Raises `UsageError` that lists every mistake in it.
     """
@@ -191,19 +197,22 @@ def _kustomizations_beside(path: str) -> Iterator[str]:
 
 
 def profile_path(options: Namespace, settings: Config) -> str | None:
-    """Return the profile of --cluster, else the configuration's; None if `import --profile` writes one."""
+    """Return the profile of --cluster, else the configuration's; None if `import --profile`
+    writes one.
+    """
     is_written = getattr(options, "profile", None) is not None
     return options.cluster or (None if is_written else settings.cluster)
 
 
 def of_run(options: Namespace) -> Config:
-    """Return the configuration of a run, as its options say. Raises `UsageError` that lists every mistake in it."""
+    """Return the configuration of a run, as its options say. Raises `UsageError` that lists
+    every mistake in it.
+    """
     if "configuration" not in options:
-        chosen = (
-            partial(load, options.config, isolated=options.isolated)
-            if "isolated" in options
-            else partial(load, None)
-        )
+        if "isolated" in options:
+            chosen = partial(load, options.config, isolated=options.isolated)
+        else:
+            chosen = partial(load, None)
         options.configuration = _Loaded(chosen)
     loaded: _Loaded = options.configuration
     return loaded.config
@@ -225,13 +234,14 @@ class _Loaded:
 
 
 def _find_nearest(start: str | None) -> str | None:
-    """Return the nearest configuration file up to the root of the repository; outside a repository search only the
-    folder.
+    """Return the nearest configuration file up to the root of the repository; outside a repository
+    search only the folder.
     """
     try:
         folder = os.path.abspath(start or os.getcwd())
     except OSError:  # the folder was deleted
         return None
+
     root = root_of(folder) or folder
     while True:
         for name in FILES:
@@ -264,11 +274,14 @@ def _read_table(path: str) -> Json | None:
 
 
 def parse_toml(path: str, content: bytes, max_bytes: int) -> Json:
-    """Return the data of a TOML file. Raises `UsageError` for one that is not TOML or is larger than that."""
+    """Return the data of a TOML file. Raises `UsageError` for one that is not TOML or is larger
+    than that.
+    """
     import tomllib  # slow to import: it compiles large regular expressions
 
     if len(content) > max_bytes:
         raise UsageError(f"{path}: larger than {max_bytes} bytes, which is the limit")
+
     try:
         text = content.decode()
         if line := _line_of_long_key(text):
@@ -312,6 +325,7 @@ def _parse_config(table: Json, path: str) -> Config:
             )
         except ValueError as error:
             mistakes.append(f"{key}: {error}")
+
     root = root_of(values["folder"]) or values["folder"]
     for key in ("cluster", "baseline", "schemas"):
         names = values.get(key, ())
@@ -322,10 +336,12 @@ def _parse_config(table: Json, path: str) -> Config:
                 mistakes.append(
                     f"{key}: {name} leads out of {root}; name such a file on the command line"
                 )
+
     if mistakes:
         raise UsageError(
             f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes)
         )
+
     config = Config(**values)
     return config._replace(
         cluster=config.cluster and profile_in(config.folder, config.cluster),
@@ -335,7 +351,9 @@ def _parse_config(table: Json, path: str) -> Config:
 
 
 def profile_in(folder: str, name: str) -> str:
-    """Return the profile that a setting names: a file of the folder, or without one of that name a cloud's starter."""
+    """Return the profile that a setting names: a file of the folder, or without one of that name
+    a cloud's starter.
+    """
     path = os.path.join(folder, name)
     starter = None if os.path.exists(path) else files.starter_named(name)
     return starter or path
@@ -345,6 +363,7 @@ def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensi
     """Return what plugins and declared rules add; append their mistakes to `mistakes`."""
     if not table.get("plugins") and not table.get("rule"):
         return None
+
     from ptcompile.api.reference import extensions
     from ptcompile.extending.plugins import ExtensionError
 
@@ -361,6 +380,7 @@ def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensi
         mistakes += [line.strip() for line in str(error).splitlines()]
     except ValueError:  # reported when their keys are parsed
         pass
+
     return None
 
 
@@ -468,15 +488,18 @@ def load_with_options(options: Namespace) -> Config:
             selected_names(_split_at_commas(getattr(options, option)), config.codes)
         except ValueError as error:
             raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
+
     version = options.kubernetes_version or config.kubernetes_version
     if version is not None:
         try:
             parse_version(version)
         except ValueError as error:
             raise UsageError(f"--kubernetes-version: {error}") from None
+
     select = tuple(_split_at_commas(options.select)) or config.select
     schemas = tuple(options.schemas) or config.schemas
     check_schemas(schemas)
+
     return config._replace(
         schemas=schemas,
         select=select,
@@ -493,6 +516,7 @@ def check_schemas(schemas: Sequence[str]) -> None:
     """Raise UsageError for a path that cannot be read or contains no definition."""
     if not schemas:
         return
+
     from ptcompile.apiserver.crds.loader import read_definitions
 
     for path in schemas:

@@ -1,5 +1,5 @@
-"""Which files of a folder are excluded: files that git ignores, files that the configuration excludes and kustomize
-patches.
+"""Which files of a folder are excluded: files that git ignores, files that the configuration
+excludes and kustomize patches.
 """
 
 from __future__ import annotations
@@ -25,20 +25,23 @@ _MAX_KUSTOMIZATION_BYTES = 1 << 20
 
 
 def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]:
-    """Return a predicate: whether a path found in one of the `searched` folders or globs is excluded. The path of a
-    folder ends in a slash.
+    """Return a predicate: whether a path found in one of the `searched` folders or globs is
+    excluded. The path of a folder ends in a slash.
 
-    Patterns are those of .gitignore, relative to the folder of the configuration or of the .gitignore file. Outside a
-    repository, a .gitignore counts only in a searched folder: anyone may write one above it, such as in /tmp. A
-    kustomize patch is only part of an object; lint it in the output of `kustomize build`.
+    Patterns are those of .gitignore, relative to the folder of the configuration or of the
+    .gitignore file. Outside a repository, a .gitignore counts only in a searched folder: anyone may
+    write one above it, such as in /tmp. A kustomize patch is only part of an object; lint it in the
+    output of `kustomize build`.
     """
     tops = frozenset(os.path.abspath(_without_glob(path)) for path in searched)
     patterns = tuple(
         os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude)
     )
-    config_patterns = (
-        _Patterns(os.path.abspath(config.folder), matcher(patterns)) if patterns else None
-    )
+    if patterns:
+        config_patterns = _Patterns(os.path.abspath(config.folder), matcher(patterns))
+    else:
+        config_patterns = None
+
     folders: dict[str, _Folder] = {}
     patches = cache(_patch_files)
 
@@ -53,10 +56,12 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
             ):
                 break
             path = parent
+
         for path in reversed(chain):
             folders[path] = _describe_folder(
                 path, folders.get(os.path.dirname(path)), config_patterns, tops
             )
+
         return folders[path]
 
     def excluded(path: str) -> bool:
@@ -76,9 +81,11 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
 def unmatched_patterns(
     config: Config, inputs: Iterable[str], visited: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a sentence for each pattern of the configuration that matches none of the files and folders of a run.
+    """Yield a sentence for each pattern of the configuration that matches none of the files and
+    folders of a run.
 
-    `inputs` are the files that are read, `visited` all files and folders that were found, including excluded ones.
+    `inputs` are the files that are read, `visited` all files and folders that were found, including
+    excluded ones.
     """
     per_file = (
         ("per-file-ignores", config.per_file_ignores),
@@ -91,6 +98,7 @@ def unmatched_patterns(
         or config.extend_exclude
     ):
         return
+
     outside = os.path.join(os.pardir, "")
 
     def inside(paths: Iterable[str]) -> list[str]:
@@ -105,6 +113,7 @@ def unmatched_patterns(
         for pattern, _ in table:
             if not any(matches(pattern, path) for path in files_read):
                 yield f"{key}: {pattern!r} matches no file; correct or remove it"
+
     for key, patterns in (
         ("exclude", config.exclude or ()),
         ("extend-exclude", config.extend_exclude),
@@ -172,6 +181,7 @@ def _describe_folder(
             parent.config_patterns is not None
             and _is_ignored((parent.config_patterns,), parent.path, name, True)
         )
+
     return _Folder(
         path, config_patterns if inside else None, ignores, excluded, ignored, reads_gitignore
     )
@@ -201,7 +211,9 @@ def _is_ignored(patterns: tuple[_Patterns, ...], folder: str, name: str, is_fold
 
 
 def _read_gitignore(folder: str) -> tuple[_Patterns, ...]:
-    """Return the patterns of a folder's .gitignore, if it has one. Like git, do not follow a link."""
+    """Return the patterns of a folder's .gitignore, if it has one. Like git, do not follow a
+    link.
+    """
     path = os.path.join(folder, ".gitignore")
     if os.path.islink(path):
         files.print_error(f"ptcompile: {path} is not used: git does not follow links")
@@ -219,9 +231,11 @@ def _read_limited(path: str, limit: int) -> bytes:
     except OSError as error:
         files.print_error(f"ptcompile: {path} is not used: {files.reason(error)}")
         return b""
+
     if len(content) > limit:
         files.print_error(f"ptcompile: {path} is not used: larger than {limit} bytes")
         return b""
+
     return content
 
 

@@ -1,4 +1,6 @@
-"""Reading named and found files, and writing results completely or not at all, never outside the tree."""
+"""Reading named and found files, and writing results completely or not at all, never outside the
+tree.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _untrusted: list[bool] = [False]
 
 
 def enter_untrusted_mode() -> None:
-    """Apply `--untrusted`: lower limits, no excerpts of files outside the tree, no named links out of it."""
+    """Apply `--untrusted`: lower limits, no excerpts of files outside the tree, no named links
+    out of it.
+    """
     _untrusted[0] = True
     lower()
 
@@ -37,14 +41,18 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 def kustomizations_near(folder: str) -> list[str]:
-    """Return the kustomizations of a folder and of the one above it: they may combine or patch its files."""
+    """Return the kustomizations of a folder and of the one above it: they may combine or patch
+    its files.
+    """
     above = os.path.join(folder, os.pardir)
     paths = (os.path.join(place, name) for place in (folder, above) for name in KUSTOMIZATIONS)
     return [path for path in paths if os.path.isfile(path)]
 
 
 def hides_lines(path: str) -> bool:
-    """Return whether `--untrusted` keeps lines of a file out of reports because the file is outside the tree."""
+    """Return whether `--untrusted` keeps lines of a file out of reports because the file is
+    outside the tree.
+    """
     try:
         cwd = os.getcwd()
     except OSError:
@@ -76,7 +84,9 @@ class UsageError(Exception):
 
 
 class InputFile(NamedTuple):
-    """One input: its display name, its bytes, and whether the user named it or it was found in a directory."""
+    """One input: its display name, its bytes, and whether the user named it or it was found in a
+    directory.
+    """
 
     name: str
     content: bytes
@@ -93,11 +103,12 @@ def read_all(
     *,
     require_match: bool = False,
 ) -> tuple[list[InputFile], list[str]]:
-    """Return the files that the paths name or contain, and a sentence for each path that cannot be read.
+    """Return the files that the paths name or contain, and a sentence for each path that cannot be
+    read.
 
-    `exclude` returns whether a found file or folder is excluded; named ones never are. `require_match` adds a sentence
-    for each folder without files and each glob without matches. A file that several paths name is read once. A link out
-    of the tree is read only if it is named.
+    `exclude` returns whether a found file or folder is excluded; named ones never are.
+    `require_match` adds a sentence for each folder without files and each glob without matches. A
+    file that several paths name is read once. A link out of the tree is read only if it is named.
     """
     inputs: list[InputFile] = []
     unreadable: list[str] = []
@@ -113,18 +124,21 @@ def read_all(
                 hint = "" if named else "; name it to read it"
                 unreadable.append(f"{path}: a link that leads out of {tree}{hint}")
                 continue
+
         try:
             content = _read_bytes(path)
         except OSError as error:
             unreadable.append(f"{path}: {reason(error)}")
             continue
+
         inputs.append(InputFile("<stdin>" if path in _STDIN else path, content, named))
+
     return inputs, unreadable
 
 
 def read(path: str) -> bytes:
-    """Return the bytes of a file that the user named. Raises `UsageError` if it cannot be read; with `--untrusted`,
-    also for a link out of its tree.
+    """Return the bytes of a file that the user named. Raises `UsageError` if it cannot be read;
+    with `--untrusted`, also for a link out of its tree.
     """
     reject_link_out(path)
     if path.startswith(BUILT_IN):
@@ -170,8 +184,8 @@ _NOT_A_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 def _expand_all(
     paths: Sequence[str], exclude: Callable[[str], bool], unreadable: list[str], require_match: bool
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the files of all paths, and whether each was named. Add a sentence to `unreadable` for each folder that
-    cannot be read and, if `require_match`, for each path without files.
+    """Yield the files of all paths, and whether each was named. Add a sentence to `unreadable` for
+    each folder that cannot be read and, if `require_match`, for each path without files.
     """
     for path in paths:
         matched = False
@@ -186,7 +200,9 @@ def _expand_all(
 def _expand(
     path: str, exclude: Callable[[str], bool], unreadable: list[str]
 ) -> Iterator[tuple[str, bool]]:
-    """Yield a file itself, or the manifests of a directory or glob in order; True for a path that was named."""
+    """Yield a file itself, or the manifests of a directory or glob in order; True for a path
+    that was named.
+    """
 
     is_folder = os.path.isdir(path)
     globbed = not is_folder and "*" in path and not os.path.exists(path)
@@ -210,14 +226,18 @@ def _reason_for_no_match(path: str) -> str:
     """Return why a folder or glob matches no file."""
     excluded = any(_expand(path, lambda _: False, []))
     if not os.path.isdir(path):
-        return "all matching files are excluded" if excluded else "no file matches"
-    return (
-        "all its YAML and JSON files are excluded" if excluded else "contains no YAML or JSON file"
-    )
+        if excluded:
+            return "all matching files are excluded"
+        return "no file matches"
+    if excluded:
+        return "all its YAML and JSON files are excluded"
+    return "contains no YAML or JSON file"
 
 
 def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
-    """Yield the paths of a glob as glob.glob does, but do not follow links below `**`: loops could make it endless."""
+    """Yield the paths of a glob as glob.glob does, but do not follow links below `**`: loops
+    could make it endless.
+    """
     from fnmatch import filter as matching
     from glob import has_magic
 
@@ -252,7 +272,9 @@ def _list_folder(folder: str, on_error: Callable[[OSError], object]) -> list[str
 def walk(
     top: str, exclude: Callable[[str], bool], on_error: Callable[[OSError], object] | None = None
 ) -> Iterator[str]:
-    """Yield the YAML and JSON files of a folder in order, without hidden folders and excluded paths."""
+    """Yield the YAML and JSON files of a folder in order, without hidden folders and excluded
+    paths.
+    """
     for folder, subfolders, names in disk.walk(top, on_error):
         visible = sorted(name for name in subfolders if not name.startswith("."))
         subfolders[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
@@ -276,16 +298,19 @@ def reason(error: OSError) -> str:
 
 
 def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NOTHING) -> list[str]:
-    """Write every file or none: write all to temporary files first, then rename them. Raises `UsageError`.
+    """Write every file or none: write all to temporary files first, then rename them. Raises
+    `UsageError`.
 
-    The deadline of the run holds between the temporary files and for a pipe without a reader, but not in the renaming.
+    The deadline of the run holds between the temporary files and for a pipe without a reader, but
+    not in the renaming.
 
-    Return the files that no longer have their `previous` content, such as those that an editor saved meanwhile: they
-    are not replaced. A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file
-    is written to and never replaced.
+    Return the files that no longer have their `previous` content, such as those that an editor
+    saved meanwhile: they are not replaced. A link is followed within its tree (see `leads_out`). An
+    existing device, pipe or other non-file is written to and never replaced.
     """
     if not contents:
         return []
+
     from ptcompile._internal.deadline import end_deadline, uninterrupted
 
     changed: list[str] = []
@@ -297,6 +322,7 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
             if path not in streams:
                 with uninterrupted():
                     ready.append(_write_temporary(path, text))
+
         for path, text in streams.items():
             _write_stream(path, text)
         end_deadline()
@@ -315,6 +341,7 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
         for temporary, _ in ready:
             if os.path.exists(temporary):
                 os.unlink(temporary)
+
     return changed
 
 
@@ -324,7 +351,9 @@ def names_folder(output: str) -> bool:
 
 
 def path_for(name: str, folder: str, form: str, taken: Container[str]) -> str:
-    """Return where a folder gets what is made from a file. Raises `UsageError` if it has that of another file."""
+    """Return where a folder gets what is made from a file. Raises `UsageError` if it has that of
+    another file.
+    """
     stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
     path = os.path.join(folder, f"{stem}.{form}")
     if path in taken:
@@ -346,30 +375,37 @@ def _is_stream(path: str) -> bool:
 
 def _write_stream(path: str, text: str) -> None:
     rest = memoryview(text.encode())
-    # unbuffered: closing a file that a deadline interrupts would write what is buffered, and wait again
+    # unbuffered: closing a file that a deadline interrupts would write what is buffered, and wait
+    # again
     with open(path, "wb", buffering=0) as file:
         while rest:
             rest = rest[file.write(rest) :]
 
 
 def _write_temporary(path: str, text: str) -> tuple[str, str]:
-    """Write a text to a temporary file next to its destination. Return the temporary path and the destination.
+    """Write a text to a temporary file next to its destination. Return the temporary path and the
+    destination.
 
-    The name is unpredictable and the file must be new: in a shared folder, a link may have been planted.
+    The name is unpredictable and the file must be new: in a shared folder, a link may have been
+    planted.
     """
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
+
     destination = os.path.realpath(path) if path else path
     if os.path.isdir(destination) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
+
     os.makedirs(os.path.dirname(destination) or ".", exist_ok=True)
     sweep(os.path.dirname(destination))
+    # a rename depends only on the folder's permissions; root may write every file
     if os.path.exists(destination) and (
         not os.stat(destination).st_mode & 0o222 or not os.access(destination, os.W_OK)
-    ):  # a rename depends only on the folder's permissions; root may write every file
+    ):
         raise OSError(0, "is read-only")
     if os.path.islink(destination):  # realpath ends at a loop
         raise OSError(0, "a link that leads to itself")
+
     temporary = os.path.join(os.path.dirname(destination), temporary_name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
@@ -382,11 +418,14 @@ def _write_temporary(path: str, text: str) -> tuple[str, str]:
     except BaseException:  # Ctrl-C too
         os.unlink(temporary)
         raise
+
     return temporary, destination
 
 
 def _copy_owner_and_mode(original: str, temporary: str) -> None:
-    """Copy the owner, as far as permitted, and the permissions without setuid from one file to another."""
+    """Copy the owner, as far as permitted, and the permissions without setuid from one file to
+    another.
+    """
     status = os.stat(original)
     if hasattr(os, "chown"):
         try:  # noqa: SIM105 - importing contextlib takes 1 % of a cold start
@@ -412,12 +451,13 @@ def write_bytes(content: bytes) -> int:
     except OSError as error:
         print_error(f"ptcompile: cannot write the result: {reason(error)}")
         return 2
+
     return 0
 
 
 def print_error(*lines: str) -> None:
-    """Print lines to standard error. What a line quotes of a file, its name or an option cannot begin another line,
-    control the terminal or give a CI runner a command.
+    """Print lines to standard error. What a line quotes of a file, its name or an option cannot
+    begin another line, control the terminal or give a CI runner a command.
     """
     from ptcompile.report.layout import safe_text
 
@@ -425,7 +465,9 @@ def print_error(*lines: str) -> None:
 
 
 def write_stderr(text: str) -> None:
-    """Write a text to standard error unchanged. It is lost only if standard error is missing or closed."""
+    """Write a text to standard error unchanged. It is lost only if standard error is missing or
+    closed.
+    """
     if sys.stderr is None:
         return
     text = "".join([*ERASE, text])
@@ -438,7 +480,9 @@ def write_stderr(text: str) -> None:
 
 
 def wants_color(stream: TextIO | None) -> bool:
-    """Return whether to color a stream: NO_COLOR and FORCE_COLOR decide, else whether it is a terminal."""
+    """Return whether to color a stream: NO_COLOR and FORCE_COLOR decide, else whether it is a
+    terminal.
+    """
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -447,7 +491,9 @@ def wants_color(stream: TextIO | None) -> bool:
 
 
 def report_error(error: BaseException) -> int:
-    """Report an exception in one line with its location and return 2. With PTCOMPILE_DEBUG set, raise it instead."""
+    """Report an exception in one line with its location and return 2. With PTCOMPILE_DEBUG set,
+    raise it instead.
+    """
     if isinstance(error, UsageError):
         message, *details = error.args
         more = [f"  and {len(details) - _MAX_DETAILS} more"] if len(details) > _MAX_DETAILS else []
@@ -455,27 +501,28 @@ def report_error(error: BaseException) -> int:
         return 2
     if os.environ.get("PTCOMPILE_DEBUG"):
         raise error
+
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = (
-        f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
-        if trace
-        else ""
-    )
+    if trace:
+        where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+    else:
+        where = ""
+
     print_error(
         f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}",
         "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output",
     )
+
     return 2
 
 
 def exit_process(status: int) -> None:
     """End the process after flushing output, without the interpreter's cleanup."""
     try:
-        if (
-            sys.stdout is not None and not sys.stdout.closed
-        ):  # the language server closes it at its end
+        # the language server closes it at its end
+        if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError:
         status = 2
@@ -515,7 +562,9 @@ def sweep(folder: str) -> None:
 
 
 def _writer_has_ended(name: str) -> bool:
-    """Return whether the run that wrote a temporary file has certainly ended: it ran here and its process is gone."""
+    """Return whether the run that wrote a temporary file has certainly ended: it ran here and
+    its process is gone.
+    """
     namespace, _, rest = name.removeprefix(_TEMPORARY_PREFIX).partition("-")
     pid = rest.partition("-")[0]
     if (
@@ -525,18 +574,22 @@ def _writer_has_ended(name: str) -> bool:
         or not 0 < int(pid) < 1 << 31
     ):
         return False
+
     try:
         os.kill(int(pid), 0)  # signal 0 only checks whether the process exists
     except ProcessLookupError:
         return True
     except OSError:  # a process of another user
         pass
+
     return False
 
 
 @cache
 def _process_namespace() -> str:
-    """Return an id of this boot and container, within which process ids are unique, or "" if unknown."""
+    """Return an id of this boot and container, within which process ids are unique, or "" if
+    unknown.
+    """
     from zlib import crc32  # no cold start writes a file
 
     try:

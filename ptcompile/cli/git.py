@@ -1,7 +1,7 @@
 """Which files changed since a commit, by git's stored trees and the bytes of the files.
 
-git only reads: no working tree is compared by it, so no filter, hook, monitor or other program that a configuration
-names is started, and nothing is fetched.
+git only reads: no working tree is compared by it, so no filter, hook, monitor or other program that
+a configuration names is started, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ _LINK = "120000"
 
 
 def changed_since(revision: str, inputs: Sequence[InputFile]) -> list[InputFile]:
-    """Return the files that are new or have other bytes than in the last common commit of a revision and HEAD.
+    """Return the files that are new or have other bytes than in the last common commit of a
+    revision and HEAD.
 
-    Raises `UsageError` outside a repository, for an unknown revision, and if a shallow clone lacks the common commit.
+    Raises `UsageError` outside a repository, for an unknown revision, and if a shallow clone lacks
+    the common commit.
     """
     top = os.path.realpath(os.fsdecode(_git("rev-parse", "--show-toplevel").rstrip(b"\n")))
     stored = _stored_files(_common_commit(revision))
@@ -45,6 +47,7 @@ def _common_commit(revision: str) -> str:
     except UsageError:
         help = "fetch it first, such as with fetch-depth: 0 of actions/checkout"
         raise UsageError(f"--since {revision}: the repository has no such commit; {help}") from None
+
     try:
         return _git("merge-base", commit, "HEAD").decode().strip()
     except UsageError:
@@ -69,7 +72,9 @@ def _stored_files(commit: str) -> dict[bytes, str]:
 
 
 def _blob_names(content: bytes, length: int) -> set[str]:
-    """Return the names of the blobs whose checkout has these bytes: git may write line ends of Windows."""
+    """Return the names of the blobs whose checkout has these bytes: git may write line ends of
+    Windows.
+    """
     new = hashlib.sha1 if length == _LENGTH_OF_SHA1 else hashlib.sha256
     texts = {content, content.replace(b"\r\n", b"\n")}
     return {new(b"blob %d\0" % len(text) + text).hexdigest() for text in texts}
@@ -87,7 +92,9 @@ def _git(*words: str) -> bytes:
         )
     except OSError as error:
         raise UsageError(f"--since needs git: {error}") from None
+
     if done.returncode:
         reason = done.stderr.decode(errors="replace").partition("\n")[0].removeprefix("fatal: ")
         raise UsageError(f"--since: git {words[0]}: {reason}")
+
     return done.stdout

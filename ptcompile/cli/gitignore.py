@@ -1,7 +1,9 @@
-"""Patterns of .gitignore as git's dir.c and wildmatch.c interpret them, in time linear in the pattern and in the path.
+"""Patterns of .gitignore as git's dir.c and wildmatch.c interpret them, in time linear in the
+pattern and in the path.
 
-Each line becomes a regular expression in which every `*` and `**` keeps its first match: a match that begins earlier
-never prevents a later one here, so no backtracking is needed. Lines that git cannot match are dropped.
+Each line becomes a regular expression in which every `*` and `**` keeps its first match: a match
+that begins earlier never prevents a later one here, so no backtracking is needed. Lines that git
+cannot match are dropped.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from functools import cache
 from ptcompile._internal.namedtuple import NamedTuple
 
 Matcher = Callable[[bytes, bool], bool | None]
-"""Returns whether the lines ignore a path relative to their folder, or None if no line matches; True for a folder."""
+"""Returns whether the lines ignore a path relative to their folder, or None if no line matches;
+True for a folder.
+"""
 
 _FOLDER = b"\0"
 """Marks a folder's path; no file name contains it."""
@@ -65,8 +69,8 @@ def matcher(lines: Iterable[bytes]) -> Matcher:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Return whether one line matches a path relative to its folder, or a parent folder of it. A folder ends in a
-    slash.
+    """Return whether one line matches a path relative to its folder, or a parent folder of it. A
+    folder ends in a slash.
 
     A leading `!` of the line is ignored.
     """
@@ -89,7 +93,9 @@ def lines_of(content: bytes) -> list[bytes]:
 
 
 def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
-    """Return a function from a name or path to the index of the last line that matches it, or -1."""
+    """Return a function from a name or path to the index of the last line that matches it, or
+    -1.
+    """
     literals: dict[bytes, int] = {}
     numbers: list[int] = []
     for number, line in enumerate(lines):
@@ -101,6 +107,7 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
                 literals[line.text] = number
         else:
             numbers.append(number)
+
     numbers.reverse()  # alternatives are tried in order
     regex = re.compile(
         b"|".join(map(_to_alternative, (lines[number] for number in numbers))), re.DOTALL
@@ -122,6 +129,7 @@ def _parse_line(line: bytes) -> _Line | None:
     """Return the parsed line, or None for a comment or a line that matches nothing."""
     if line.startswith(b"#"):
         return None
+
     line = _trim_spaces(line.partition(b"\0")[0])
     ignores = not line.startswith(b"!")
     line = line.removeprefix(b"!")
@@ -131,13 +139,16 @@ def _parse_line(line: bytes) -> _Line | None:
     special = _SPECIAL.search(line)
     if special is None:
         line = line.removeprefix(b"/")
-        return _Line(ignores, only_folders, by_name, line, True) if line else None
-    start = (
-        0 if by_name else special.start()
-    )  # git compares the literal prefix first, and matches wildcards only after it
+        if line:
+            return _Line(ignores, only_folders, by_name, line, True)
+        return None
+
+    # git compares the literal prefix first, and matches wildcards only after it
+    start = 0 if by_name else special.start()
     parts = _split_pattern(line[start:], by_name)
     if parts is None:
         return None
+
     text = re.escape(line[:start].removeprefix(b"/")) + b"".join(_group_regexes(parts))
     return _Line(ignores, only_folders, by_name, text, False)
 
@@ -153,12 +164,14 @@ _STAR = b"*"
 _REST = b"**"
 _FOLDERS = b"**/"
 _SOME_FOLDERS = b"**\\/"
-"""The wildcards among the parts of a pattern; all other parts are regular expressions for one byte."""
+"""The wildcards among the parts of a pattern; all other parts are regular expressions for one
+byte.
+"""
 
 
 def _split_pattern(text: bytes, by_name: bool) -> list[bytes] | None:
-    """Return the parts of a pattern, or None if it cannot match: regular expressions for one byte each, and
-    wildcards.
+    """Return the parts of a pattern, or None if it cannot match: regular expressions for one byte
+    each, and wildcards.
     """
     parts: list[bytes] = []
     pos = 0
@@ -180,13 +193,15 @@ def _split_pattern(text: bytes, by_name: bool) -> list[bytes] | None:
                 return None
             part = re.escape(text[pos : pos + 1])
             pos = pos + 1
+
         parts.append(part)
+
     return parts
 
 
 def _read_stars(text: bytes, pos: int, by_name: bool) -> tuple[bytes, int]:
-    """Return the wildcard at `pos` and the position after it. Two stars differ from one only as a complete path
-    segment.
+    """Return the wildcard at `pos` and the position after it. Two stars differ from one only as a
+    complete path segment.
     """
     end = pos
     while text[end : end + 1] == b"*":
@@ -198,6 +213,7 @@ def _read_stars(text: bytes, pos: int, by_name: bool) -> tuple[bytes, int]:
             return _FOLDERS, end + 1
         if text.startswith(b"\\/", end):
             return _SOME_FOLDERS, end + 2
+
     return _STAR, end
 
 
@@ -209,6 +225,7 @@ def _group_regexes(parts: list[bytes]) -> Iterator[bytes]:
         if index == len(parts) or part in (_FOLDERS, _SOME_FOLDERS):
             groups.append(b"".join(_segment_regexes(parts[begin:index])))
             begin = index + 1
+
     yield groups[0]
     kinds = [part for part in parts if part in (_FOLDERS, _SOME_FOLDERS)]
     for number, (kind, group) in enumerate(zip(kinds, groups[1:], strict=True)):
@@ -223,6 +240,7 @@ def _segment_regexes(parts: list[bytes]) -> Iterator[bytes]:
     for index, part in enumerate([*parts, b"/"]):
         if part not in (_STAR, b"/"):
             continue
+
         piece = b"".join(
             rb"[^\0]*" if segment_part == _REST else segment_part
             for segment_part in parts[begin:index]
@@ -233,6 +251,7 @@ def _segment_regexes(parts: list[bytes]) -> Iterator[bytes]:
             yield b"(?>" + _CHAR + b"*?" + piece + b")"
         else:
             yield _CHAR + b"*" + piece
+
         stars = part == _STAR
         if part == b"/" and index < len(parts):
             yield b"/"
@@ -240,8 +259,8 @@ def _segment_regexes(parts: list[bytes]) -> Iterator[bytes]:
 
 
 def _read_bracket(text: bytes, pos: int) -> tuple[bytes, int] | None:
-    """Return the regular expression of a bracket whose content begins at `pos`, and its end, or None if it is not
-    valid.
+    """Return the regular expression of a bracket whose content begins at `pos`, and its end, or
+    None if it is not valid.
     """
     negated = text[pos : pos + 1] in (b"!", b"^")
     pos += negated
@@ -253,14 +272,18 @@ def _read_bracket(text: bytes, pos: int) -> tuple[bytes, int] | None:
         if step is None:
             return None
         pos, before = step
+
     allowed = (set(range(256)) - members if negated else members) - {0, _SLASH}
     if not allowed:
         return None
+
     return b"[" + b"".join(_ranges(allowed)) + b"]", pos + 1
 
 
 def _ranges(members: set[int]) -> Iterator[bytes]:
-    """Yield the members of a bracket as ranges: the class for `[!a]` would be 40 times as long without them."""
+    """Yield the members of a bracket as ranges: the class for `[!a]` would be 40 times as long
+    without them.
+    """
     starts = sorted(byte for byte in members if byte - 1 not in members)
     ends = sorted(byte for byte in members if byte + 1 not in members)
     for start, end in zip(starts, ends, strict=True):
@@ -268,9 +291,12 @@ def _ranges(members: set[int]) -> Iterator[bytes]:
 
 
 def _read_member(text: bytes, pos: int, before: int, members: set[int]) -> tuple[int, int] | None:
-    """Add one member of a bracket. Return the position after it, and the byte that a range may begin with, or 0."""
+    """Add one member of a bracket. Return the position after it, and the byte that a range may
+    begin with, or 0.
+    """
     if pos >= len(text):
         return None
+
     if text.startswith(b"[:", pos):
         end = text.find(b"]", pos + 2)
         if end < 0:
@@ -283,6 +309,7 @@ def _read_member(text: bytes, pos: int, before: int, members: set[int]) -> tuple
                 byte for byte in range(256) if re.match(b"[" + chosen + b"]", bytes([byte]))
             )
             return end + 1, 0
+
     begin = text[pos]
     is_range = begin == ord("-") and before and pos + 1 < len(text) and text[pos + 1] != ord("]")
     pos += is_range
@@ -290,5 +317,6 @@ def _read_member(text: bytes, pos: int, before: int, members: set[int]) -> tuple
         pos += 1
         if pos == len(text):
             return None
+
     members.update(range(before, text[pos] + 1) if is_range else (text[pos],))
     return pos + 1, 0 if is_range else text[pos]

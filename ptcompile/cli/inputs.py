@@ -1,4 +1,6 @@
-"""What a command was given: its files as one stream, with the profile and the changes that its options name."""
+"""What a command was given: its files as one stream, with the profile and the changes that its
+options name.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ def inputs_of(
     schemas: Sequence[str] = (),
     only_specs: bool = False,
 ) -> Inputs:
-    """Return what a command was given: its files as one stream, with --name, --set, the profile of --cluster and what
-    the configuration adds.
+    """Return what a command was given: its files as one stream, with --name, --set, the profile of
+    --cluster and what the configuration adds.
 
     `profile` may be the built-in one if there is no --cluster; then none was given.
     """
@@ -50,7 +52,9 @@ def inputs_of(
 def page_inputs(
     spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace
 ) -> Inputs:
-    """Return the spec and the profile that a command explains, with the changes that its options name."""
+    """Return the spec and the profile that a command explains, with the changes that its options
+    name.
+    """
     config = of_run(options)
     return Inputs.read(
         spec,
@@ -78,7 +82,9 @@ class Dumps(NamedTuple):
 
 
 def read_dumps(paths: Sequence[str], parameter: str) -> Dumps:
-    """Read dumps by kubectl, which may be larger than other inputs. Raises `UsageError` if one cannot be read."""
+    """Read dumps by kubectl, which may be larger than other inputs. Raises `UsageError` if one
+    cannot be read.
+    """
     inputs = [
         InputFile("<stdin>" if path == "-" else path, files.read(path), True) for path in paths
     ]
@@ -89,7 +95,9 @@ def read_dumps(paths: Sequence[str], parameter: str) -> Dumps:
 
 
 def check_has_spec(options: argparse.Namespace, inputs: Iterable[InputFile]) -> None:
-    """Raise `UsageError` if --set or --name has nothing to change, since no input has a TrainingJob."""
+    """Raise `UsageError` if --set or --name has nothing to change, since no input has a
+    TrainingJob.
+    """
     if (options.set or options.name is not None) and not any(
         b"TrainingJob" in file.content for file in inputs
     ):

@@ -31,8 +31,8 @@ ALL = "all"
 
 
 def add_options(parser: argparse._ActionsContainer, rows: OptionRows) -> None:
-    """Add rows of the table of commands: options, rows that commands share, defaults, and options that exclude each
-    other.
+    """Add rows of the table of commands: options, rows that commands share, defaults, and options
+    that exclude each other.
     """
     for row in rows:
         if isinstance(row, str):
@@ -65,18 +65,23 @@ def _add_option(
 
 
 def profile_name(text: str) -> str:
-    """Return the profile that an option names: a file, or without one of that name a cloud's starter."""
+    """Return the profile that an option names: a file, or without one of that name a cloud's
+    starter.
+    """
     if os.path.exists(text) or not text.isalpha():
         return text
     name = cloud_name(text)
     files.print_error(
-        f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes it"
+        f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes "
+        "it"
     )
     return files.BUILT_IN + name
 
 
 def cloud_name(text: str) -> str:
-    """Parse the name of a cloud with a starter profile. Raises an error of argparse for an unknown one."""
+    """Parse the name of a cloud with a starter profile. Raises an error of argparse for an
+    unknown one.
+    """
     from ptcompile.api.reference import CLOUDS
 
     starter = files.starter_named(text)
@@ -89,7 +94,9 @@ def cloud_name(text: str) -> str:
 
 
 def _report_format(text: str) -> ReportFormat:
-    """Parse the value of --output-format. Raises an error of argparse for an unknown format or a missing file."""
+    """Parse the value of --output-format. Raises an error of argparse for an unknown format or a
+    missing file.
+    """
     name, equals, file = text.partition("=")
     if name not in FORMATS:
         from ptcompile._internal.spelling import closest_match
@@ -99,6 +106,7 @@ def _report_format(text: str) -> ReportFormat:
         raise argparse.ArgumentTypeError(f"no format {name!r}; {help}")
     if equals and not file:
         raise argparse.ArgumentTypeError(f"name the file, such as {name}=report")
+
     return ReportFormat(name, file or None)
 
 
@@ -117,7 +125,9 @@ def _set_string(text: str) -> Set:
 
 
 def parse_seconds(text: str) -> float:
-    """Parse the value of --timeout. Raises ArgumentTypeError, which argparse reports, unless it is above 0."""
+    """Parse the value of --timeout. Raises ArgumentTypeError, which argparse reports, unless it
+    is above 0.
+    """
     try:
         seconds = float(text)
     except ValueError:
@@ -128,7 +138,9 @@ def parse_seconds(text: str) -> float:
 
 
 def _parse_jobs(text: str) -> int:
-    """Parse the value of --jobs. Raises ArgumentTypeError, which argparse reports, unless it is a positive number."""
+    """Parse the value of --jobs. Raises ArgumentTypeError, which argparse reports, unless it is
+    a positive number.
+    """
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
@@ -169,6 +181,7 @@ def check_target(
     """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None or name in extra:
         return
+
     from ptcompile.operators.targets import TARGETS  # not loaded for manifests
 
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
@@ -177,14 +190,17 @@ def check_target(
         from ptcompile.compiler.frontend.aliases import find_value
 
         near = find_value("target", name) or closest_match(name, [*targets, *extra])
-        help = (
-            f"did you mean {near}?" if near else f"the targets are {', '.join([*targets, *extra])}"
-        )
+        if near:
+            help = f"did you mean {near}?"
+        else:
+            help = f"the targets are {', '.join([*targets, *extra])}"
         raise UsageError(f"no target {name!r}; {help}")
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """argparse's layout of a help, with texts that fit the terminal and no word that is broken at a hyphen."""
+    """argparse's layout of a help, with texts that fit the terminal and no word that is broken
+    at a hyphen.
+    """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return _wrapped(" ".join(text.split()), width)
@@ -194,7 +210,9 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 def fit(text: str, width: int) -> str:
-    """Return paragraphs wrapped to a width. If an example is too long, the comments of its block go below the lines."""
+    """Return paragraphs wrapped to a width. If an example is too long, the comments of its block
+    go below the lines.
+    """
     lines: list[str] = []
     for is_example, group in groupby(text.splitlines(), key=lambda line: line.startswith(" ")):
         block = list(group)
@@ -205,8 +223,10 @@ def fit(text: str, width: int) -> str:
                 else chain.from_iterable(map(_parted_example, block))
             )
             continue
+
         for is_blank, paragraph in groupby(block, key=lambda line: not line):
             lines += [""] if is_blank else _wrapped(" ".join(paragraph), width)
+
     return "\n".join(lines)
 
 
@@ -234,7 +254,9 @@ class Parser(argparse.ArgumentParser):
         self._positionals.title, self._optionals.title = "Arguments", "Options"
 
     def shorten_usage(self) -> None:
-        """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""
+        """Make the usage one line: the options are listed below it in the help, and a mistake
+        names its own.
+        """
         forms = {"*": "[{} ...]", "+": "{} ...", "?": "[{}]"}
         positionals = [
             forms.get(str(action.nargs), "{}").format(
@@ -253,7 +275,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Report a usage error, with suggestions for unknown options; exit with status 2.
 
-        With options between files, argparse counts the files after an unknown option among the unknown arguments.
+        With options between files, argparse counts the files after an unknown option among the
+        unknown arguments.
         """
         before, marker, words = message.partition("unrecognized arguments: ")
         unknown = [word for word in words.split() if word.startswith("-")]

@@ -40,12 +40,15 @@ class Set(NamedTuple):
 
 
 def parse_yaml(text: str) -> Set:
-    """Parse `spec.elastic.nnodes=2:4`. The value is YAML, including quotes and lists. Raises `UsageError`."""
+    """Parse `spec.elastic.nnodes=2:4`. The value is YAML, including quotes and lists. Raises
+    `UsageError`.
+    """
     path, start = _parse_path(text, "--set")
     read = source.read(f"value: {text[start:]}")
     if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
         message = "not a YAML value; quote a string with special characters, or use --set-string"
         raise _usage_error("--set", _masked_text(text, path, start), start, message)
+
     return Set(
         path,
         read.documents[0].data["value"],
@@ -73,11 +76,9 @@ def _parse_path(text: str, option: str) -> tuple[Path, int]:
 
 def _masked_text(text: str, path: Path, start: int) -> str:
     value = mask_value(str(path[-1]), text[start:])
-    return (
-        text[:start] + value
-        if value == MASK
-        else without_parts(text, secret_parts(text), lambda _: MASK)
-    )
+    if value == MASK:
+        return text[:start] + value
+    return without_parts(text, secret_parts(text), lambda _: MASK)
 
 
 def _usage_error(option: str, text: str, column: int, message: str) -> UsageError:
@@ -96,8 +97,8 @@ def options_text(options: Sequence[Set]) -> str:
 def point_at_options(
     diagnostics: Iterable[Diagnostic], options: argparse.Namespace
 ) -> list[Diagnostic]:
-    """Return the diagnostics; those about an override get the file `--set`, the option's line and the span of its
-    value, or the file `--name`.
+    """Return the diagnostics; those about an override get the file `--set`, the option's line and
+    the span of its value, or the file `--name`.
     """
     out = []
     for diagnostic in diagnostics:
@@ -116,7 +117,9 @@ def point_at_options(
             help = f"use --set-string {option.text}" if wants_text else diagnostic.help
             span = _span(diagnostic, option, number + 1)
             diagnostic = diagnostic._replace(filename=SET_OPTION, span=span, help=help)
+
         out.append(diagnostic)
+
     return out
 
 
@@ -128,13 +131,14 @@ def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:
         len(diagnostic.path) == depth and diagnostic.name == "spec-unknown-field"
     ):
         return Span(line, 1, line, option.start)
-    part = (
-        option.document.span(("value", *diagnostic.path[depth:]))
-        if option.document and len(diagnostic.path) > depth
-        else None
-    )
+
+    if option.document and len(diagnostic.path) > depth:
+        part = option.document.span(("value", *diagnostic.path[depth:]))
+    else:
+        part = None
     if part is not None and part.line == part.end_line == 1:
         shift = option.start - len("value: ")
         if part.end_column + shift <= width + 1:
             return Span(line, part.column + shift, line, part.end_column + shift)
+
     return Span(line, option.start + 1, line, max(option.start + 2, width + 1))

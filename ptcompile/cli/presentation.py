@@ -1,7 +1,7 @@
 """What a terminal shows: long lines of a result folded to its width, color, and a progress line.
 
-Piped output has neither folds nor color, so that nothing is cut where a program or a file reads it. The progress line
-appears after a second and is erased before anything else is printed.
+Piped output has neither folds nor color, so that nothing is cut where a program or a file reads it.
+The progress line appears after a second and is erased before anything else is printed.
 """
 
 from __future__ import annotations
@@ -69,11 +69,15 @@ _MAX_ROWS = 6
 
 def in_form(result: Any, form: str) -> str:
     """Return a result of the API as JSON, as text or as Markdown."""
-    return format_json(result.to_dict()) if form == "json" else str(getattr(result, form)())
+    if form == "json":
+        return format_json(result.to_dict())
+    return str(getattr(result, form)())
 
 
 def write_result(text: str, form: str = "text") -> int:
-    """Write a result to standard output; return 0, or 2 if it cannot be written. Only text is folded and colored."""
+    """Write a result to standard output; return 0, or 2 if it cannot be written. Only text is
+    folded and colored.
+    """
     from ptcompile.cli.options import terminal_width
 
     if form != "text":
@@ -98,7 +102,9 @@ def paint(text: str, styles: Styles) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Return the text with lines that are longer than `width` folded below the column that their value begins at."""
+    """Return the text with lines that are longer than `width` folded below the column that their
+    value begins at.
+    """
     return "".join(
         f"{row}\n" for line in text.removesuffix("\n").split("\n") for row in _rows(line, width)
     )
@@ -109,6 +115,7 @@ def _rows(line: str, width: int) -> list[str]:
     width = max(width, _MIN_WIDTH)
     if len(line) <= width:
         return [line]
+
     from textwrap import TextWrapper
 
     leading = len(line) - len(line.lstrip())
@@ -125,6 +132,7 @@ def _rows(line: str, width: int) -> list[str]:
         max_lines=_MAX_ROWS,
         placeholder=" …",
     )
+
     return wrapper.wrap(line)
 
 
@@ -133,6 +141,7 @@ def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterat
     if not has_terminal():
         yield from items
         return
+
     due = monotonic() + _QUIET_SECONDS
     try:
         for done, item in enumerate(items):

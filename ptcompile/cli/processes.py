@@ -1,7 +1,7 @@
 """Apply a function to many files in several processes, with results in the order of the files.
 
-Processes are forked if that is safe, otherwise spawned, which pickles `work`. They hold no files or locks, so they can
-be killed at any time, and they exit once the process that started them is gone.
+Processes are forked if that is safe, otherwise spawned, which pickles `work`. They hold no files or
+locks, so they can be killed at any time, and they exit once the process that started them is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 FILES_PER_PROCESS = 100
-"""Number of files that justifies a process: a fork takes as long as linting about 20 of them or compiling about 60."""
+"""Number of files that justifies a process: a fork takes as long as linting about 20 of them or
+compiling about 60.
+"""
 MAX_PROCESSES = 60
 """Limit of processes: Windows waits for at most 63 at once."""
 _CPU_QUOTA_FILE = "/sys/fs/cgroup/cpu.max"
@@ -35,21 +37,22 @@ _CPU_QUOTA_FILE = "/sys/fs/cgroup/cpu.max"
 
 
 def process_count(jobs: int | None, files: int, files_per_process: int = FILES_PER_PROCESS) -> int:
-    """Return the number of processes for a number of files: `jobs` if set, else as many as there are cores and work
-    for.
+    """Return the number of processes for a number of files: `jobs` if set, else as many as there
+    are cores and work for.
     """
     count = jobs if jobs is not None else min(core_count(), files // files_per_process)
     return max(1, min(count, files, MAX_PROCESSES))
 
 
 def core_count() -> int:
-    """Return the number of cores that this process may use, given its affinity and its container."""
+    """Return the number of cores that this process may use, given its affinity and its
+    container.
+    """
     try:
-        available = (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        if hasattr(os, "sched_getaffinity"):
+            available = len(os.sched_getaffinity(0))
+        else:
+            available = os.cpu_count() or 1
     except OSError:
         available = os.cpu_count() or 1
     return max(1, min(available, _quota_in_cores() or available))
@@ -83,15 +86,18 @@ def map_in_processes(
     if jobs < 2 or len(items) < 2:
         yield from map(work, items)
         return
+
     if forks := _can_fork():
         first = max(1, min(_MAX_ITEMS_BEFORE_FORK, len(items) // (4 * jobs)))
         yield from map(work, items[:first])
         items = items[first:]
+
     try:
         workers = _Pool(work, items, jobs, forks)
     except OSError:  # no more processes or pipes are allowed
         yield from map(work, items)
         return
+
     try:
         chunks = [*_chunks(len(items), jobs)]
         for chunk, results in zip(chunks, workers.results(chunks), strict=True):
@@ -103,8 +109,8 @@ def map_in_processes(
 
 
 def _chunks(count: int, jobs: int) -> Iterator[slice]:
-    """Yield slices of `count` items in order. The last ones are small, so all processes finish at about the same
-    time.
+    """Yield slices of `count` items in order. The last ones are small, so all processes finish at
+    about the same time.
     """
     start = 0
     while start < count:
@@ -136,9 +142,8 @@ class _Pool:
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             inherited = [*self._processes, ours] if forks else []
-            inherited_items = (
-                self._items if forks else None
-            )  # a spawned process receives each chunk
+            # a spawned process receives each chunk
+            inherited_items = self._items if forks else None
             process = context.Process(
                 target=_serve, args=(work, inherited_items, theirs, inherited), daemon=True
             )
@@ -147,7 +152,9 @@ class _Pool:
             self._processes[ours] = process
 
     def results(self, chunks: Sequence[slice]) -> Iterator[list[Any]]:
-        """Yield the results of each chunk in order; fewer than it has items if one of them raised an exception."""
+        """Yield the results of each chunk in order; fewer than it has items if one of them
+        raised an exception.
+        """
         from multiprocessing.connection import wait
 
         idle = [*self._processes]
@@ -162,11 +169,14 @@ class _Pool:
                     busy[idle[-1]] = sent
                     self._send(idle.pop(), chunks[sent])
                     sent += 1
+
                 if turn in done:
                     break
+
                 for ready in wait([*busy]):
                     done[busy.pop(ready)] = self._receive(ready)
                     idle.append(ready)  # type: ignore[arg-type]  # wait() returns connections that it was given
+
             yield done.pop(turn)
 
     def _send(self, connection: Connection[Any, Any], chunk: slice) -> None:
@@ -186,11 +196,11 @@ class _Pool:
         process = self._processes[connection]
         process.join(1)
         code = process.exitcode
-        how = (
-            f"was killed by signal {-code}"
-            if code is not None and code < 0
-            else f"ended with status {code}"
-        )
+        if code is not None and code < 0:
+            how = f"was killed by signal {-code}"
+        else:
+            how = f"ended with status {code}"
+
         return UsageError(
             f"a worker process {how}; if memory ran out, use fewer processes, for example --jobs 1"
         )
@@ -212,7 +222,8 @@ def _serve(
 ) -> None:
     """Process chunks until the pipe is closed.
 
-    A fork has all items and receives slices of them; `inherited` are the other pipe ends that it must close.
+    A fork has all items and receives slices of them; `inherited` are the other pipe ends that it
+    must close.
     """
     for connection in inherited:
         connection.close()
@@ -233,7 +244,9 @@ def _work_until_error(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[
 
 
 def _can_fork() -> bool:
-    """Return whether a fork is safe: on Linux, in a process without any other thread, native ones included."""
+    """Return whether a fork is safe: on Linux, in a process without any other thread, native
+    ones included.
+    """
     if sys.platform != "linux":
         return False
     try:
@@ -244,14 +257,18 @@ def _can_fork() -> bool:
 
 @contextmanager
 def _block_interrupts(forks: bool) -> Iterator[None]:
-    """Block Ctrl-C while processes are started: they inherit that, so only the starting process handles it."""
+    """Block Ctrl-C while processes are started: they inherit that, so only the starting process
+    handles it.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+
     if not forks:
         from multiprocessing import resource_tracker
 
         resource_tracker.ensure_running()  # starting it later would unblock Ctrl-C
+
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

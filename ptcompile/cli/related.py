@@ -1,7 +1,9 @@
-"""Objects of other files: those that affect the objects of a file, and those that a file of the same folder repeats.
+"""Objects of other files: those that affect the objects of a file, and those that a file of the
+same folder repeats.
 
-`lint jobs/ queues/` checks each file separately, together with the namespaces, queues, quotas and Services of all other
-files. Those of a context are only read, so that a run over some files finds what a run over all of them finds there.
+`lint jobs/ queues/` checks each file separately, together with the namespaces, queues, quotas and
+Services of all other files. Those of a context are only read, so that a run over some files finds
+what a run over all of them finds there.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     ObjectDigests = tuple[tuple[ObjectIdentity, str], ...]
     """The objects of a file, each with a digest of its content."""
     RepeatedObjects = dict[str, dict[ObjectIdentity, str]]
-    """The objects that a file repeats, each with the name of the earlier file; keyed by the file's path."""
+    """The objects that a file repeats, each with the name of the earlier file; keyed by the
+    file's path.
+    """
 
 
 _KIND_WORDS = tuple(kind.encode() for kind in sorted(DECIDING))
@@ -41,18 +45,19 @@ class RelatedObject(dict[str, object]):
 
 
 class RelatedObjects:
-    """The objects of each file that affect other files. Only files that name such a kind are read, on first use.
+    """The objects of each file that affect other files. Only files that name such a kind are read,
+    on first use.
 
-    `is_complete`: no file is missing, because several files or a folder are given and not one file of an unknown set.
+    `is_complete`: no file is missing, because several files or a folder are given and not one file
+    of an unknown set.
     """
 
     def __init__(self, inputs: Sequence[InputFile], *, is_complete: bool) -> None:
         self.is_complete = is_complete
         self.read_count = len(inputs)
         some = len(inputs) > 1
-        with_params = any(
-            _PARAM_KIND in file.content for file in inputs
-        )  # any kind may be a parameter
+        # any kind may be a parameter
+        with_params = any(_PARAM_KIND in file.content for file in inputs)
         self.files = {
             file.name: file
             for file in inputs
@@ -88,7 +93,9 @@ class RelatedObjects:
 
     @cached_property
     def _services(self) -> Mapping[bytes, Sequence[tuple[int, bytes]]]:
-        """Indexes of the Services with a word of theirs, under the part of the word that the fewest others have."""
+        """Indexes of the Services with a word of theirs, under the part of the word that the
+        fewest others have.
+        """
         services = [
             (i, manifest)
             for i, manifest in enumerate(self.objects)
@@ -107,10 +114,13 @@ class RelatedObjects:
         for i, word in words:
             if parts := _parts(word):
                 by_part.setdefault(min(parts, key=counts.__getitem__), []).append((i, word))
+
         return by_part
 
     def _services_of(self, content: bytes) -> Iterator[int]:
-        """Yield the indexes of the Services that a file may name or whose pods it may have; most files have neither."""
+        """Yield the indexes of the Services that a file may name or whose pods it may have; most
+        files have neither.
+        """
         for part in self._services.keys() & _parts(content) if self._services else ():
             for i, word in self._services[part]:
                 if word in content:
@@ -118,7 +128,9 @@ class RelatedObjects:
 
 
 def _telling(values: Collection[str], counts: Mapping[str, int]) -> Collection[str]:
-    """Return the values of a selector that tell Services apart: `app: training` may be in every one of them."""
+    """Return the values of a selector that tell Services apart: `app: training` may be in every
+    one of them.
+    """
     return [value for value in values if counts[value] <= _MAX_SHARED] or values
 
 
@@ -151,11 +163,9 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
     kinds = {*DECIDING, *more}
 
     def parse(document: str) -> Parsed:
-        return (
-            read_document(document)
-            if any(kind in document for kind in kinds)
-            else Parsed(None, None, [])
-        )
+        if any(kind in document for kind in kinds):
+            return read_document(document)
+        return Parsed(None, None, [])
 
     parsed = source.read(file.content, file.name, parse=parse)
     for manifest in objects_of(parsed):
@@ -164,6 +174,7 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
             related = RelatedObject(manifest)
             related.origin = file.name
             yield related
+
     parsed.documents = ()  # breaks the reference cycle between documents and source
 
 
@@ -183,6 +194,7 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
             same = digest != "" and digest == content
             if earlier != name and not same and not kustomized(folder):
                 repeated.setdefault(path, {})[key] = earlier
+
     return repeated
 
 
@@ -197,7 +209,9 @@ def folder_of(path: str) -> str:
 
 
 def earlier_files(file: InputFile, everything: Iterable[InputFile]) -> list[tuple[str, bytes]]:
-    """Return the files of a file's folder that are read before it, unless a kustomization combines them."""
+    """Return the files of a file's folder that are read before it, unless a kustomization
+    combines them.
+    """
     folder = folder_of(file.name)
     before = takewhile(lambda each: each.name != file.name, everything)
     same = [(each.name, each.content) for each in before if folder_of(each.name) == folder]
@@ -211,15 +225,20 @@ class PartialRun(NamedTuple):
     everything: Sequence[InputFile]
     """These and those that are only read, in the order of a run over all of them."""
     excluded: Sequence[InputFile] = ()
-    """The named files that a run over the context leaves out, such as patches of a kustomization."""
+    """The named files that a run over the context leaves out, such as patches of a
+    kustomization.
+    """
     unreadable: Sequence[str] = ()
     """The reasons for those that cannot be read."""
 
 
 def with_context(inputs: Sequence[InputFile], context: Sequence[str], config: Config) -> PartialRun:
-    """Return named files with those of the files and folders around them, searched as `lint` searches folders."""
+    """Return named files with those of the files and folders around them, searched as `lint`
+    searches folders.
+    """
     if not context:
         return PartialRun([*inputs], inputs)
+
     from ptcompile.cli.exclude import exclusions
 
     around, unreadable = files.read_all(context, exclusions(config, context))

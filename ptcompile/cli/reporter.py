@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _DOCUMENT_FORMATS = frozenset({"json", "sarif", "junit", "gitlab"})
 """Formats that are printed even without findings."""
 _NOT_ABOUT_FINDINGS = frozenset({"extension-failed", "no-documents", "not-finished"})
-"""Findings after which a run has no answer: a plugin raised an exception, there was nothing to look at, or too much."""
+"""Findings after which a run has no answer: a plugin raised an exception, there was nothing to
+look at, or too much.
+"""
 
 
 _ONCE_PER_KIND = "structure-only"
@@ -70,9 +72,13 @@ class LintedFile(NamedTuple):
     ignored: int
     """Number of findings that comments in the file or `ignore` suppress."""
     lines: Mapping[int, str]
-    """The lines of the file that a full report quotes, by number, with secrets masked; empty for other formats."""
+    """The lines of the file that a full report quotes, by number, with secrets masked; empty for
+    other formats.
+    """
     objects: tuple[tuple[ObjectIdentity, str], ...] = ()
-    """The objects that another file of the folder may also define, each with a digest of its content."""
+    """The objects that another file of the folder may also define, each with a digest of its
+    content.
+    """
     checked: int = 0
     """Number of objects that were checked."""
 
@@ -83,14 +89,17 @@ def map_files(
     jobs: int | None,
     files_per_process: int | None = None,
 ) -> Generator[R, None, None]:
-    """Yield the results of `work` for the items, in order, computed by `jobs` processes or as many as are worthwhile.
+    """Yield the results of `work` for the items, in order, computed by `jobs` processes or as many
+    as are worthwhile.
 
-    `files_per_process` is the number of files that justifies a process, if `work` takes longer than lint and compile.
-    Progress is shown on a terminal. Raises what `work` raises, and `UsageError` if a process is killed.
+    `files_per_process` is the number of files that justifies a process, if `work` takes longer than
+    lint and compile. Progress is shown on a terminal. Raises what `work` raises, and `UsageError`
+    if a process is killed.
     """
     if len(items) < 2:
         yield from map(work, items)
         return
+
     from contextlib import closing
 
     from ptcompile.cli.presentation import with_progress
@@ -133,9 +142,13 @@ class Reporter:
         has_context: bool = True,
     ) -> None:
         self._has_context = has_context
-        """Whether the files beside those of the run were read: only then is a baseline's entry known to be stale."""
+        """Whether the files beside those of the run were read: only then is a baseline's entry
+        known to be stale.
+        """
         self._may_be_empty = may_be_empty
-        """Whether a run may have no document at all; verbs whose function says so itself need not ask."""
+        """Whether a run may have no document at all; verbs whose function says so itself need
+        not ask.
+        """
         self._format = printed_format(formats)
         self._written = [report for report in formats if report.file is not None]
         """The reports that are written to files."""
@@ -160,7 +173,9 @@ class Reporter:
         self._unchecked: list[Unchecked] = []
         self._skipped: list[str] = []
         self._noted_kinds: set[str] = set()
-        """The messages about kinds that were reported: a run has one for each kind, not one for each file."""
+        """The messages about kinds that were reported: a run has one for each kind, not one for
+        each file.
+        """
 
     def read_files(self, paths: Sequence[str]) -> list[InputFile]:
         """Return the files that the paths name or contain; report those that cannot be read."""
@@ -179,8 +194,8 @@ class Reporter:
         return 2 if self._unreadable else 0
 
     def read_profile(self, path: str | None) -> ClusterProfile | None:
-        """Return the profile in a file, or the built-in one without a file. None if it is wrong, which is a finding
-        then.
+        """Return the profile in a file, or the built-in one without a file. None if it is wrong,
+        which is a finding then.
         """
         from ptcompile.compiler.reader import load_profile
 
@@ -229,7 +244,9 @@ class Reporter:
         checked: int | None = None,
         lines: Mapping[int, str] | None = None,
     ) -> None:
-        """Count a file and store its findings, with its text or the `lines` of it that the report quotes."""
+        """Count a file and store its findings, with its text or the `lines` of it that the
+        report quotes.
+        """
         self._names.append(file.name)
         self._documents += documents
         self._unchecked += [Unchecked(file.name, each) for each in unchecked]
@@ -244,7 +261,9 @@ class Reporter:
             self._texts[file.name] = file.text()
 
     def add_unfinished(self, inputs: Sequence[InputFile], count: int) -> None:
-        """Store the error of a run that the deadline ended after so many of its files, at the one that it was in."""
+        """Store the error of a run that the deadline ended after so many of its files, at the
+        one that it was in.
+        """
         from ptcompile.source import streams
 
         file = inputs[min(count, len(inputs) - 1)]
@@ -259,9 +278,12 @@ class Reporter:
         self._unfinished = streams.to_diagnostic(problem, None, file.name)
 
     def add_all(self, inputs: Sequence[InputFile], diagnostics: Sequence[Diagnostic]) -> None:
-        """Count files and store the findings of all of them; those about options or all files come first."""
+        """Count files and store the findings of all of them; those about options or all files
+        come first.
+        """
         if not inputs:
             return
+
         names = {file.name for file in inputs}
         by_file: dict[str | None, list[Diagnostic]] = {file.name: [] for file in inputs}
         by_file[inputs[0].name] += [item for item in diagnostics if item.filename not in names]
@@ -282,8 +304,8 @@ class Reporter:
     def add_compiled(
         self, file: InputFile, result: compile.Result, lines: Mapping[int, str] | None = None
     ) -> bool:
-        """Count a compiled file. Return False for a file found in a directory that has nothing to compile: it is
-        skipped.
+        """Count a compiled file. Return False for a file found in a directory that has nothing to
+        compile: it is skipped.
         """
         if not (file.named or result.manifests) and (
             all(d.name == "unknown-kind" for d in result.diagnostics) or _is_foreign_template(file)
@@ -300,10 +322,11 @@ class Reporter:
         return 1
 
     def finish(self, *, always: bool = False) -> int:
-        """Print the report and return the exit status; `always` prints a summary of a clean run too.
+        """Print the report and return the exit status; `always` prints a summary of a clean run
+        too.
 
-        Findings are the result of a lint, so they go to standard output. Those of a compile go to standard error,
-        without fixes, which only lint applies.
+        Findings are the result of a lint, so they go to standard output. Those of a compile go to
+        standard error, without fixes, which only lint applies.
         """
         self._apply_baseline()
         if self._unfinished is not None:
@@ -332,6 +355,7 @@ class Reporter:
             or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics)
         ):
             return 2
+
         return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
 
     @property
@@ -366,8 +390,8 @@ class Reporter:
         )
 
     def _is_failing(self, diagnostic: Diagnostic) -> bool:
-        """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning that is not about
-        style, or is of a user's own rule.
+        """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning
+        that is not about style, or is of a user's own rule.
         """
         if diagnostic.severity == "error":
             return True
@@ -377,9 +401,11 @@ class Reporter:
         return self._fail_on == "warning" and diagnostic.severity == "warning" and not is_style
 
     def write_baseline(self, filename: str, codes: Mapping[str, str]) -> int:
-        """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name.
+        """Write all findings to a baseline, and return the exit status. `codes` are those of all
+        rules by name.
 
-        A run that had nothing to look at, or did not finish, does not know them, so it writes no baseline.
+        A run that had nothing to look at, or did not finish, does not know them, so it writes no
+        baseline.
         """
         if self._is_empty or self._unfinished is not None:
             return self.finish(always=True)
@@ -411,13 +437,17 @@ class Reporter:
         )
 
     def _print_findings(self, *, result: bool) -> int:
-        """Print the findings: those of a lint on standard output or to a file, those of a compile on standard error."""
+        """Print the findings: those of a lint on standard output or to a file, those of a
+        compile on standard error.
+        """
         if self._format is None:
             return 0
+
         text = self._statistics(self._format) if self._groupings else self._report(self._format)
         if self._output_file is not None:
             files.write_files({self._output_file: text})
             return 0
+
         stream = sys.stdout if result else sys.stderr
         if self._format in ("full", "concise") and files.wants_color(stream):
             from ptcompile.report.text import add_color
@@ -425,6 +455,7 @@ class Reporter:
             text = add_color(text)
         if result:
             return files.write_stdout(text)
+
         files.write_stderr(text)
         return 0
 
@@ -504,8 +535,10 @@ class Reporter:
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
         if self._skipped:
             parts.append(
-                f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})"
+                f"skipped, no TrainingJob in them: {len(self._skipped)} "
+                f"({', '.join(self._skipped[:5])})"
             )
+
         nothing = "nothing was checked: " if self._checked_nothing else ""
         return f"ptcompile: {nothing}{', '.join(parts)}"
 
@@ -513,13 +546,17 @@ class Reporter:
 def _nothing_checked(unchecked: Sequence[Unchecked]) -> Problem:
     """Return the note on a run without an object that could be checked."""
     kinds = sorted({each.kind for each in unchecked})
-    why = (
-        f"ptcompile has no rules for {', '.join(kinds)}"
-        if kinds
-        else "every document is a template"
+    if kinds:
+        why = f"ptcompile has no rules for {', '.join(kinds)}"
+    else:
+        why = "every document is a template"
+
+    help = (
+        "check what is rendered, or name the CRD with --schemas; --fail-on unchecked fails such a "
+        "run"
     )
-    help = "check what is rendered, or name the CRD with --schemas; --fail-on unchecked fails such a run"
     span = Span(1, 1, 1, 1)
+
     return Problem(
         "nothing-checked",
         (),
@@ -554,7 +591,8 @@ def quoted_lines(
     options: argparse.Namespace,
     parsed: Source | None = None,
 ) -> Mapping[int, str]:
-    """Return the lines that the report quotes with findings in a file, by number, with secrets masked.
+    """Return the lines that the report quotes with findings in a file, by number, with secrets
+    masked.
 
     `parsed` is the file if it has been read already.
     """
@@ -562,8 +600,6 @@ def quoted_lines(
         return {}
     from ptcompile.report.text import lines_to_quote
 
-    return (
-        {}
-        if hides_lines(file.name)
-        else lines_to_quote(diagnostics, file.text(), file.name, parsed)
-    )
+    if hides_lines(file.name):
+        return {}
+    return lines_to_quote(diagnostics, file.text(), file.name, parsed)

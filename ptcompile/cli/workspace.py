@@ -1,5 +1,5 @@
-"""The language server's view of the disk: the configuration that lint would use and the objects that other files
-define.
+"""The language server's view of the disk: the configuration that lint would use and the objects
+that other files define.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _OPTIONS = {"cluster": str, "config": str, "ignore": list, "kubernetesVersion": 
 
 
 class Workspace:
-    """The folders that an editor has open, and its settings, which override the configuration file."""
+    """The folders that an editor has open, and its settings, which override the configuration
+    file.
+    """
 
     def __init__(self, folders: list[str], client_options: Json) -> None:
         self._folders = [os.path.abspath(folder) for folder in folders]
@@ -53,8 +55,8 @@ class Workspace:
         self._files_by_folder.clear()
 
     def settings(self, path: str) -> FileSettings:
-        """Return the settings for a file, from the configuration that `ptcompile lint` would use in the workspace's
-        folder.
+        """Return the settings for a file, from the configuration that `ptcompile lint` would use in
+        the workspace's folder.
         """
         inside = next((folder for folder in self._folders if _is_within(path, folder)), None)
         start = inside or os.path.dirname(path) or "."
@@ -64,13 +66,14 @@ class Workspace:
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
         options = config.lint_options(path, settings.options.profile)
+
         return settings._replace(
             options=options, excluded=is_excluded, in_folder=inside is not None
         )
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
-        """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and
-        the defaults.
+        """Return the settings of a folder; if its configuration or profile cannot be used, they
+        contain the error and the defaults.
         """
         try:
             filename = self._client_options.get("config")
@@ -86,17 +89,21 @@ class Workspace:
                 read_definitions(config.schemas)
         except (UsageError, ValueError) as error:
             return Config(), FileSettings(error=f"ptcompile ignores its configuration: {error}")
+
         try:
             settings = _profile_settings(config)
         except UsageError as error:
             settings = FileSettings(error=f"ptcompile uses its default profile: {error}")
+
         try:
             return config, settings._replace(without_known=without_known(config))
         except UsageError as error:
             return config, settings._replace(error=f"ptcompile ignores the baseline: {error}")
 
     def _with_client_options(self, config: Config, start: str) -> Config:
-        """Return the configuration with the editor's settings applied, as the command line's options would be."""
+        """Return the configuration with the editor's settings applied, as the command line's
+        options would be.
+        """
         from ptcompile.diagnostics.selection import selected_names
 
         select, ignore = (
@@ -104,6 +111,7 @@ class Workspace:
         )
         selected_names([*select, *ignore], config.codes)
         cluster = self._client_options.get("cluster")
+
         return config._replace(
             select=select or config.select,
             ignore=(*config.ignore, *ignore),
@@ -113,7 +121,9 @@ class Workspace:
         )
 
     def files(self) -> tuple[WorkspaceFile, ...]:
-        """Return the files with objects that other files may refer to; changed files are read again."""
+        """Return the files with objects that other files may refer to; changed files are read
+        again.
+        """
         if self._files is None:
             self._files = tuple(
                 WorkspaceFile(path, content)
@@ -123,7 +133,9 @@ class Workspace:
         return self._files
 
     def earlier_files(self, path: str) -> tuple[WorkspaceFile, ...]:
-        """Return the files of the same folder that lint reads before this one, which may define the same objects."""
+        """Return the files of the same folder that lint reads before this one, which may define
+        the same objects.
+        """
         folder = os.path.dirname(path)
         if folder not in self._files_by_folder:
             self._files_by_folder[folder] = tuple(self._read_folder(folder))
@@ -135,6 +147,7 @@ class Workspace:
             _is_within(os.path.join(folder, ""), top) for top in self._folders
         ) or kustomizations_near(folder):
             return
+
         names: list[str] = []
         with suppress(OSError):
             names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES))
@@ -158,7 +171,9 @@ class Workspace:
         return self._settings[folder][0]
 
     def _read_if_relevant(self, path: str) -> bytes | None:
-        """Return the bytes of a file that names one of the kinds, or None for other files and unreadable ones."""
+        """Return the bytes of a file that names one of the kinds, or None for other files and
+        unreadable ones.
+        """
         try:
             now = os.stat(path)
             stamp = now.st_mtime_ns, now.st_size
@@ -170,6 +185,7 @@ class Workspace:
                 self._read[path] = stamp, content if is_relevant else None
         except OSError:
             return None
+
         return self._read[path][1]
 
 
@@ -178,9 +194,12 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def _profile_settings(config: Config) -> FileSettings:
-    """Return settings with the profile that the configuration names. Raises `UsageError` if it is wrong."""
+    """Return settings with the profile that the configuration names. Raises `UsageError` if it
+    is wrong.
+    """
     if config.cluster is None:
         return FileSettings()
+
     from ptcompile.compiler.reader import load_profile
 
     content = files.read(config.cluster)
@@ -191,4 +210,5 @@ def _profile_settings(config: Config) -> FileSettings:
             "it cannot be read",
         )
         raise UsageError(f"{config.cluster}: invalid profile: {reason}")
+
     return FileSettings(LintOptions(profile), config.cluster, content)

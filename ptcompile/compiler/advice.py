@@ -1,4 +1,6 @@
-"""Findings of lint rules on a compiled document, at the spec's lines, and suppression by comments."""
+"""Findings of lint rules on a compiled document, at the spec's lines, and suppression by
+comments.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,14 @@ def findings_of_rules(
     to_diagnostic: Callable[[Problem], Diagnostic],
     extensions: Extensions | None,
 ) -> ReportedFindings:
-    """Return the diagnostics of the rules, and those that are ignored by name; none if `selection` is None.
+    """Return the diagnostics of the rules, and those that are ignored by name; none if `selection`
+    is None.
 
     `to_diagnostic` adds positions.
     """
     if selection is None:
         return ReportedFindings(())
+
     diagnostics = [
         to_diagnostic(problem) for problem in rule_findings(compiled, data, profile, extensions)
     ]
@@ -50,6 +54,7 @@ def findings_of_rules(
         for diagnostic in diagnostics
         if selection.includes(diagnostic.name, diagnostic.stage)
     ]
+
     return ReportedFindings(
         tuple(reported),
         tuple([diagnostic for diagnostic in diagnostics if diagnostic.name in selection.ignore]),
@@ -59,8 +64,8 @@ def findings_of_rules(
 def rule_findings(
     compiled: Compiled, data: Json, cluster: ClusterProfile, extensions: Extensions | None
 ) -> Problems:
-    """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
-    caused them.
+    """Yield the rules' findings and the API server's warnings about the manifests of a document, at
+    the spec lines that caused them.
     """
     from ptcompile import linter
 
@@ -69,6 +74,7 @@ def rule_findings(
     trace = compiled.trace
     if trace is None:
         return
+
     stream = linter.Stream(manifests, versions, frameworks=cluster.spec.queue_frameworks)
     findings = (
         at_source(problem, index, manifests)
@@ -81,6 +87,7 @@ def rule_findings(
             yield problem._replace(
                 help=_HELPS.get(problem.name, problem.help), fix=_spec_fix(problem)
             )
+
     if extensions is not None and extensions.rules:
         from ptcompile.extending.calls import rule_problems
 
@@ -122,7 +129,9 @@ def _spec_fix(problem: Problem) -> Fix | None:
 
 
 def _is_from_pass(problem: Problem) -> bool:
-    """Return whether the finding is about a variable that a pass wrote for a script without torchrun."""
+    """Return whether the finding is about a variable that a pass wrote for a script without
+    torchrun.
+    """
     return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
@@ -132,7 +141,9 @@ def apply_suppressions(
     selection: Selection | None,
     filename: str | None,
 ) -> ReportedFindings:
-    """Return a file's findings, up to the limit, without those that its comments suppress; and the suppressed ones."""
+    """Return a file's findings, up to the limit, without those that its comments suppress; and
+    the suppressed ones.
+    """
     diagnostics = streams.limit_findings(diagnostics, filename)
     if selection is None or "ptcompile:" not in source.text:
         return ReportedFindings(tuple(diagnostics))
@@ -144,7 +155,8 @@ def apply_suppressions(
 
 
 def targets_by_finding(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic, list[int]]:
-    """Return the findings of one file for several targets, each with the runs that reported it, and without its fix.
+    """Return the findings of one file for several targets, each with the runs that reported it, and
+    without its fix.
 
     A suppression comment counts as unused only if it is unused for all targets.
     """
@@ -153,6 +165,7 @@ def targets_by_finding(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic,
         for diagnostic in run:
             numbers_by_diagnostic.setdefault(diagnostic._replace(fix=None), []).append(number)
     everywhere = list(range(len(runs)))
+
     return {
         diagnostic: run_numbers
         for diagnostic, run_numbers in numbers_by_diagnostic.items()

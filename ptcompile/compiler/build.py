@@ -1,4 +1,5 @@
-"""Build manifests from a spec and its lowered job: passes, target, the spec's patches, generateName.
+"""Build manifests from a spec and its lowered job: passes, target, the spec's patches,
+generateName.
 
 compile, `explain`, `import` and `requires` all build here, with plain or traced values.
 """
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def with_generate_name(manifests: Sequence[JsonDict], spec: Spec) -> tuple[JsonDict, ...]:
-    """Return the manifests with the spec's generateName, if any, on the job, which is the last manifest."""
+    """Return the manifests with the spec's generateName, if any, on the job, which is the last
+    manifest.
+    """
     beginning = spec.metadata.generate_name
     if beginning is None or not manifests:
         return tuple(manifests)
@@ -34,8 +37,8 @@ def with_generate_name(manifests: Sequence[JsonDict], spec: Spec) -> tuple[JsonD
 def apply_patches(
     manifests: Sequence[JsonDict], patches: Json, target: str
 ) -> tuple[JsonDict, ...]:
-    """Return the manifests with the target's patches: TARGET for the job's own object, which is the last manifest, and
-    TARGET/KIND for objects beside it, which null removes.
+    """Return the manifests with the target's patches: TARGET for the job's own object, which is the
+    last manifest, and TARGET/KIND for objects beside it, which null removes.
     """
     if not patches:
         return tuple(manifests)
@@ -49,15 +52,18 @@ def apply_patches(
 
 
 def unsupported_patches(job: JobSpec, target: Target) -> Problems:
-    """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
+    """Yield an error for a patch of an unknown target or an unused runtime, a warning for a
+    patch of another target.
+    """
     for key, patch in job.manifest.items():
         path: Path = ("spec", "manifest", key)
         name, _, kind = key.partition("/")
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
-            help = (
-                f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(TARGETS)}"
-            )
+            if suggestion:
+                help = f"did you mean {suggestion}?"
+            else:
+                help = f"use one of {', '.join(TARGETS)}"
             message = f"unknown target {name!r}"
             yield problem_at(
                 "unknown-target", path, message, help, authority="ptcompile", on_key=True
@@ -69,6 +75,7 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
             yield problem_at(
                 "not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True
             )
+
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
         message = "only a TrainJob runs with a Trainer runtime"
@@ -78,7 +85,9 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
 
 
 def _serves_names_only(kind: str, patch: Any) -> bool:
-    """Return whether a patch only changes how a Service selects or publishes pods: each operator serves its own."""
+    """Return whether a patch only changes how a Service selects or publishes pods: each operator
+    serves its own.
+    """
     return kind == "Service" and isinstance(patch, Mapping) and patch.keys() <= {"spec"}
 
 
@@ -111,7 +120,9 @@ class Built(NamedTuple):
     emitted: tuple[JsonDict, ...]
     """As the target wrote them."""
     named: tuple[JsonDict, ...]
-    """With the spec's patches. If the server completes the name, this has the placeholder name that checks use."""
+    """With the spec's patches. If the server completes the name, this has the placeholder name
+    that checks use.
+    """
     manifests: tuple[JsonDict, ...]
     """As written to the output."""
 
@@ -123,7 +134,9 @@ def build(
     passes: tuple[Pass, ...] = passing.PASSES,
     observe: passing.Observer | None = None,
 ) -> Built:
-    """Build the manifests of a spec that lowers to `lowered`. `observe` is called after each pass."""
+    """Build the manifests of a spec that lowers to `lowered`. `observe` is called after each
+    pass.
+    """
     job = passing.run(lowered, context, passes, observe)
     emitted = tuple(context.target.emit(job, context.cluster))
     named = apply_patches(emitted, spec.spec.manifest, context.target.name)

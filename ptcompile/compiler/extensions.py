@@ -1,4 +1,6 @@
-"""Passes and targets of plugins as the compiler calls them: any exception of theirs becomes a PluginFailedError."""
+"""Passes and targets of plugins as the compiler calls them: any exception of theirs becomes a
+PluginFailedError.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the jobs of one spec do to one another: only a document with variants shows them together."""
+"""What the jobs of one spec do to one another: only a document with variants shows them
+together.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ class _KeptFolder(NamedTuple):
 def problems_between(
     jobs: Iterable[tuple[Json, Compiled]], versions: Versions
 ) -> Iterator[tuple[int, Problem]]:
-    """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the job's index. `jobs`
-    are the documents of the jobs, compiled.
+    """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the
+    job's index. `jobs` are the documents of the jobs, compiled.
     """
     writers: dict[_KeptFolder, str] = {}
     for number, (data, compiled) in enumerate(jobs):
@@ -47,7 +49,9 @@ def problems_between(
 
 
 def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
-    """Yield the folders of claims to which pods write checkpoints, with the fields that name them."""
+    """Yield the folders of claims to which pods write checkpoints, with the fields that name
+    them.
+    """
     for template in subject.templates:
         for container in template.main_containers:
             words = {
@@ -57,14 +61,17 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
             }
             if words & _NAMES_OF_RUNS:  # the script may put it into the folder
                 continue
+
             for checkpoint in written_checkpoints(container):
                 place, mount = mount_for(container, checkpoint.folder) or ((), {})
                 volume = volume_of(template, mount) if place else None
-                claim = (
-                    as_string(nested_map(volume[1], "persistentVolumeClaim").get("claimName"))
-                    if volume
-                    else ""
-                )
+                if volume:
+                    claim = as_string(
+                        nested_map(volume[1], "persistentVolumeClaim").get("claimName")
+                    )
+                else:
+                    claim = ""
+
                 sub_path = as_string(mount.get("subPathExpr")) or as_string(mount.get("subPath"))
                 written = as_string(get(subject.manifest, checkpoint.path))
                 if claim and "$" not in written + sub_path:  # what varies may be in it

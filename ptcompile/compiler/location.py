@@ -1,7 +1,7 @@
 """Locate the spec line that caused a finding in a manifest.
 
-Each stage states what its problems' paths lead into. Values are traced to their writers only for the first finding that
-needs it.
+Each stage states what its problems' paths lead into. Values are traced to their writers only for
+the first finding that needs it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _TABLE = load_table("compiler/likely_fields.json")
 
 
 def _fields(table: str, name: str) -> Iterator[Path]:
-    """Yield the spec fields that a row of a table names, such as that of a rule, the likeliest first; none without
-    a row. A row names fields, and rows of the table of shared ones.
+    """Yield the spec fields that a row of a table names, such as that of a rule, the likeliest
+    first; none without a row. A row names fields, and rows of the table of shared ones.
     """
     for word in _TABLE[table].get(name, ()):
         if word in _TABLE["shared"]:
@@ -38,24 +38,30 @@ def _fields(table: str, name: str) -> Iterator[Path]:
 
 
 def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Json) -> Path:
-    """Return the spec path that most likely caused a finding in a manifest; `spec` itself if no field is likely."""
+    """Return the spec path that most likely caused a finding in a manifest; `spec` itself if no
+    field is likely.
+    """
     job = data.get("spec")
     blocks = _candidate_blocks(trace.role(manifest, problem.path), job)
     for field in _candidate_fields(problem, trace, manifest):
         for block in blocks:
-            required = (
-                field[:-1] if field[-1] == "nprocPerNode" else field
-            )  # the frontend reports it at this path, even if it is unset
+            # the frontend reports it at this path, even if it is unset
+            required = field[:-1] if field[-1] == "nprocPerNode" else field
             if has(job, (*block, *required)):
                 return ("spec", *block, *field)
+
     return ("spec",)
 
 
 def _candidate_blocks(role: str, job: Any) -> list[Path]:
-    """Return the blocks of a spec that may contain the cause: the role's own first, then the job's."""
+    """Return the blocks of a spec that may contain the cause: the role's own first, then the
+    job's.
+    """
     if isinstance(job, Mapping) and role in (job.get("roles") or {}):
         return [("roles", role), ()]
-    return [(role,), ()] if role in {"master", "worker"} else [("worker",), ("master",), ()]
+    if role in {"master", "worker"}:
+        return [(role,), ()]
+    return [("worker",), ("master",), ()]
 
 
 def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
@@ -83,7 +89,9 @@ def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator
 
 
 def _item_depth(path: Path, field: str) -> int:
-    """Return the length of the path prefix that ends at an item of the list `field`; 0 if the path has no such list."""
+    """Return the length of the path prefix that ends at an item of the list `field`; 0 if the
+    path has no such list.
+    """
     return path.index(field) + 2 if field in path else 0
 
 
@@ -124,12 +132,14 @@ def spec_path_of(trace: Trace, manifest: int, path: Path, data: Json) -> Path:
         return path
     if patch_path := _patch_path(trace, manifest, path):
         return patch_path
+
     job = data.get("spec")
     role = trace.role(manifest, path)
     if isinstance(job, Mapping) and role in (job.get("roles") or {}):
         return ("spec", "roles", role)
     if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:
         return ("spec", "runPolicy", path[-1])
+
     return ("spec",)
 
 
@@ -137,7 +147,9 @@ _POD_FIELDS = spec_fields_in("spec")
 
 
 def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
-    """Return the path of the patch that must have caused a problem with a missing pod field that no spec field sets."""
+    """Return the path of the patch that must have caused a problem with a missing pod field that
+    no spec field sets.
+    """
     holder = get(trace.manifests[manifest], path[:-1]) if path else None
     if (
         not isinstance(holder, Mapping)
@@ -145,6 +157,7 @@ def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
         or path[-1] in {*_POD_FIELDS, "containers", *holder}
     ):
         return None
+
     sources = (trace.spec_path(manifest, (*path[:-1], str(key))) for key in holder)
     return next(
         (
@@ -175,7 +188,9 @@ class PlacedProblem(NamedTuple):
 
 
 def at_source(problem: Problem, owner: int, manifests: Sequence[Json]) -> PlacedProblem:
-    """Return a problem of a manifest, in the manifest that has the value: the spec is the source of both."""
+    """Return a problem of a manifest, in the manifest that has the value: the spec is the source
+    of both.
+    """
     source, path = problem.source or (None, ())
     index = next((i for i, manifest in enumerate(manifests) if manifest is source), None)
     if index is None:
@@ -189,7 +204,9 @@ def locate_stages(
     spec: Spec | None = None,
     trace: Callable[[], Trace] | None = None,
 ) -> tuple[Problem, ...]:
-    """Locate the findings of each stage, without those that an error of an earlier stage may have caused."""
+    """Locate the findings of each stage, without those that an error of an earlier stage may
+    have caused.
+    """
     kept: list[Problem] = []
     all_located: list[Problem] = []
     for stage in filter(None, stages):
@@ -202,7 +219,9 @@ def locate_stages(
             kept += independent_errors(located, all_located, data)
         else:
             kept += located
+
         all_located += located
+
     return tuple(kept)
 
 
@@ -233,7 +252,9 @@ def _distinct_problems(
 def _locate_problem(
     finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None
 ) -> tuple[Problem, bool]:
-    """Return a problem at its document path, and whether it is about a manifest value that a spec line sets."""
+    """Return a problem at its document path, and whether it is about a manifest value that a
+    spec line sets.
+    """
     problem = finding.problem
     owner = finding.owner
     if owner is None or trace is None:
@@ -248,17 +269,19 @@ def _locate_problem(
     if finding.stage != SERVER and not (has_line and get(data, path) is not None):
         likely = likely_cause(problem, trace(), owner, data)
         path = path if has_line and likely == SPEC else likely
-    is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == (
-        "env",
-    )  # a name is a key in a spec
+    # a name is a key in a spec
+    is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)
     unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)
     if path == SPEC:
         return unfixable._replace(path=path, field=problem.start), has_line
+
     return with_path(unfixable, path), has_line
 
 
 def _first_per_path(problems: list[Problem], _: Json) -> Problems:
-    """Yield the first problem of each path; a second layer of the server reports the same mistake again."""
+    """Yield the first problem of each path; a second layer of the server reports the same
+    mistake again.
+    """
     seen: set[Path] = set()
     for problem in problems:
         if problem.path == SPEC or problem.path not in seen:
@@ -267,15 +290,18 @@ def _first_per_path(problems: list[Problem], _: Json) -> Problems:
 
 
 def _prefer_located(problems: list[Problem], data: Json) -> Problems:
-    """Drop violations of Pod Security without a line if others have one, since they follow from these. Name a fabric
-    that needs more.
+    """Drop violations of Pod Security without a line if others have one, since they follow from
+    these. Name a fabric that needs more.
     """
     secured = [problem for problem in problems if problem.name == "pod-security"]
     located = [problem for problem in secured if problem.path != SPEC] or secured
     for problem in [*located, *(problem for problem in problems if problem.name != "pod-security")]:
         if problem.path == (*SPEC, "fabric"):
             fabric = get(data, problem.path)
-            help = f"the fabric {fabric} needs a namespace of the level privileged: set podSecurity: privileged"
+            help = (
+                f"the fabric {fabric} needs a namespace of the level privileged: set podSecurity: "
+                "privileged"
+            )
             problem = problem._replace(help=help)
         yield problem
 
@@ -292,18 +318,19 @@ def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     placeholder = spec.metadata.name
     if prefix is None:
         return problems
+
     suffix = placeholder.removeprefix(prefix)
     restored: list[Problem] = []
     for problem in problems:
-        moved = (
-            with_path(problem, ("metadata", "generateName"))
-            if problem.path == ("metadata", "name")
-            else problem
-        )
+        if problem.path == ("metadata", "name"):
+            moved = with_path(problem, ("metadata", "generateName"))
+        else:
+            moved = problem
         text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
         restored.append(
             moved._replace(text=text, help=moved.help and moved.help.replace(suffix, ""))
         )
+
     return restored
 
 

@@ -1,4 +1,6 @@
-"""Compile one TrainingJob document to manifests: read, check, lower, check for the target, build, verify, locate."""
+"""Compile one TrainingJob document to manifests: read, check, lower, check for the target,
+build, verify, locate.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,16 @@ def compile_document(
     *,
     notes: bool = True,
 ) -> Compiled:
-    """Compile one decoded document for `target`, else the spec's own target, else the default for the job.
+    """Compile one decoded document for `target`, else the spec's own target, else the default for
+    the job.
 
-    After a mistake, the stages continue with the correct parts, so that all mistakes are reported at once. Without
-    `notes`, fields that have no effect are not searched for. Pure.
+    After a mistake, the stages continue with the correct parts, so that all mistakes are reported
+    at once. Without `notes`, fields that have no effect are not searched for. Pure.
     """
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
         return Compiled((), tuple(blocking(locate_stages(findings, data))))
+
     spec = parts.spec
     is_valid = len(findings) == 1
     built = None
@@ -65,10 +69,12 @@ def compile_document(
         findings.append(verify(built, notes=notes))
     except PluginFailedError as failure:
         findings.append([PlacedProblem(failure.problem)])
+
     trace = None if built is None else cache(partial(_compute_trace, built))
     problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
     if built is None or has_error(findings[:-1]):
         return Compiled((), problems, context.target if is_valid else None)
+
     return Compiled(
         () if has_error(findings) else built.manifests, problems, context.target, built, trace
     )
@@ -82,14 +88,16 @@ def has_error(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
 def choose_target(
     name: str | None, job: Job, cluster: ClusterProfile, extensions: Extensions | None
 ) -> Target:
-    """Return the target with this name, or the default for the job if the name is None or unknown."""
+    """Return the target with this name, or the default for the job if the name is None or
+    unknown.
+    """
     if name is not None and extensions is not None and name in extensions.targets:
         from ptcompile.compiler.extensions import safe_target
 
         return safe_target(extensions.targets[name])
-    return (
-        target_named(name) if name is not None and name in TARGETS else default_target(job, cluster)
-    )
+    if name is not None and name in TARGETS:
+        return target_named(name)
+    return default_target(job, cluster)
 
 
 def passes_with(extensions: Extensions | None) -> tuple[Pass, ...]:

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 
 _READINGS = 5
-"""Maximum number of readings: a mistake may hide others, since a block's check follows those of its fields."""
+"""Maximum number of readings: a mistake may hide others, since a block's check follows those of
+its fields.
+"""
 
 
 def read(
@@ -56,6 +58,7 @@ def read(
     """
     if problem := wrong_kind(data):
         return None, [[PlacedProblem(problem)]]
+
     stages: list[list[PlacedProblem]] = []
     rejected: dict[tuple[str, Path], Problem] = {}
     remaining = data
@@ -70,13 +73,16 @@ def read(
         errors = [item.problem for item in stages[-1] if item.problem.severity == "error"]
         if not errors:
             return parts, stages
+
         before = len(rejected)
         rejected.update({(item.name, item.path): item for item in errors})
         if len(rejected) == before:  # no new mistake can be removed
             break
+
         from ptcompile.compiler.recovery import without_mistakes
 
         remaining, _ = without_mistakes(data, rejected.values())
+
     return None, stages
 
 
@@ -90,12 +96,14 @@ def wrong_kind(data: Any) -> Problem | None:
         and _resembles_training_job(kind)
     ):
         return None
+
     if kind == "ClusterProfile":
         help = "pass it with --cluster FILE"
     elif kind is None:
         help = "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"
     else:
         help = "use ptcompile lint to check a manifest"
+
     kind_label = f"{version}/{kind}" if version and kind else kind or "a document without kind"
     return Problem(
         "unknown-kind", ("kind",), f"{kind_label} is not a TrainingJob", help, authority="ptcompile"
@@ -109,9 +117,12 @@ def _resembles_training_job(kind: object) -> bool:
 
 
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
-    """Return a decoded ClusterProfile document with valid pod templates as a profile, or None; and its problems."""
+    """Return a decoded ClusterProfile document with valid pod templates as a profile, or None;
+    and its problems.
+    """
     if problem := _wrong_profile_kind(data):
         return None, blocking([problem])
+
     profile, problems = decode_profile(data)
     if profile is not None:
         problems += [
@@ -119,11 +130,14 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
             *_unmodeled_releases(profile),
             *_gate_problems(profile),
         ]
+
     return (None if has_error(problems) else profile), blocking(problems)
 
 
 def _wrong_profile_kind(data: Any) -> Problem | None:
-    """Return the problem if a document is of another kind than ClusterProfile, or None if it may be one."""
+    """Return the problem if a document is of another kind than ClusterProfile, or None if it may
+    be one.
+    """
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or closest_match(kind, ["ClusterProfile"]) is not None:
         return None
@@ -134,7 +148,9 @@ def _wrong_profile_kind(data: Any) -> Problem | None:
 
 
 def _unmodeled_releases(profile: ClusterProfile) -> Problems:
-    """Yield a warning for each release in the profile that is older or newer than those that are known."""
+    """Yield a warning for each release in the profile that is older or newer than those that are
+    known.
+    """
     versions = profile.versions()
     for software in sorted(versions.declared):
         yield from unmodeled_release(
@@ -143,7 +159,9 @@ def _unmodeled_releases(profile: ClusterProfile) -> Problems:
 
 
 def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
-    """Yield a warning about a release of a field of `Versions` that is older or newer than those that are known."""
+    """Yield a warning about a release of a field of `Versions` that is older or newer than those
+    that are known.
+    """
     newest: Version = getattr(Versions(), software)
     oldest = _oldest_known(software)
     if oldest <= release <= newest:
@@ -157,7 +175,10 @@ def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
         help = f"did you mean {version_text(release)}0?"
     nearest = f"newer than {version_text(newest)}, the newest known, whose rules apply"
     if release < oldest:
-        nearest = f"older than {version_text(oldest)}, whose rules apply; the newest known is {version_text(newest)}"
+        nearest = (
+            f"older than {version_text(oldest)}, whose rules apply; the newest known is "
+            f"{version_text(newest)}"
+        )
     message = f"{title} {version_text(release)} is {nearest}"
     yield problem_at("unmodeled-release", path, message, help, "warning", "style", "ptcompile")
 
@@ -170,7 +191,9 @@ def _oldest_known(software: str) -> Version:
 
 
 def _gate_problems(profile: ClusterProfile) -> Problems:
-    """Yield a problem for each feature gate that the cluster's release does not have, or has locked."""
+    """Yield a problem for each feature gate that the cluster's release does not have, or has
+    locked.
+    """
     versions = profile.versions()
     titles = {operator.release: operator.title for operator in OPERATORS if operator.title}
     for software, gate, value in versions.gates:
@@ -182,12 +205,17 @@ def _gate_problems(profile: ClusterProfile) -> Problems:
             yield _unknown_gate(path, named, release)
         elif stage is not None and stage.locked and value != stage.default:
             state = "on" if stage.default else "off"
-            message = f"{named} does not start with this value: the gate is {stage.name} and locked to {state}"
+            message = (
+                f"{named} does not start with this value: the gate is {stage.name} and locked to "
+                f"{state}"
+            )
             yield problem_at("locked-gate", path, message, "remove it", authority="ptcompile")
 
 
 def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:
-    """Return the warning about a gate that the release does not have, or that ptcompile does not know."""
+    """Return the warning about a gate that the release does not have, or that ptcompile does not
+    know.
+    """
     software, gate = path[-2:]
     stages = stages_of(software, gate)
     if stages:
@@ -196,11 +224,11 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
     else:
         text = f"{named} has no known feature gate of this name"
         similar = closest_match(gate, gates_of(software))
-        help = (
-            f'did you mean "{similar}"?'
-            if similar
-            else "check the name: it has no effect on what is checked"
-        )
+        if similar:
+            help = f'did you mean "{similar}"?'
+        else:
+            help = "check the name: it has no effect on what is checked"
+
     return problem_at(
         "unknown-gate", path, text, help, "warning", "style", "ptcompile", on_key=True
     )
@@ -209,19 +237,24 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
 def load_profile(
     cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
-    """Return a ClusterProfile from any source, the built-in one for None; or None and its problems."""
+    """Return a ClusterProfile from any source, the built-in one for None; or None and its
+    problems.
+    """
     from ptcompile.spec.reader import default_cluster
 
     if cluster is None:
         return default_cluster(), []
+
     from ptcompile.spec.objects import Profile
 
     if not isinstance(cluster, Profile):
         return profile_in(streams.read(cluster, filename, "cluster"), filename)
+
     diagnostics = [
         streams.to_diagnostic(problem, None, filename)
         for problem in profile_template_problems(cluster)
     ]
+
     return None if diagnostics else cluster, diagnostics
 
 

@@ -1,7 +1,9 @@
-"""Recover from mistakes: keep the correct parts of a document, and report only independent mistakes of later stages.
+"""Recover from mistakes: keep the correct parts of a document, and report only independent mistakes
+of later stages.
 
-Each stage continues after the errors of an earlier one, so that the first run reports every independent mistake.
-Rejected values are fixed or removed before the next stage runs; findings that the removal may cause are dropped.
+Each stage continues after the errors of an earlier one, so that the first run reports every
+independent mistake. Rejected values are fixed or removed before the next stage runs; findings that
+the removal may cause are dropped.
 """
 
 from __future__ import annotations
@@ -53,14 +55,18 @@ def independent_errors(
             or not _path_exists(data, candidate)
         ):
             continue
+
         is_of_value = candidate.name in _TABLE["singleValue"]
         if removed & _VOLUMES and not _VOLUMES.isdisjoint(candidate.path) and not is_of_value:
             continue  # a mount of a removed volume
+
         lost_devices = removed & _DEVICES or ("spec", "resources") in earlier_paths
         if lost_devices and (
             candidate.path == ("spec", "accelerator") or _compared(candidate) >= _DEVICES
         ):
-            continue  # an accelerator that no node requests anymore, or a comparison with its devices
+            # an accelerator that no node requests anymore, or a comparison with its devices
+            continue
+
         is_compared = candidate.name in _TABLE["compared"] and not removed & _compared(candidate)
         if (
             is_of_value
@@ -92,13 +98,14 @@ def without_mistakes(data: Json, mistakes: Iterable[Problem]) -> tuple[JsonDict 
             _apply_edit(remaining, edit) for edit in mistake.fix.edits
         ):
             continue
-        is_known_field = (
-            not mistake.on_key
-        )  # an unknown field is removed, even if a placeholder has its name
+
+        # an unknown field is removed, even if a placeholder has its name
+        is_known_field = not mistake.on_key
         if not (is_known_field and _replace_value(remaining, mistake.path)) and not _remove_value(
             remaining, mistake.path, removed
         ):
             return None, removed
+
     return remaining, removed
 
 
@@ -113,6 +120,7 @@ def _replace_value(data: JsonDict, path: Path) -> bool:
     ):
         holder[str(path[-1])] = _NEEDED.get(path) or _PLACEHOLDERS[path[-1]]
         return True
+
     return False
 
 
@@ -150,11 +158,14 @@ def _apply_edit(data: JsonDict, edit: Edit) -> bool:
     if edit.op == "set" and isinstance(holder, list) and isinstance(key, int) and key < len(holder):
         holder[key] = edit.value
         return True
+
     return False
 
 
 def _copy(data: Any, copies: dict[int, Any]) -> Any:
-    """Return a deep copy in which aliases still share their value: expanded, they may be 100,000 values."""
+    """Return a deep copy in which aliases still share their value: expanded, they may be 100,000
+    values.
+    """
     if not isinstance(data, Mapping | list):
         return data
     if id(data) not in copies:

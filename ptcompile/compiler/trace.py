@@ -1,11 +1,12 @@
 """Trace values to the spec fields that they come from and to the pass that wrote them.
 
-Computed on request, for findings that need a line and for `explain`; other compilations cost nothing extra. Each value
-of the spec carries its path, and each value that a pass adds carries the pass's name.
+Computed on request, for findings that need a line and for `explain`; other compilations cost
+nothing extra. Each value of the spec carries its path, and each value that a pass adds carries the
+pass's name.
 
-Lowering, passes and targets hand traced values on like any others and need not know about traces. Sums of traced
-numbers and strings joined with `+` are traced too; f-strings and parsed numbers are not. Traced data equals the plain
-data.
+Lowering, passes and targets hand traced values on like any others and need not know about traces.
+Sums of traced numbers and strings joined with `+` are traced too; f-strings and parsed numbers are
+not. Traced data equals the plain data.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Origin(NamedTuple):
     is_exact: bool = True
     """Whether the value is exactly the one at its spec path, rather than derived from it."""
     writer: str = ""
-    """The pass, or "spec", that wrote it to a pod template or the job's metadata; empty for values of a target."""
+    """The pass, or "spec", that wrote it to a pod template or the job's metadata; empty for
+    values of a target.
+    """
     role: str = ""
     """The role whose pod template contains it."""
 
@@ -98,11 +101,15 @@ def _merged_origin(parts: Iterable[object]) -> Origin:
 
 def origin_of(value: Any) -> Origin:
     """Return the origin of a value or key."""
-    return value.origin if isinstance(value, TracedStr | TracedInt) else NO_ORIGIN
+    if isinstance(value, TracedStr | TracedInt):
+        return value.origin
+    return NO_ORIGIN
 
 
 def with_origin(value: Any, origin: Origin) -> Any:
-    """Return a scalar with an origin; values that cannot carry one, such as null or a float, are returned unchanged."""
+    """Return a scalar with an origin; values that cannot carry one, such as null or a float, are
+    returned unchanged.
+    """
     if not isinstance(value, str | int):
         return value
     traced = TracedStr(value) if isinstance(value, str) else TracedInt(value)
@@ -131,15 +138,15 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
 
 def _scalar_with_writer(value: Any, writer: str, role: str) -> Any:
     origin = origin_of(value)
-    return (
-        value
-        if origin.writer
-        else with_origin(value, Origin(origin.paths, origin.is_exact, writer, role))
-    )
+    if origin.writer:
+        return value
+    return with_origin(value, Origin(origin.paths, origin.is_exact, writer, role))
 
 
 def source_path(value: Any) -> Path | None:
-    """Return the single spec path that sets a value, a mapping or a list, or None if several paths or none do."""
+    """Return the single spec path that sets a value, a mapping or a list, or None if several
+    paths or none do.
+    """
     if isinstance(value, Mapping):
         parents = [origin_of(key).paths[0][:-1] for key in value if origin_of(key).paths]
         if parents:
@@ -153,6 +160,7 @@ def source_path(value: Any) -> Path | None:
         while path and isinstance(path[-1], int):
             path = path[:-1]
         return path
+
     words = origin_of(value).paths
     return words[0] if words else None
 
@@ -205,17 +213,25 @@ class Trace(NamedTuple):
         return source_path_in(self.manifests[manifest], path)
 
     def line(self, role: str, path: Path, data: Json) -> Path | None:
-        """Return the path in the spec document `data` that a path in a role's pod template comes from, or None."""
+        """Return the path in the spec document `data` that a path in a role's pod template comes
+        from, or None.
+        """
         template = next(item.template for item in self.job.roles if item.name == role)
         source = source_path_in(pod_template.write_shared(template), path)
-        return (existing_prefix(source, data) or None) if source is not None else None
+        if source is not None:
+            return existing_prefix(source, data) or None
+        return None
 
     def origins(self, manifest: int) -> Iterator[Origin]:
-        """Yield the origin of each scalar, empty mapping and empty list, with the paths of its key if it has none."""
+        """Yield the origin of each scalar, empty mapping and empty list, with the paths of its
+        key if it has none.
+        """
         return _leaf_origins(self.manifests[manifest], None)
 
     def role(self, manifest: int, path: Path) -> str:
-        """Return the role that a path is about: the role of all traced values at the path or at its closest parent."""
+        """Return the role that a path is about: the role of all traced values at the path or at
+        its closest parent.
+        """
         for _, value in reversed(_trail(self.manifests[manifest], path)[1:]):
             if roles := {
                 origin.role for item in scalars(value) if (origin := origin_of(item)).role
@@ -224,7 +240,9 @@ class Trace(NamedTuple):
         return ""
 
     def writer(self, manifest: int, path: Path) -> str:
-        """Return the pass that wrote all of a value; empty if several did, or if the target wrote it."""
+        """Return the pass that wrote all of a value; empty if several did, or if the target
+        wrote it.
+        """
         return _single_item(
             {
                 origin_of(item).writer
@@ -255,7 +273,9 @@ def _single_item(items: set[str]) -> str:
 
 
 def source_path_in(data: Any, path: Path) -> Path | None:
-    """Return the spec path that a path in traced data comes from, or None if no spec field sets it."""
+    """Return the spec path that a path in traced data comes from, or None if no spec field sets
+    it.
+    """
     trail = _trail(data, path)
     key, value = trail[-1]
     source = source_path(value)
@@ -267,7 +287,9 @@ def source_path_in(data: Any, path: Path) -> Path | None:
 
 
 def existing_prefix(path: Path, data: Any) -> Path:
-    """Return the part of a path that exists in a document, since Python callers may write snake_case."""
+    """Return the part of a path that exists in a document, since Python callers may write
+    snake_case.
+    """
     for depth, part in enumerate(path):
         fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
         if not fits or (part not in data if isinstance(part, str) else int(part) >= len(data)):
@@ -277,7 +299,9 @@ def existing_prefix(path: Path, data: Any) -> Path:
 
 
 _BLOCK_DEPTH: dict[Path, int] = {("roles",): 3, ("master",): 2, ("worker",): 2}
-"""Number of keys that lead to a block of a role, by the second of them; 1 for the fields of the spec itself."""
+"""Number of keys that lead to a block of a role, by the second of them; 1 for the fields of the
+spec itself.
+"""
 
 
 def _too_wide(path: Path) -> bool:
@@ -299,6 +323,7 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
         else:
             break
         trail.append((key, data))
+
     return trail
 
 
@@ -314,11 +339,9 @@ def trace_of(plain: Built) -> Trace:
 
 def _record_writer(name: str, before: Job, after: Job) -> Job:
     """Return the job with the pass as the writer of everything that it added."""
-    return (
-        after
-        if after is before
-        else _record_pod_writer(_record_job_writer(after, before, name), name, before)
-    )
+    if after is before:
+        return after
+    return _record_pod_writer(_record_job_writer(after, before, name), name, before)
 
 
 def traced_block(fields: Any, path: Path) -> Any:
@@ -363,12 +386,14 @@ def _trace_node_counts(job: Job, spec: Spec) -> Job:
         path = ("spec", "elastic", "nnodes")
     else:
         return job
+
     origin = Origin((path,), is_exact=False)
     roles = [
         role._replace(replicas=_traced_int(role.replicas, origin)) if role.trains else role
         for role in job.roles
     ]
     most = None if job.max_nodes is None else _traced_int(job.max_nodes, origin)
+
     return job._replace(
         roles=tuple(roles), min_nodes=_traced_int(job.min_nodes, origin), max_nodes=most
     )
@@ -380,7 +405,9 @@ def _traced_int(number: int, origin: Origin) -> int:
 
 
 def _record_pod_writer(job: Job, writer: str, before: Job | None = None) -> Job:
-    """Return the job with `writer` recorded on everything that a step added to its pod templates since `before`."""
+    """Return the job with `writer` recorded on everything that a step added to its pod templates
+    since `before`.
+    """
     earlier = {role.name: role for role in before.roles} if before is not None else {}
     return job._replace(
         roles=tuple(
@@ -390,7 +417,9 @@ def _record_pod_writer(job: Job, writer: str, before: Job | None = None) -> Job:
 
 
 def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
-    """Return the job with `writer` on what a pass set outside pod templates: metadata, queue, processes per node."""
+    """Return the job with `writer` on what a pass set outside pod templates: metadata, queue,
+    processes per node.
+    """
     launch = job.launch
     if (
         launch is not None
@@ -398,10 +427,12 @@ def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
         and launch.nproc_per_node != before.launch.nproc_per_node
     ):
         launch = launch._replace(nproc_per_node=with_writer(launch.nproc_per_node, writer))
+
     labels, annotations = (
         {key: _with_writer_if_new(value, writer) for key, value in metadata.items()}
         for metadata in (job.labels, job.annotations)
     )
+
     return job._replace(
         labels=labels,
         annotations=annotations,
@@ -415,7 +446,9 @@ def _with_writer_if_new(value: Any, writer: str) -> Any:
 
 
 def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
-    """Return a role with `writer` on its new values. `resources` rewrites the frontend's amounts."""
+    """Return a role with `writer` on its new values. `resources` rewrites the frontend's
+    amounts.
+    """
     template = role.template
     main = role.template.main
     amounts = main.resources
@@ -424,12 +457,14 @@ def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
             requests=with_writer(amounts.requests, writer, role.name),
             limits=with_writer(amounts.limits, writer, role.name),
         )
+
     main_fields = _new_fields(main, before and before.template.main, ("name", "resources"))
     template_fields = _new_fields(template, before and before.template, ("main", "nulls"))
     main_fields, template_fields = (
         {key: with_writer(value, writer, role.name) for key, value in fields.items()}
         for fields in (main_fields, template_fields)
     )
+
     return role._replace(
         template=template._replace(
             main=main._replace(**main_fields, resources=amounts), **template_fields
@@ -438,7 +473,9 @@ def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
 
 
 def _new_fields(part: Any, before: Any, excluded: tuple[str, ...]) -> JsonDict:
-    """Return the fields of a template or container that a step replaced; the others have their writers."""
+    """Return the fields of a template or container that a step replaced; the others have their
+    writers.
+    """
     return {
         key: value
         for key, value in part._asdict().items()

@@ -1,8 +1,8 @@
 """Checks of the built manifests: unused fields, nulls, isolated launchers, Pod Security.
 
-torchrun knows the other nodes only if `script` or `module` starts it, or if the operator sets PET_* variables
-(training-operator 1.9, Trainer 2.3). Command lines are checked by the same rules as in manifests, so the verdicts
-agree.
+torchrun knows the other nodes only if `script` or `module` starts it, or if the operator sets PET_*
+variables (training-operator 1.9, Trainer 2.3). Command lines are checked by the same rules as in
+manifests, so the verdicts agree.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ def _other_name(value: str) -> tuple[str, ...]:
 
 
 def _other_backends(value: str) -> tuple[str, ...]:
-    return (
-        ("etcd-v2",) if value == "c10d" else ("c10d",)
-    )  # a single node distinguishes static from all others
+    # a single node distinguishes static from all others
+    return ("etcd-v2",) if value == "c10d" else ("c10d",)
 
 
 _ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
@@ -52,8 +51,9 @@ _ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
     ("elastic", "rdzv_backend"): _other_backends,
     ("elastic", "rdzv_id"): _other_name,
 }
-"""Fields that have an effect only for some targets and job shapes, and other values to try. All other fields are always
-written or reported by their target: tests/test_every_word.py tries them all.
+"""Fields that have an effect only for some targets and job shapes, and other values to try. All
+other fields are always written or reported by their target: tests/test_every_word.py tries them
+all.
 """
 _FIRST_KEYS = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
 
@@ -64,10 +64,12 @@ def unused_fields(built: Built) -> Iterator[PlacedProblem]:
     context = built.context
     if _FIRST_KEYS.isdisjoint(spec.spec.model_fields_set):
         return
+
     for field, alternatives in _ALTERNATIVE_VALUES.items():
         value = _user_value(spec.spec, field)
         if value is None:
             continue
+
         variants = (
             spec.replace(spec=_replace_field(spec.spec, field, alternative))
             for alternative in alternatives(value)
@@ -122,6 +124,7 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
         or not any(_names_launcher(token) for token in _tokens(job))
     ):
         return
+
     from ptcompile import linter
 
     versions = built.context.cluster.versions()
@@ -151,6 +154,7 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
     target = built.context.target
     if not any(role.template.nulls for role in job.roles):
         return
+
     without_nulls = map_templates(job, lambda template: template._replace(nulls={}))
     lost = _lost_keys(target.emit(without_nulls, built.context.cluster), built.emitted)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
@@ -187,8 +191,8 @@ def _lost_keys(whole: Any, rest: Any) -> set[str]:
 
 
 def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
-    """Yield what admission plugins reject, by the level of Pod Security, the objects of the profile, and fields that
-    only a priority class may set.
+    """Yield what admission plugins reject, by the level of Pod Security, the objects of the
+    profile, and fields that only a priority class may set.
     """
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
@@ -196,6 +200,7 @@ def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
     decides = level or existing or cluster.spec.platform
     if not decides and not any(map(_sets_priority, built.job.roles)):
         return
+
     from ptcompile.apiserver.admission import ClusterState, admission_problems
 
     state = ClusterState(built.named, cluster.versions(), level, existing=existing)
@@ -220,14 +225,17 @@ def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
 
 
 def pool_problems(built: Built) -> Iterator[PlacedProblem]:
-    """Yield the errors of the profile's node pools: no pool fits, or the pools have too few nodes."""
+    """Yield the errors of the profile's node pools: no pool fits, or the pools have too few
+    nodes.
+    """
     profile = built.context.cluster.spec
     if profile.node_pools or profile.objects:
         from ptcompile.compiler.checks import machines as checks_pools
 
-        fallback = (
-            (*SPEC, "accelerator") if "accelerator" in built.spec.spec.model_fields_set else SPEC
-        )
+        if "accelerator" in built.spec.spec.model_fields_set:
+            fallback = (*SPEC, "accelerator")
+        else:
+            fallback = SPEC
         for role, problem in checks_pools.pool_misfits(built.job, built.context.cluster):
             yield PlacedProblem(problem, role, stage=TARGET, fallback=fallback)
 
@@ -246,11 +254,12 @@ def rejections(built: Built) -> Iterator[PlacedProblem]:
 
 
 def _is_labeled(built: Built) -> bool:
-    """Return whether an object or its pods may have a label or annotation that the webhooks of a queue system check:
-    the user's, that of a queue, or one that a plugin's target writes.
+    """Return whether an object or its pods may have a label or annotation that the webhooks of a
+    queue system check: the user's, that of a queue, or one that a plugin's target writes.
     """
     job = built.job
     context = built.context
+
     return bool(
         queue_of(job, context.cluster)
         or job.labels
@@ -280,8 +289,8 @@ VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
 
 
 def verify(built: Built, *, notes: bool) -> list[PlacedProblem]:
-    """Run all verifications of a build, without `notes` except for unused fields, and last check whether the server may
-    complete the name.
+    """Run all verifications of a build, without `notes` except for unused fields, and last check
+    whether the server may complete the name.
     """
     checks = [check for check in VERIFICATIONS if notes or check is not unused_fields]
     findings = [finding for check in checks for finding in check(built)]
@@ -292,11 +301,10 @@ def verify(built: Built, *, notes: bool) -> list[PlacedProblem]:
 def name_carriers(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error if an object contains the job's name, which only the server knows."""
     spec = built.spec
-    carrier = (
-        None
-        if spec.metadata.generate_name is None
-        else next(_places_of_name(built.named, spec.metadata.name), None)
-    )
+    if spec.metadata.generate_name is None:
+        carrier = None
+    else:
+        carrier = next(_places_of_name(built.named, spec.metadata.name), None)
     if carrier is not None:
         message = (
             f"{carrier} contains the job's name, which is unknown until the server creates the job"
@@ -308,7 +316,9 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
 
 
 def _places_of_name(manifests: Sequence[JsonDict], name: str) -> Iterator[str]:
-    """Yield each object and field that contains the name, except the name of the last object, which is the job."""
+    """Yield each object and field that contains the name, except the name of the last object,
+    which is the job.
+    """
     for index, manifest in enumerate(manifests):
         for path, text in _strings_in(manifest, ()):
             if name in text and not (path == _NAME and index == len(manifests) - 1):

@@ -1,1 +1,3 @@
-"""`convert`: what another operator does not do the same, and references to the first operator's labels."""
+"""`convert`: what another operator does not do the same, and references to the first operator's
+labels.
+"""

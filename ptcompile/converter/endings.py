@@ -13,7 +13,9 @@ _TOPICS = {
     "time limits": ("activeDeadlineSeconds",),
     "cleanup": ("cleanPodPolicy", "ttlSecondsAfterFinished"),
 }
-"""Words of the sentences on each topic, in the order of the check; the other sentences are about failures."""
+"""Words of the sentences on each topic, in the order of the check; the other sentences are about
+failures.
+"""
 _AFTER_ROLE = (": ", ", ", " ")
 """What separates a role's name from its sentence."""
 
@@ -27,14 +29,18 @@ def topics_of(sentences: Iterable[str]) -> list[str]:
 def differing_sentences(
     before: Sequence[str], after: Sequence[str], old_roles: Sequence[str], new_roles: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the sentences that only one side has, without the names of roles where all roles share the sentence."""
+    """Return the sentences that only one side has, without the names of roles where all roles
+    share the sentence.
+    """
     old = _without_roles(before, old_roles)
     new = _without_roles(after, new_roles)
     return [text for text in old if text not in new], [text for text in new if text not in old]
 
 
 def rows_by_topic(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the sentences of both sides in pairs about the same topic; "" if a side has fewer of them."""
+    """Yield the sentences of both sides in pairs about the same topic; "" if a side has fewer of
+    them.
+    """
     for topic in topics_of((*before, *after)):
         sides = [[text for text in side if _topic(text) == topic] for side in (before, after)]
         yield from zip_longest(*sides, fillvalue="")

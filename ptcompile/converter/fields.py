@@ -1,4 +1,6 @@
-"""Fields of the pods that the job's containers read: labels and annotations of the first operator."""
+"""Fields of the pods that the job's containers read: labels and annotations of the first
+operator.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 def rewrite_fields(
     objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob
 ) -> tuple[list[JsonDict], list[Problem]]:
-    """Return the converted objects with each field path that has another value in the new pods replaced, and the
-    findings for them.
+    """Return the converted objects with each field path that has another value in the new pods
+    replaced, and the findings for them.
 
     A value that all pods share becomes a plain value.
     """
@@ -36,6 +38,7 @@ def rewrite_fields(
         wanted = [_value(pair.old, field) for pair in readers]
         if not any(wanted) or wanted == [_value(pair.new, field) for pair in readers]:
             continue
+
         replacement = _replacement(readers, wanted, job)
         is_known = "<" not in "".join(wanted)  # such as the UID of an object
         constant = wanted[0] if is_known and len(set(wanted)) == 1 else None
@@ -53,7 +56,9 @@ def rewrite_fields(
             problems.append(
                 _finding(where, None if replaced == changed else replacement or repr(constant))
             )
+
         changed = replaced
+
     return changed, problems
 
 
@@ -106,6 +111,7 @@ def _replacement(
         ):
             if [getattr(pair.new, holder).get(key) for pair in readers] == list(wanted):
                 return f"metadata.{holder}['{key}']"
+
     return None
 
 
@@ -127,6 +133,7 @@ def _replaced(value: Any, change: _Change) -> Any:
         return [_replaced(inner, change) for inner in value]
     if not isinstance(value, Mapping):
         return value
+
     source = value.get("valueFrom")
     is_variable = isinstance(source, Mapping) and "fieldRef" in source
     if is_variable and nested_map(value, "valueFrom", "fieldRef").get("fieldPath") == change.field:
@@ -136,6 +143,7 @@ def _replaced(value: Any, change: _Change) -> Any:
             return {**without_keys(value, "valueFrom"), "value": change.value}
     if change.path is not None and value.get("fieldPath") == change.field:
         return {**value, "fieldPath": change.path}
+
     return {key: _replaced(inner, change) for key, inner in value.items()}
 
 

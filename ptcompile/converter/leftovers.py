@@ -1,5 +1,5 @@
-"""What the output still says of the first operator: its labels and annotations, the host names of its pods, and the
-variables from which commands take a pod's rank, such as JOB_COMPLETION_INDEX.
+"""What the output still says of the first operator: its labels and annotations, the host names of
+its pods, and the variables from which commands take a pod's rank, such as JOB_COMPLETION_INDEX.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _COMMANDS = ("command", "args")
 def without_old_metadata(
     objects: Sequence[JsonDict], old_job: SimulatedJob, new_job: SimulatedJob
 ) -> tuple[list[JsonDict], list[Problem]]:
-    """Return the converted objects without labels and annotations of the first operator, and an error for each."""
+    """Return the converted objects without labels and annotations of the first operator, and an
+    error for each.
+    """
     domains = _domains(old_job) - _domains(new_job)
     stale = {
         key
@@ -65,6 +67,7 @@ def without_old_metadata(
         for key in present
         if key not in reported  # by compile
     ]
+
     return [_without_metadata(data, stale) for data in objects] if present else list(
         objects
     ), problems
@@ -79,10 +82,10 @@ def _domains(job: SimulatedJob) -> set[str]:
         if following is not None
         else ()
     )
-    placing = [
-        key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION
-    ]  # of a domain with others
+    # of a domain with others
+    placing = [key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION]
     keys = {*labels, *placing, kind.additions.job_label}
+
     return {key.partition("/")[0] for key in keys if "/" in key} | {
         kind.api_version.partition("/")[0]
     }
@@ -108,6 +111,7 @@ def _without_metadata(value: Any, keys: set[str]) -> Any:
         return [_without_metadata(inner, keys) for inner in value]
     if not isinstance(value, Mapping):
         return value
+
     changed = {key: _without_metadata(inner, keys) for key, inner in value.items()}
     metadata = changed.get("metadata")
     if isinstance(metadata, dict):
@@ -116,11 +120,14 @@ def _without_metadata(value: Any, keys: set[str]) -> Any:
                 metadata[field] = without_keys(metadata[field], *keys)
                 if not metadata[field]:
                     del metadata[field]
+
     return changed
 
 
 def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
-    """Return the names under which the old pods find one another and that no new pod has, with the new pods' names."""
+    """Return the names under which the old pods find one another and that no new pod has, with
+    the new pods' names.
+    """
     current = {name for pair in pairs for name in dns_names(pair.new)}
     return {
         name: (dns_names(pair.new) or [""])[-1]
@@ -157,7 +164,8 @@ def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
 def rewrite_host_files(
     objects: Sequence[JsonDict], renamed: Mapping[str, str], searched: Searched
 ) -> tuple[list[JsonDict], list[Problem]]:
-    """Return the objects with the new host names in ConfigMaps, and a finding for each object with an old one.
+    """Return the objects with the new host names in ConfigMaps, and a finding for each object with
+    an old one.
 
     A ConfigMap is a file of the job; what other objects do with a host name is unknown.
     """
@@ -182,7 +190,9 @@ def rewrite_host_files(
                         f"{where} names the host {name}, which becomes {now}", f"write {now}"
                     )
                 )
+
         changed.append(with_new_hosts(data, renamed) if is_file else data)
+
     return changed, problems
 
 
@@ -206,8 +216,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def renamed_variables(spec: Json, pairs: Pairs) -> dict[str, str]:
-    """Return the rank variables that the commands of a spec name and that only the old pods have, each with one that
-    has the same value in every new pod.
+    """Return the rank variables that the commands of a spec name and that only the old pods have,
+    each with one that has the same value in every new pod.
     """
     renamed: dict[str, str] = {}
     for name in RANK_VARIABLES:
@@ -218,11 +228,13 @@ def renamed_variables(spec: Json, pairs: Pairs) -> dict[str, str]:
             or not names_variable(spec, name)
         ):
             continue
+
         same = (
             other for other in RANK_VARIABLES if [new.env.get(other) for _, new in pairs] == ranks
         )
         if (replacement := next(same, None)) is not None:
             renamed[name] = replacement
+
     return renamed
 
 

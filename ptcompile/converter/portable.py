@@ -1,4 +1,6 @@
-"""The spec of an imported job for another target: without what import wrote for the first operator alone."""
+"""The spec of an imported job for another target: without what import wrote for the first
+operator alone.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
 _MAX_PORT_NAME = 15
 _FAILURE_POLICY = "podFailurePolicy"
 _JOB_FIELDS = (_FAILURE_POLICY, "podReplacementPolicy")
-"""Fields of a Job for which a spec has no field, and that do not depend on the Job's own backoffLimit."""
+"""Fields of a Job for which a spec has no field, and that do not depend on the Job's own
+backoffLimit.
+"""
 _THREADS = "OMP_NUM_THREADS"
 
 
 def without_path(data: Any, path: Sequence[str | int]) -> Any:
-    """Return a copy of the data without the value at `path`, or the data itself if there is no such value.
+    """Return a copy of the data without the value at `path`, or the data itself if there is no such
+    value.
 
     Blocks that become empty are removed too.
     """
@@ -49,7 +54,9 @@ def without_path(data: Any, path: Sequence[str | int]) -> Any:
 
 
 def is_absence(document: Json, path: Path) -> bool:
-    """Return whether the spec has a null at `path`: import wrote it because the manifest does not have the value."""
+    """Return whether the spec has a null at `path`: import wrote it because the manifest does
+    not have the value.
+    """
     return has(document, path) and get(document, path) is None
 
 
@@ -67,7 +74,8 @@ def candidates(
 ) -> Iterator[JsonDict]:
     """Yield the specs to try for another target, the best first.
 
-    `inlined` is the document with the pods of its runtime, if it has one; `world` is that of the imported job.
+    `inlined` is the document with the pods of its runtime, if it has one; `world` is that of the
+    imported job.
     """
     if inlined is not None:
         document = _without_thread_count(inlined)
@@ -79,14 +87,14 @@ def candidates(
 
 
 def _without_thread_count(document: JsonDict) -> JsonDict:
-    """Return the document without the thread count that compile adds: torchrun sets it for its processes."""
+    """Return the document without the thread count that compile adds: torchrun sets it for its
+    processes.
+    """
     job = document["spec"]
     env = job.get("env") or {}
-    return (
-        document
-        if _THREADS in env
-        else {**document, "spec": {**job, "env": {**env, _THREADS: None}}}
-    )
+    if _THREADS in env:
+        return document
+    return {**document, "spec": {**job, "env": {**env, _THREADS: None}}}
 
 
 def _host_names(world: World) -> frozenset[str]:
@@ -95,7 +103,9 @@ def _host_names(world: World) -> frozenset[str]:
 
 
 def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
-    """Return the document for a target, without the rendezvous host and port that the target sets itself."""
+    """Return the document for a target, without the rendezvous host and port that the target
+    sets itself.
+    """
     hosts = _host_names(world)
     job = _without_own_address({**document["spec"], "target": target}, hosts)
     job = _with_job_settings(job, target)
@@ -105,9 +115,11 @@ def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
         job = without_path(job, ("elastic", "rdzvEndpoint"))
         if port.isdecimal():
             job = {"masterPort": int(port), **job}
+
     for operator in BY_TARGET.values():
         if name := operator.conversion.port_name:
             job = _without_operator_port(job, name, names_each=operator.target_name == target)
+
     return {**document, "spec": job}
 
 
@@ -117,15 +129,16 @@ def job_settings(job: Json, target: str) -> JsonDict:
     patch = get(job, ("manifest", "job", "spec")) if templates is not None else None
     if templates is None or not isinstance(patch, Mapping):
         return {}
+
     settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
     has_own_rules = "activeDeadlineSeconds" in job.get("runPolicy", {}) or "roles" in job
-    if has_own_rules and _fails_job(
-        settings
-    ):  # a patch would replace the rules that compile writes
+    # a patch would replace the rules that compile writes
+    if has_own_rules and _fails_job(settings):
         del settings[_FAILURE_POLICY]
     if templates.container and _FAILURE_POLICY in settings:
         names = {nested_map(job, "names").get("container"): templates.container}
         settings[_FAILURE_POLICY] = _with_container_names(settings[_FAILURE_POLICY], names)
+
     return settings
 
 
@@ -155,12 +168,14 @@ def _with_job_settings(job: JsonDict, target: str) -> JsonDict:
     templates = BY_TARGET[target].conversion.job_templates
     if not settings or templates is None:
         return job
+
     patch: JsonDict = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}
     if _fails_job(settings):
         patch |= templates.without_restart
     for key in reversed(templates.path):
         patch = {key: patch}
     rest: JsonDict = without_job_settings(job, target)
+
     return {**rest, "manifest": {**rest.get("manifest", {}), templates.patch: patch}}
 
 
@@ -173,18 +188,22 @@ def without_job_settings(job: Json, target: str) -> JsonDict:
 
 
 def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
-    """Return the job without a patch that sets MASTER_ADDR to one of its pods, as each target does."""
+    """Return the job without a patch that sets MASTER_ADDR to one of its pods, as each target
+    does.
+    """
     template = nested_map(job, "podTemplate")
     pod = nested_map(template, "spec")
     containers = as_mappings(pod.get("containers"))
     changed = [_without_address(container, hosts) for container in containers]
     if changed == containers:
         return job
+
     kept = [container for container in changed if container.keys() > {"name"}]
     rest: JsonDict = without_path(job, ("podTemplate", "spec", "containers"))
-    return (
-        {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}} if kept else rest
-    )
+    if kept:
+        return {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}}
+
+    return rest
 
 
 def _without_address(container: Json, hosts: Collection[str]) -> Json:
@@ -196,6 +215,7 @@ def _without_address(container: Json, hosts: Collection[str]) -> Json:
     ]
     if kept == variables:
         return container
+
     rest = without_keys(container, "env")
     return {**rest, "env": kept} if kept else rest
 
@@ -225,5 +245,6 @@ def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> Jso
             for port in ports
             if port.get("containerPort") != job.get("masterPort")
         ]
+
     rest = without_keys(job, "ports")
     return {**rest, "ports": ports} if ports else rest

@@ -1,4 +1,6 @@
-"""Queues and gangs: what admits a job and places its pods together, before and after a conversion."""
+"""Queues and gangs: what admits a job and places its pods together, before and after a
+conversion.
+"""
 
 from __future__ import annotations
 
@@ -55,10 +57,12 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
     group = job.pod_group
     if group is None:
         return None
+
     scheduler = kind_named(kind_of(job.manifest)).gang_scheduler(job.manifest, job.stream)
     scheduler = scheduler or ("" if "onlyWith" in group else as_string(group.get("scheduler")))
     if not scheduler:
         return None
+
     size = group.get("minMember")
     queue = as_string(group.get("queue")) or _annotated_queue(job)
     priority = (
@@ -66,6 +70,7 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
         or _policy(job).get("priorityClass")
         or _pod_priority(job, group)
     )
+
     return Gang(
         scheduler,
         size if isinstance(size, int) else None,
@@ -99,8 +104,8 @@ def _annotated_queue(job: SimulatedJob) -> str:
 
 
 def profile_for(jobs: Iterable[SimulatedJob]) -> JsonDict:
-    """Return the profile of a conversion without one: the queue system and the gang scheduler of the first job that
-    names them.
+    """Return the profile of a conversion without one: the queue system and the gang scheduler of
+    the first job that names them.
     """
     spec: JsonDict = {}
     for job in jobs:
@@ -109,10 +114,12 @@ def profile_for(jobs: Iterable[SimulatedJob]) -> JsonDict:
             spec["queueSystem"] = queueing.system
         if queueing.gang is not None and "gangScheduler" not in spec:
             spec["gangScheduler"] = queueing.gang.scheduler
+
     if spec.get("queueSystem") not in {None, *NON_SCHEDULERS}:
         spec.pop("gangScheduler", None)
     elif "queueSystem" not in spec and spec.get("gangScheduler") in BY_QUEUE_SYSTEM:
         spec["queueSystem"] = spec.pop("gangScheduler")
+
     return {**MINIMAL, "spec": {**MINIMAL["spec"], **spec}}
 
 
@@ -137,7 +144,10 @@ def queue_problem(before: Queueing, target: str) -> Problem:
     title = BY_QUEUE_SYSTEM[before.system].title
     other = BY_TARGET[target]
     label = QUEUE_LABELS[before.system][0] if before.system in QUEUE_LABELS else "queue"
-    message = f"{title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be bypassed"
+    message = (
+        f"{title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be "
+        "bypassed"
+    )
     help = f"use a target whose jobs {title} admits; with --lossy the job starts without that queue"
     return conversion_problem(message, help)
 
@@ -148,7 +158,8 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
     new = after.gang
     if old is not None and new is None:
         message = (
-            f"the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods of the job at "
+            f"the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods "
+            "of the job at "
             f"once, but nothing does that on the target {target}"
         )
         yield conversion_problem(
@@ -167,13 +178,19 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
                     message, "change it in the manifest, or use another target"
                 )
     if new is not None and new.by_setting and not (old is not None and old.by_setting):
-        message = f"the gang depends on the operator of the target {target}: it must be started for {new.scheduler}"
+        message = (
+            f"the gang depends on the operator of the target {target}: it must be started for "
+            f"{new.scheduler}"
+        )
         yield conversion_problem(
             message, f"start it with gang scheduling by {new.scheduler}", "warning"
         )
     if (before.system, before.queue) != (after.system, after.queue) and before.queue:
         now = f"the queue {after.queue} of {after.system}" if after.queue else "no queue"
-        message = f"the job leaves the queue {before.queue} of {before.system}: on the target {target} it has {now}"
+        message = (
+            f"the job leaves the queue {before.queue} of {before.system}: on the target {target} "
+            f"it has {now}"
+        )
         yield conversion_problem(
             message, "name the queue system in a profile, and pass it with --cluster"
         )

@@ -56,6 +56,7 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
             causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(
                 f"{row.object} in {row.file}"
             )
+
     lines = [
         f"# Conversion to {target}",
         "",
@@ -69,10 +70,12 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
         "| File | Object | Result | Why |",
         "|---|---|---|---|",
         *(
-            f"| {_cell(row.file)} | {_cell(row.object)} | {row.outcome} | {'<br>'.join(map(_cell, row.reasons))} |"
+            f"| {_cell(row.file)} | {_cell(row.object)} | {row.outcome} | "
+            f"{'<br>'.join(map(_cell, row.reasons))} |"
             for row in rows
         ),
     ]
+
     return "\n".join(lines) + "\n"
 
 
@@ -121,7 +124,9 @@ def _reasons(diagnostics: Sequence[Diagnostic], title: str | None) -> list[str]:
 
 def _shorten(text: str) -> str:
     text = _of_spec.sub("", text.removeprefix("spec: "))
-    return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON].rpartition(' ')[0]} ..."
+    if len(text) <= _MAX_REASON:
+        return text
+    return f"{text[:_MAX_REASON].rpartition(' ')[0]} ..."
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Runtimes: objects from which a controller fills in a job's pods, and that other operators do not have."""
+"""Runtimes: objects from which a controller fills in a job's pods, and that other operators do
+not have.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Versions
 
 
-_ONE_STEP = "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as a separate job"
+_ONE_STEP = (
+    "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as "
+    "a separate job"
+)
 
 
 def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base | None:
@@ -33,15 +38,19 @@ def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base |
 def runtime_problems(
     job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool
 ) -> Problems:
-    """Yield what a job without its runtime depends on: an error if no file and no release has the runtime, or if its
-    pods could not be written into the job.
+    """Yield what a job without its runtime depends on: an error if no file and no release has the
+    runtime, or if its pods could not be written into the job.
     """
     base = runtime_of(job, objects, versions)
     if base is None or object_name(base.source) == object_name(job):
         return
+
     name = as_string(nested_map(job, "spec", "runtimeRef").get("name"))
     if base.assumed:
-        message = f"the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
+        message = (
+            f"the runtime {name} is in none of the files, so the image and the rest of its pods "
+            "are unknown"
+        )
         help = "pass the runtime's manifest in the same file"
         yield conversion_problem(message, help, name="not-carried-over")
     elif not is_inlined:
@@ -50,14 +59,19 @@ def runtime_problems(
         )
         yield conversion_problem(message, _ONE_STEP, name="not-carried-over")
     elif any(base.source is item for item in objects):
-        message = f"the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
+        message = (
+            f"the runtime {name} is left out: its image, volumes and the rest of its pods are now "
+            "the job's own"
+        )
         help = "keep the runtime's manifest if other jobs use it"
         yield conversion_problem(message, help, "warning", "done-differently")
     else:
         images = ", ".join(dict.fromkeys(_images(base.source)))
         message = (
-            f"the runtime {name} is in none of the files: the pods are those of the release's own copy, whose "
-            f"image is {images or 'unset'}; the cluster's copy may have another image, other volumes or node selectors"
+            f"the runtime {name} is in none of the files: the pods are those of the release's own "
+            "copy, whose "
+            f"image is {images or 'unset'}; the cluster's copy may have another image, other "
+            "volumes or node selectors"
         )
         help = "pass the cluster's runtime in the same file"
         yield conversion_problem(message, help, "warning", "done-differently")
@@ -68,11 +82,9 @@ def _obstacle(runtime: Json) -> str:
     jobs = as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
     steps = [as_string(job.get("name")) for job in jobs if job.get("name") != "node"]
     if steps:
-        return (
-            f"it has the replicatedJobs {', '.join(steps)} besides node"
-            if len(steps) < len(jobs)
-            else "it has no node"
-        )
+        if len(steps) < len(jobs):
+            return f"it has the replicatedJobs {', '.join(steps)} besides node"
+        return "it has no node"
     return "it does not start torchrun's nodes (mlPolicy.torch)"
 
 

@@ -1,4 +1,6 @@
-"""Label selectors that select a job's pods: rewritten to the labels of the pods after a conversion."""
+"""Label selectors that select a job's pods: rewritten to the labels of the pods after a
+conversion.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def search(searched: Searched, data: JsonDict, find: Callable[[JsonDict], T]) ->
 def rewrite_selectors(
     objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob, searched: Searched
 ) -> Rewritten:
-    """Return the objects with each selector of the old pods selecting the same new ones, where labels allow it.
+    """Return the objects with each selector of the old pods selecting the same new ones, where
+    labels allow it.
 
     `job` is the converted one, whose labels of role and index are tried first.
     """
@@ -89,7 +92,9 @@ def rewrite_selectors(
             if replacement is not None:
                 changed = _with_value(changed, path, replacement)
             problems.append(_finding(where, selector, replacement))
+
         rewritten.append(changed)
+
     return Rewritten(rewritten, problems)
 
 
@@ -126,12 +131,15 @@ def _as_selector(selector: JsonDict) -> JsonDict:
 def _replacement(
     selector: JsonDict, pairs: Sequence[PodPair], order: Sequence[str]
 ) -> JsonDict | None:
-    """Return the selector for the new pods: itself if it selects the same, or None if no labels do."""
+    """Return the selector for the new pods: itself if it selects the same, or None if no labels
+    do.
+    """
     wanted = [selects(_as_selector(selector), pair.old.labels) for pair in pairs]
     if not any(wanted) or wanted == [
         selects(_as_selector(selector), pair.new.labels) for pair in pairs
     ]:
         return selector
+
     kept = _without_changed_keys(_as_selector(selector), pairs)
     chosen = [pair.new.labels for pair, is_wanted in zip(pairs, wanted, strict=True) if is_wanted]
     common = {
@@ -144,12 +152,16 @@ def _replacement(
         for added in combinations(keys, size):
             if order and order[0] in common and order[0] not in added:
                 continue  # other jobs have pods too
+
             labels = {**string_map(kept.get("matchLabels")), **{key: common[key] for key in added}}
             candidate = {**kept, "matchLabels": labels}
             if wanted == [selects(candidate, pair.new.labels) for pair in pairs]:
                 if _is_plain(selector):
-                    return None if "matchExpressions" in candidate else dict(labels)
+                    if "matchExpressions" in candidate:
+                        return None
+                    return dict(labels)
                 return candidate
+
     return None
 
 
@@ -167,6 +179,7 @@ def _without_changed_keys(selector: JsonDict, pairs: Sequence[PodPair]) -> JsonD
         for item in as_mappings(selector.get("matchExpressions"))
         if item.get("key") not in changed
     ]
+
     return {
         **({"matchLabels": labels} if labels else {}),
         **({"matchExpressions": expressions} if expressions else {}),
@@ -188,7 +201,10 @@ def _with_value(data: Any, path: Path, value: Any) -> Any:
 def _finding(where: str, selector: JsonDict, replacement: JsonDict | None) -> Problem:
     was = _as_text(selector)
     if replacement is not None:
-        message = f"{where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
+        message = (
+            f"{where}: the selector {was} becomes {_as_text(replacement)}, which selects the same "
+            "pods"
+        )
         return conversion_problem(message, None, "note")
     message = f"{where}: no labels of the converted pods select what {was} selects"
     help = "select the pods by labels of your own, and set those in the job's pod template"

@@ -42,6 +42,7 @@ def own_settings(spec: Json, source: str) -> Settings:
             left_behind += [path] if ignorable[path].word in str(value) else []
         elif not any(path[: len(prefix)] == prefix for prefix in covered):
             lost.append(path)
+
     return Settings(tuple(lost), tuple(left_behind))
 
 
@@ -50,8 +51,8 @@ def _left_behind(source: str) -> Mapping[Path, LeftBehind]:
 
 
 def set_values(patch: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the values that a patch sets, with their paths; a list counts as one value, null and an empty list as
-    none.
+    """Yield the values that a patch sets, with their paths; a list counts as one value, null and an
+    empty list as none.
     """
     if isinstance(patch, Mapping) and patch:
         for key, inner in patch.items():

@@ -1,8 +1,10 @@
-"""The causes of a message, tested against the manifest: what a finding proves, what the file rules out, and where.
+"""The causes of a message, tested against the manifest: what a finding proves, what the file rules
+out, and where.
 
-A cause is proven if its code is among the findings of lint. One with places in a manifest is kept if the file has one
-of them: there is no short deadline where there is no deadline. One that only a finding could show is ruled out without
-it, and so is a mistake of the launch, which lint decides from the file alone.
+A cause is proven if its code is among the findings of lint. One with places in a manifest is kept
+if the file has one of them: there is no short deadline where there is no deadline. One that only a
+finding could show is ruled out without it, and so is a mistake of the launch, which lint decides
+from the file alone.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class WeighedCause(NamedTuple):
     line: int = 0
     """The line of the manifest that shows it; 0 if none does."""
     weight: int = 3
-    """0 if a finding proves it, 1 if a line has the message's own value, 2 if a line has the field, else 3."""
+    """0 if a finding proves it, 1 if a line has the message's own value, 2 if a line has the
+    field, else 3.
+    """
 
 
 _PROVEN, _VALUE, _FIELD, _NOWHERE = range(4)
@@ -48,7 +52,9 @@ def weigh_causes(
     source: Source | None,
     findings: Sequence[Diagnostic] = (),
 ) -> list[WeighedCause]:
-    """Return the causes of a message with these values: proven ones, then those that the manifest shows, the others."""
+    """Return the causes of a message with these values: proven ones, then those that the
+    manifest shows, the others.
+    """
     if source is None:
         return [WeighedCause(cause) for cause in message.causes]
 
@@ -82,12 +88,15 @@ def _weigh(
         is_value = place.startswith("{")
         if line and (is_value or not cause.code.startswith(_OF_LAUNCH)):
             return WeighedCause(cause, None, line, _VALUE if is_value else _FIELD)
+
     is_outside = not cause.code and not cause.at
     return WeighedCause(cause, None, 0, _NOWHERE) if is_outside else None
 
 
 def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
-    """Yield how the host and the number of nodes that a message names differ from those of the jobs."""
+    """Yield how the host and the number of nodes that a message names differ from those of the
+    jobs.
+    """
     jobs = [job for job in world.jobs if job.size]
     host = values.get("host", "")
     count = values.get("world", "")
@@ -140,7 +149,9 @@ class _Places:
         return next((self._line(index, expression) for index, expression in self._find(place)), 0)
 
     def _find(self, place: str) -> Iterator[tuple[int, re.Pattern[str] | None]]:
-        """Yield the indexes of the leaves that have a place, each with what has it inside a longer text."""
+        """Yield the indexes of the leaves that have a place, each with what has it inside a
+        longer text.
+        """
         if not place.startswith(("--", "$", "=")):
             parts = [place] if "/" in place else place.split(".")
             for index, leaf in enumerate(self._leaves):
@@ -157,7 +168,9 @@ class _Places:
                 yield index, expression
 
     def _line_that_differs(self, place: str) -> int:
-        """Return the line of a place that has another value elsewhere, if possible of the message's value; else 0."""
+        """Return the line of a place that has another value elsewhere, if possible of the
+        message's value; else 0.
+        """
         values = {
             (index, expression): self._value_after(index, expression)
             for index, expression in self._find(place)
@@ -168,20 +181,22 @@ class _Places:
         return self._line(*(named or others)[0]) if others else 0
 
     def _value_after(self, index: int, expression: re.Pattern[str] | None) -> str:
-        """Return the value of a key, a variable, or an option, whose value may be the next word of the command."""
+        """Return the value of a key, a variable, or an option, whose value may be the next word
+        of the command.
+        """
         leaf = self._leaves[index]
         match = expression.search(leaf.text) if expression is not None else None
         words = leaf.text[match.end() :].lstrip("=").split() if match is not None else []
         # a key is followed by its value, the name of a variable by the key `value` and this value
         distance = 2 if match is None and not leaf.is_key else 1
-        return (
-            words[0]
-            if words
-            else "".join(leaf.text for leaf in self._leaves[index + distance :][:1])
-        )
+        if words:
+            return words[0]
+        return "".join(leaf.text for leaf in self._leaves[index + distance :][:1])
 
     def _line_of_value(self, value: str) -> int:
-        """Return the line with a value of the message, whole or inside a longer text; of a path, its last part too."""
+        """Return the line with a value of the message, whole or inside a longer text; of a path,
+        its last part too.
+        """
         if not value:
             return 0
         path = value.replace("[", ".").replace("]", "").split(".")
@@ -202,6 +217,7 @@ class _Places:
             return 0
         if expression is None or span.end_line == span.line:
             return span.line
+
         lines = self._source.lines[span.line - 1 : span.end_line]
         return next(
             (span.line + number for number, line in enumerate(lines) if expression.search(line)),
@@ -214,7 +230,9 @@ def _expression(place: str) -> str:
     text = re.escape(place.lstrip("=$"))
     if place.startswith("--"):
         return rf"(?<![\w-])--{text[4:].replace(re.escape('-'), '[-_]')}(?![\w-])"
-    return rf"(?<![\w$]){text}=|\$\{{?{text}\b" if place.startswith("$") else rf"(?<!\w){text}"
+    if place.startswith("$"):
+        return rf"(?<![\w$]){text}=|\$\{{?{text}\b"
+    return rf"(?<!\w){text}"
 
 
 def _leaves(value: Any, document: int, path: Path) -> Iterator[_Leaf]:

@@ -1,8 +1,9 @@
 """The first cause in the logs of many pods.
 
-Each pod says that another one failed, and torchrun calls the first failure of each pod a root cause. So what a message
-is decides before time does: the reason for a whole pod, a failure of a process, a wait that ended, a consequence. Where
-only consequences are left, the pod that a message names or the only silent one is to blame.
+Each pod says that another one failed, and torchrun calls the first failure of each pod a root
+cause. So what a message is decides before time does: the reason for a whole pod, a failure of a
+process, a wait that ended, a consequence. Where only consequences are left, the pod that a message
+names or the only silent one is to blame.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ class FirstCause(NamedTuple):
     line: int
     pod: str
     is_silent: bool = False
-    """Whether the pod is to blame because others name it, or because it alone does not have their message."""
+    """Whether the pod is to blame because others name it, or because it alone does not have
+    their message.
+    """
 
 
 _MOST_CONSEQUENCES = 200
@@ -34,7 +37,8 @@ _CLOCKS_DIFFER = 2.0
 
 
 def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
-    """Return where the failure began; None without a message that can be its cause or its consequence.
+    """Return where the failure began; None without a message that can be its cause or its
+    consequence.
 
     `tolerates` is whether the job's pods tolerate taints.
     """
@@ -53,10 +57,12 @@ def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
         first = _reason_for_node(
             [sighting for sighting in candidates if _is_beside(sighting, first)], tolerates
         )
+
     silent = _silent_pod(first, logs) if first.message.role == "secondary" else None
 
     if silent is not None:
         return FirstCause(first, silent.file, silent.last_line, silent.pod, is_silent=True)
+
     return FirstCause(first, first.file, first.line, first.pod)
 
 
@@ -81,6 +87,7 @@ def _earliest(sightings: Sequence[Sighting]) -> Sighting:
     earliest = timed[0]
     if not earliest.message.waits:
         return earliest
+
     return _first_no_wait([other for other in sightings if _is_close(other, earliest)])
 
 
@@ -103,8 +110,9 @@ def _is_beside(sighting: Sighting, first: Sighting) -> bool:
 def _reason_for_node(reasons: Iterable[Sighting], tolerates: bool) -> Sighting:
     """Return the reason that keeps pods from the nodes that are nearest to fit.
 
-    The scheduler counts each node under the first filter that it fails, so a node that fails a late filter has passed
-    the others. But nodes without GPUs lack GPUs, and those with GPUs hide behind their taint.
+    The scheduler counts each node under the first filter that it fails, so a node that fails a late
+    filter has passed the others. But nodes without GPUs lack GPUs, and those with GPUs hide behind
+    their taint.
     """
     by_filter = {sighting.message.filter: sighting for sighting in reasons}
     latest = by_filter[max(by_filter)]
@@ -120,7 +128,9 @@ def _nodes_of(sighting: Sighting) -> int:
 
 
 def _silent_pod(first: Sighting, logs: Logs) -> LoggedPod | None:
-    """Return the pod that the message names by its address, or the only one that does not have the message."""
+    """Return the pod that the message names by its address, or the only one that does not have
+    the message.
+    """
     peer = first.values.get("peer") or first.values.get("peer2")
     others = [pod for pod in logs.pods if (pod.file, pod.pod) != (first.file, first.pod)]
     named = [pod for pod in others if peer and pod.address == peer]
@@ -133,11 +143,14 @@ def _silent_pod(first: Sighting, logs: Logs) -> LoggedPod | None:
         if sighting.message == first.message
     }
     silent = [pod for pod in others if (pod.file, pod.pod) not in has_message]
+
     return silent[0] if len(silent) == 1 else None
 
 
 def consequences(logs: Logs, origin: FirstCause) -> list[Sighting]:
-    """Return the other messages, each once a pod, without notices and summaries; what happened first comes first."""
+    """Return the other messages, each once a pod, without notices and summaries; what happened
+    first comes first.
+    """
     by_pod: dict[tuple[str, str, str], Sighting] = {}
     for sighting in logs.sightings:
         if sighting.message.role not in ("notice", "summary") and not _is_same(

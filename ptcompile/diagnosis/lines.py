@@ -1,8 +1,9 @@
 """Logs as sightings of messages: whose line it is, when it was written, and which message it has.
 
-Understood are lines as `kubectl logs` (with --prefix and --timestamps), stern, containerd, docker, journald and JSON
-loggers write them; torch's, NCCL's and klog's own times; torchrun's root cause blocks and --tee; the tables of
-`kubectl get`, `kubectl describe`, and objects as `kubectl get -o json` prints them.
+Understood are lines as `kubectl logs` (with --prefix and --timestamps), stern, containerd, docker,
+journald and JSON loggers write them; torch's, NCCL's and klog's own times; torchrun's root cause
+blocks and --tee; the tables of `kubectl get`, `kubectl describe`, and objects as `kubectl get -o
+json` prints them.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ _CHUNK = 1 << 20
 
 
 def _lines(content: str | bytes) -> Iterator[str]:
-    """Yield the lines; never all of them at once, because a character outside of ASCII makes each of a text larger."""
+    """Yield the lines; never all of them at once, because a character outside of ASCII makes
+    each of a text larger.
+    """
     start = 0
     while start < len(content):
         end = start + _CHUNK
@@ -205,6 +208,7 @@ class _LogReader:
             sighting = self._logs.sightings[index]
             sighting = sighting if time is None else _timed(sighting, time)
             self._logs.sightings[index] = sighting._replace(rank=sighting.rank or rank)
+
         if rank:
             pod.unclocked.clear()
 
@@ -224,6 +228,7 @@ class _LogReader:
             for index in waiting:
                 self._logs.sightings[index] = _timed(self._logs.sightings[index], time)
             waiting.clear()
+
         self._keep(text, pod, time)
 
     def _pod_of(self, text: str) -> str:
@@ -243,11 +248,13 @@ class _LogReader:
         for message, values in self._logs.finder.matches(text, self._before):
             if self._is_init and message.id == "exit-0-early":
                 continue
+
             if message.id == "elastic-root-cause":
                 self._block = _BLOCK_LINES
             pod.counts[message.id] = pod.counts.get(message.id, 0) + 1
             if pod.counts[message.id] > _SEEN or len(self._logs.sightings) >= _MOST_SIGHTINGS:
                 continue
+
             kept = {key: value[:_KEPT].strip() for key, value in values.items()}
             sighting = Sighting(
                 message, kept, self._file, self._number, text.strip()[:_KEPT], name, rank
@@ -277,7 +284,9 @@ def _rank_of(text: str) -> str:
 
 
 def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
-    """Return a sighting with the time that a line has; times of different forms are compared within a year."""
+    """Return a sighting with the time that a line has; times of different forms are compared
+    within a year.
+    """
     month = (
         time["month"]
         or time["month2"]
@@ -292,11 +301,14 @@ def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
         + int(minutes) * 60
         + float(seconds)
     )
+
     return sighting._replace(time=clock, seconds=total)
 
 
 def _unwrapped(line: str) -> tuple[str, str, str]:
-    """Return the text of a line without prefixes and JSON around it, and the pod and the time that these name."""
+    """Return the text of a line without prefixes and JSON around it, and the pod and the time
+    that these name.
+    """
     match = _prefix(line)
     pod, stamp = (match["pod"] or "", match["time"] or "") if match else ("", "")
     text = line[match.end() :] if match else line
@@ -306,6 +318,7 @@ def _unwrapped(line: str) -> tuple[str, str, str]:
         text = ": ".join(filter(None, texts)) or text
         pod = pod or as_string(nested_map(logged, "kubernetes").get("pod_name"))
         stamp = stamp or as_string(logged.get("time") or logged.get("ts"))
+
     return text.replace("\r", "\n"), pod, stamp
 
 
@@ -343,10 +356,12 @@ def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
             time = as_string(item.get("lastTimestamp") or item.get("eventTime"))
             pod = as_string(about.get("name")) if about.get("kind") == "Pod" else ""
             yield pod, time, f"{item.get('reason')} {item.get('message') or item.get('note')}"
+
         for state in (status, *as_mappings(status.get("conditions"))):
             time = as_string(state.get("lastTransitionTime"))
             if state.get("reason") or state.get("message"):
                 yield pod, time, f"{state.get('reason', '')}: {state.get('message', '')}"
+
         for container in as_mappings(status.get("containerStatuses")):
             for key in ("lastState", "state"):
                 for state in as_mappings([*nested_map(container, key).values()]):

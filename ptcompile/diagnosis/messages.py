@@ -1,8 +1,9 @@
-"""The messages that are known: what prints each, what it means, its causes, and which of them a line of a log has.
+"""The messages that are known: what prints each, what it means, its causes, and which of them a
+line of a log has.
 
-The table is `messages.json`, one row a message, with its source. A row names words of its fixed text, so that a line
-is tried only against the few expressions whose words it has: a log of 64 MB has a million lines, and the table 282
-expressions.
+The table is `messages.json`, one row a message, with its source. A row names words of its fixed
+text, so that a line is tried only against the few expressions whose words it has: a log of 64 MB
+has a million lines, and the table 282 expressions.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ class PossibleCause(NamedTuple):
     code: str = ""
     """The code of the finding that proves it in a manifest, if there is one."""
     at: tuple[str, ...] = ()
-    """Where a manifest shows it: `--option`, `$VARIABLE`, a key such as `limits.memory`, `=text`, or `{group}`, a value
-    of the message. With `~` before it, only a place that has another value elsewhere. With `!` before all, the place
-    itself is the mistake, even if no finding says so.
+    """Where a manifest shows it: `--option`, `$VARIABLE`, a key such as `limits.memory`, `=text`,
+    or `{group}`, a value of the message. With `~` before it, only a place that has another value
+    elsewhere. With `!` before all, the place itself is the mistake, even if no finding says so.
     """
 
 
@@ -42,11 +43,13 @@ class Message(NamedTuple):
     id: str
     group: str
     role: MessageRole
-    """`first` can be the first cause, `either` first or consequence; `secondary` is always a consequence of another
-    process, `summary` repeats that something failed, `notice` is harmless.
+    """`first` can be the first cause, `either` first or consequence; `secondary` is always a
+    consequence of another process, `summary` repeats that something failed, `notice` is harmless.
     """
     tier: int
-    """Its distance from the first cause among the messages of a job, from 1, the reason for a whole pod."""
+    """Its distance from the first cause among the messages of a job, from 1, the reason for a
+    whole pod.
+    """
     pattern: str
     """Its regular expression."""
     words: tuple[str, ...]
@@ -62,13 +65,17 @@ class Message(NamedTuple):
     examples: tuple[str, ...]
     """Lines with the message, one for each form of it."""
     checked: str
-    """How the text was checked: captured from a real process, read in the source, or known from public text."""
+    """How the text was checked: captured from a real process, read in the source, or known from
+    public text.
+    """
     after: tuple[str, ...] = ()
     """Messages that explain this one where a log has both."""
     waits: bool = False
     """Whether it is about another pod that did not answer."""
     filter: int = 0
-    """Of a scheduler's reason, when its filter runs: nodes that fail a late one are nearest to fit."""
+    """Of a scheduler's reason, when its filter runs: nodes that fail a late one are nearest to
+    fit.
+    """
     lines: int = 1
     """Number of lines that the message may fill."""
 
@@ -109,7 +116,9 @@ _compiled = cache(re.compile)
 words_of = re.compile(r"[A-Za-z0-9_]+").findall
 _has_exception = re.compile(r"Error|Exception|Exit\b|Interrupt").search
 _MOST_WORK = 1 << 29
-"""Characters that are compared with expressions: some ten seconds, even if a log has the words of all in each line."""
+"""Characters that are compared with expressions: some ten seconds, even if a log has the words
+of all in each line.
+"""
 
 
 class Finder:
@@ -130,7 +139,9 @@ class Finder:
         return not self._words.keys().isdisjoint(words_of(line)) or _has_exception(line) is not None
 
     def matches(self, line: str, before: str = "") -> list[MessageMatch]:
-        """Return the messages of a line, the nearest to a first cause first. `before` is the line before it."""
+        """Return the messages of a line, the nearest to a first cause first. `before` is the
+        line before it.
+        """
         if self.is_spent:
             return []
 

@@ -1,4 +1,6 @@
-"""`Diagnosis`: what the logs say and the manifest proves, as text and as JSON (schemas/diagnosis.schema.json)."""
+"""`Diagnosis`: what the logs say and the manifest proves, as text and as JSON
+(schemas/diagnosis.schema.json).
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ class Diagnosis(NamedTuple):
         return self.first is None
 
     def text(self) -> str:
-        """Return the diagnosis as text: where it began, the causes, what to do, and what only followed."""
+        """Return the diagnosis as text: where it began, the causes, what to do, and what only
+        followed.
+        """
         return join_escaped(self._lines())
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,11 +111,10 @@ class Diagnosis(NamedTuple):
     def _cause_lines(self) -> Iterator[str]:
         """Yield the causes with their places."""
         if not self.causes:
-            shown = (
-                f"{self.source_name} shows none of those that are known"
-                if self.source_name
-                else "not known"
-            )
+            if self.source_name:
+                shown = f"{self.source_name} shows none of those that are known"
+            else:
+                shown = "not known"
             yield from with_label("causes", [shown])
         for number, weighed in enumerate(self.causes, 1):
             yield from with_label(f"cause {number}", self._one_cause(weighed))
@@ -157,6 +160,7 @@ def _origin_lines(origin: FirstCause) -> Iterator[str]:
         yield from with_label(
             "", [f"it is silent; {sighting.file}:{sighting.line} has the message that names it"]
         )
+
     yield from with_label("message", [shorten(sighting.text, _QUOTED)])
     values = ", ".join(f"{name} {value}" for name, value in sighting.values.items())
     yield from with_label("values", [values] if values else [])

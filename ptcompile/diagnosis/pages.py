@@ -36,6 +36,7 @@ def page(message: Message) -> str:
         *([_filled(f"Look next at: {message.next}")] if message.next else ()),
         _filled(f"Source: {message.source}; {_CHECKED[message.checked]}"),
     ]
+
     return "\n\n".join(parts) + "\n"
 
 
@@ -60,7 +61,9 @@ _OF_TEXT = 3
 
 
 def search(text: str) -> list[Message]:
-    """Return the messages with the most telling words of a text, at most three; a rare word tells more."""
+    """Return the messages with the most telling words of a text, at most three; a rare word
+    tells more.
+    """
     words = _words([text])
     weights = {
         name: sum(weight for word, weight in told.items() if word in words)
@@ -79,6 +82,7 @@ def _told() -> dict[str, dict[str, float]]:
         causes = (cause.text for cause in message.causes)
         texts[message.id] = _words([message.id, *message.examples])
         pages[message.id] = texts[message.id] | _words([message.meaning, *causes])
+
     counts = Counter(word for words in pages.values() for word in words)
     return {
         name: {word: (_OF_TEXT if word in texts[name] else 1) / counts[word] for word in words}
@@ -87,7 +91,9 @@ def _told() -> dict[str, dict[str, float]]:
 
 
 def named(word: str) -> Message | None:
-    """Return the message with this name, or the only one whose lines have this word or this part of a line."""
+    """Return the message with this name, or the only one whose lines have this word or this part
+    of a line.
+    """
     if word in messages():
         return messages()[word]
 
@@ -99,6 +105,7 @@ def named(word: str) -> Message | None:
             for message in messages().values()
             if part in "\n".join(message.examples).lower()
         ]
+
     return matching[0] if len(matching) == 1 else None
 
 

@@ -1,7 +1,8 @@
 """Problems, diagnostics, fixes and edits: mistakes, their positions and their repairs.
 
-A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into the
-document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic` with its code and position.
+A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a
+`Problem`: a path into the document and a sentence. `ptcompile.source.streams` turns it into a
+`Diagnostic` with its code and position.
 """
 
 from __future__ import annotations
@@ -48,10 +49,11 @@ class Span(NamedTuple):
 class Edit(NamedTuple):
     """One change to a document's data; `ptcompile.fixer` turns it into a text edit.
 
-    `set` sets a value and creates missing parents, `remove` removes a key or an item, `rename` changes the last key of
-    the path to `value`, `append` adds `value` to the end of the list at the path, `quote` turns a plain number or word
-    into a string as written, and `deduplicate` removes the first of two equal keys, where the finding is on the second.
-    Edits are applied in order, each to the result of the previous ones.
+    `set` sets a value and creates missing parents, `remove` removes a key or an item, `rename`
+    changes the last key of the path to `value`, `append` adds `value` to the end of the list at the
+    path, `quote` turns a plain number or word into a string as written, and `deduplicate` removes
+    the first of two equal keys, where the finding is on the second. Edits are applied in order,
+    each to the result of the previous ones.
     """
 
     op: Op
@@ -66,15 +68,18 @@ class Fix(NamedTuple):
     """What the fix does, as text: "set completions to 4"."""
     edits: tuple[Edit, ...]
     safe: bool
-    """Whether the job certainly keeps its author's intent; otherwise the fix needs `--unsafe-fixes`."""
+    """Whether the job certainly keeps its author's intent; otherwise the fix needs
+    `--unsafe-fixes`.
+    """
 
 
 class Problem(NamedTuple):
-    """One mistake as its producer knows it: the rule, the path in the document, and the sentence. Most are made by
-    `problem_at`; to move one is to replace its `path`.
+    """One mistake as its producer knows it: the rule, the path in the document, and the sentence.
+    Most are made by `problem_at`; to move one is to replace its `path`.
 
-    `name` is a key of `codes.CODES`; `on_key` requests the position of the last key of `path` instead of its value (for
-    unknown fields and duplicate keys). A `path` that does not exist in the document points at its nearest ancestor.
+    `name` is a key of `codes.CODES`; `on_key` requests the position of the last key of `path`
+    instead of its value (for unknown fields and duplicate keys). A `path` that does not exist in
+    the document points at its nearest ancestor.
     """
 
     name: str
@@ -92,14 +97,21 @@ class Problem(NamedTuple):
     code: str = ""
     """The code of a rule outside ptcompile, whose name is not in `codes.CODES`."""
     blocks_compile: bool = False
-    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a problem."""
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses
+    such a problem.
+    """
     owner: str = ""
-    """Whose rule it is, if not ptcompile's: `rule of ptcompile.toml`, `rule of plugin acme-ptcompile`."""
+    """Whose rule it is, if not ptcompile's: `rule of ptcompile.toml`, `rule of plugin
+    acme-ptcompile`.
+    """
     field: str | None = ""
-    """What the sentence begins with: None for `path`, else another name of the field, such as `job[role]`, or nothing.
+    """What the sentence begins with: None for `path`, else another name of the field, such as
+    `job[role]`, or nothing.
     """
     setter: str = ""
-    """What sets the value, if the field at `path` does not: `memory is set by LimitRange ml/defaults`."""
+    """What sets the value, if the field at `path` does not: `memory is set by LimitRange
+    ml/defaults`.
+    """
     page: str = ""
     """The address of the rule's page, if it is not ptcompile's."""
     source: tuple[Any, Path] | None = None
@@ -138,8 +150,8 @@ def problem_at(
 
 
 def message_at(path: Path, text: str, field: str | None = None, setter: str = "") -> str:
-    """Return the message of a problem: its field, by default in the API server's notation, its text, and what sets the
-    value.
+    """Return the message of a problem: its field, by default in the API server's notation, its
+    text, and what sets the value.
     """
     start = field_path(path) if field is None else field
     text = f"{text} ({setter})" if setter else text
@@ -147,8 +159,8 @@ def message_at(path: Path, text: str, field: str | None = None, setter: str = ""
 
 
 def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the distinct problems by name, path and text. A problem with a fix may hold a list and is not
-    hashable.
+    """Return the distinct problems by name, path and text. A problem with a fix may hold a list and
+    is not hashable.
     """
     distinct: dict[tuple[str, Path, str], Problem] = {}
     for problem in problems:
@@ -182,7 +194,9 @@ class Diagnostic(NamedTuple):
     name: str
     """Such as `missing-shm`: the rule's name, as select and ignore take it."""
     severity: Severity
-    """`error`: it fails on any cluster; `warning`: that depends on something outside the files; `note`: to know."""
+    """`error`: it fails on any cluster; `warning`: that depends on something outside the files;
+    `note`: to know.
+    """
     message: str
     """One sentence, which begins with the field."""
     help: str | None
@@ -208,7 +222,9 @@ class Diagnostic(NamedTuple):
     masked: bool = False
     """Whether `***` replaces a secret in the message, the help or the path."""
     blocks_compile: bool = False
-    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses such a finding."""
+    """Whether `compile` writes nothing because of it. Neither a comment nor `ignore` suppresses
+    such a finding.
+    """
     owner: str = ""
     """Whose rule it is, if not ptcompile's. Text reports print it; the JSON form lacks it."""
     rule_severity: Severity | None = None
@@ -218,11 +234,13 @@ class Diagnostic(NamedTuple):
     labels: tuple[tuple[str, str], ...] = ()
     """`metadata.labels` of the object, up to 32, without secrets."""
     stable_path: str = ""
-    """`path` within the object, with the names of list items instead of their indexes, so that it stays the same when
-    lines or items move: `spec.containers[pytorch].image`.
+    """`path` within the object, with the names of list items instead of their indexes, so that it
+    stays the same when lines or items move: `spec.containers[pytorch].image`.
     """
     comparison: tuple[tuple[str, str], ...] = ()
-    """Two columns that the full text report prints below the finding, the first row with their titles."""
+    """Two columns that the full text report prints below the finding, the first row with their
+    titles.
+    """
     field: str = ""
     """The field's path as `message` begins with it; empty if it begins with something else."""
     variant: str = ""
@@ -241,8 +259,8 @@ class Diagnostic(NamedTuple):
         return self.message.removeprefix(f"{self.field}: ")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and `url`, the code's
-        page.
+        """Return the JSON form: the same names, `span` as an object or null, `path` as a list, and
+        `url`, the code's page.
         """
         return {
             "code": self.code,

@@ -1,6 +1,8 @@
-"""The code of every name, and what its findings lead to. A code is given once and never reused or renumbered.
+"""The code of every name, and what its findings lead to. A code is given once and never reused or
+renumbered.
 
-`codes.json` has the codes by family, and what the findings of a name lead to unless their stage already says that.
+`codes.json` has the codes by family, and what the findings of a name lead to unless their stage
+already says that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Problems in the API server's wording: Required, Invalid, Forbidden (Go's package `field`).
 
-`field` is the server's own notation where it differs from the path: the server names `metadata.labels`, not the label.
-The kinds of problems are those of `apimachinery/pkg/util/validation/field`.
+`field` is the server's own notation where it differs from the path: the server names
+`metadata.labels`, not the label. The kinds of problems are those of
+`apimachinery/pkg/util/validation/field`.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ _MAX_QUOTED_CHARACTERS = 80
 def quote_value(value: object) -> str:
     """Return a value as the server prints it in a message, shortened if it is long."""
     if isinstance(value, str):
-        text = (
-            value
-            if len(value) <= _MAX_QUOTED_CHARACTERS
-            else value[:_MAX_QUOTED_CHARACTERS] + "..."
-        )
+        if len(value) <= _MAX_QUOTED_CHARACTERS:
+            text = value
+        else:
+            text = value[:_MAX_QUOTED_CHARACTERS] + "..."
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -45,7 +45,9 @@ def quote_value(value: object) -> str:
 
 
 def key_path(path: Path) -> str:
-    """Return the path of a map entry as the server prints it, with the key in brackets: `limits[nvidia.com/gpu]`."""
+    """Return the path of a map entry as the server prints it, with the key in brackets:
+    `limits[nvidia.com/gpu]`.
+    """
     return f"{field_path(path[:-1])}[{path[-1]}]"
 
 
@@ -54,9 +56,12 @@ def _last_key(path: Path) -> str:
 
 
 def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
-    """Return the objects of a list with their indexes. Null counts as an empty object; other types are skipped."""
+    """Return the objects of a list with their indexes. Null counts as an empty object; other
+    types are skipped.
+    """
     if type(value) is not list:
         return ()
+
     for item in value:
         if type(item) is not dict:
             both = enumerate(value)
@@ -65,6 +70,7 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
                 for field, entry in both
                 if entry is None or type(entry) is dict
             ]
+
     return enumerate(value)
 
 
@@ -74,7 +80,9 @@ def indexed_items(value: Any) -> Iterable[tuple[int, Any]]:
 
 
 def indexed_texts(value: Any) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a list with their indexes: null is the empty text, items of other types are skipped."""
+    """Yield the texts of a list with their indexes: null is the empty text, items of other types
+    are skipped.
+    """
     for index, item in indexed_items(value):
         if item is None or type(item) is str:
             yield index, item or ""
@@ -97,13 +105,15 @@ def as_field_int(value: Any) -> int | None:
 def label_help(text: str) -> str:
     """Return the help for a text that must be a DNS label: a similar label if there is one."""
     near = nearest_label(text)
-    return (
-        f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
-    )
+    if near:
+        return f'write it as, for example, "{near}"'
+    return "use lower case letters, digits and '-'"
 
 
 def is_empty(value: Any) -> bool:
-    """Return whether a text field is unset: null, absent or the empty string. Values of other types are not empty."""
+    """Return whether a text field is unset: null, absent or the empty string. Values of other
+    types are not empty.
+    """
     return value is None or value == ""
 
 
@@ -177,9 +187,11 @@ class FieldErrors(list[Problem]):
         if not help:
             suggestion = closest_match(value, names) if isinstance(value, str) and value else None
             template = fix_spelling(str(value), suggestion)
-            help = (
-                f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
-            )
+            if suggestion:
+                help = f'did you mean "{suggestion}"?'
+            else:
+                help = f"use one of {', '.join(names)}"
+
         allowed = ", ".join(f'"{name}"' for name in names)
         text = f"Unsupported value: {quote_value(value)}: supported values: {allowed}"
         self._add("unsupported-value", path, text, help, field, template and template.at(path))

@@ -1,4 +1,6 @@
-"""Automatic fixes for the most common rejected values with a single answer. Imported only when a fix is made."""
+"""Automatic fixes for the most common rejected values with a single answer. Imported only when a
+fix is made.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,11 @@ _is_integer = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
 
 
 def fix_type(expected: str, value: Any) -> FixTemplate | None:
-    """Return the fix for a value of another type than the field's: it lacks quotes, or has unneeded ones.
+    """Return the fix for a value of another type than the field's: it lacks quotes, or has unneeded
+    ones.
 
-    `expected` is the API server's name of the type. Only the exact spellings `true` and `8` are safe.
+    `expected` is the API server's name of the type. Only the exact spellings `true` and `8` are
+    safe.
     """
     if expected == "string":
         return QUOTES if isinstance(value, bool | int | float) else None
@@ -66,17 +70,17 @@ def fix_list(value: Any) -> FixTemplate | None:
 
 def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
     """Return the fix for a value of a closed set; safe if only case, `_` and `-` differ."""
-    return (
-        FixTemplate(
+    if suggestion:
+        return FixTemplate(
             f"write {suggestion}", "set", suggestion, _normalize(value) == _normalize(suggestion)
         )
-        if suggestion
-        else None
-    )
+    return None
 
 
 def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> FixTemplate | None:
-    """Return the fix for a misspelled key; none if the surrounding mapping `siblings` already has the right one."""
+    """Return the fix for a misspelled key; none if the surrounding mapping `siblings` already
+    has the right one.
+    """
     if not suggestion or suggestion in siblings:
         return None
     return FixTemplate(
@@ -89,27 +93,32 @@ def _normalize(name: str) -> str:
 
 
 def fix_quantity(value: Any) -> FixTemplate | None:
-    """Return the fix for a quantity; safe for spaces within it and for the case of `gi`, but not for `GB` or `g`."""
+    """Return the fix for a quantity; safe for spaces within it and for the case of `gi`, but not
+    for `GB` or `g`.
+    """
     if not isinstance(value, str):
         return None
+
     unspaced = "".join(value.split())
     if unspaced != value and quantity.is_quantity(unspaced):
         return FixTemplate(f"write {unspaced}", "set", unspaced)
+
     suggestion = quantity.likely_quantity(value)
-    return (
-        FixTemplate(
+    if suggestion:
+        return FixTemplate(
             f"write {suggestion}",
             "set",
             suggestion,
             suggestion.endswith("i") and suggestion.lower() == unspaced.lower(),
         )
-        if suggestion
-        else None
-    )
+
+    return None
 
 
 def nearest_label(text: str) -> str:
-    """Return the DNS label most similar to a text, or "" if nothing remains, or if that would show a secret."""
+    """Return the DNS label most similar to a text, or "" if nothing remains, or if that would
+    show a secret.
+    """
     import re
 
     from ptcompile._internal.secret_formats import has_secret_format
@@ -122,8 +131,6 @@ def nearest_label(text: str) -> str:
 def fix_name(value: str, path: Path) -> Fix | None:
     """Return the fix for an invalid name that nothing else in the object refers to."""
     suggestion = nearest_label(value)
-    return (
-        FixTemplate(f"write {suggestion}", "set", suggestion, safe=False).at(path)
-        if suggestion and suggestion != value
-        else None
-    )
+    if suggestion and suggestion != value:
+        return FixTemplate(f"write {suggestion}", "set", suggestion, safe=False).at(path)
+    return None

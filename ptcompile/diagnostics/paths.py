@@ -1,10 +1,9 @@
 r"""The grammar of paths, shared by `--set`, `overrides` and messages (`field_path`).
 
-spec.elastic.nnodes                   keys
-metadata.annotations."a.b/c"          a key with dots or slashes, in double or single quotes (\" and \\ inside)
-metadata.annotations[a.b/c]           the same, as messages print it
-spec.args[1]                          an item of a list by its index, from 0
-spec.podTemplate.spec.containers[pytorch].image      an item of a list by its name
+spec.elastic.nnodes                   keys metadata.annotations."a.b/c"          a key with dots or
+slashes, in double or single quotes (\" and \\ inside) metadata.annotations[a.b/c]           the
+same, as messages print it spec.args[1]                          an item of a list by its index,
+from 0 spec.podTemplate.spec.containers[pytorch].image      an item of a list by its name
 """
 
 from __future__ import annotations
@@ -33,7 +32,9 @@ def parse_path(text: str) -> Path:
 
 
 def parse_assignment(text: str) -> tuple[Path, int]:
-    """Parse the path of PATH=VALUE, and return it with the offset of the value. Raises PathSyntaxError."""
+    """Parse the path of PATH=VALUE, and return it with the offset of the value. Raises
+    PathSyntaxError.
+    """
     parts, end = _parse_parts(text, _ASSIGNMENT)
     if end == len(text):
         raise PathSyntaxError(f"a value is missing: write {_ASSIGNMENT}", end)
@@ -44,7 +45,9 @@ _ASSIGNMENT = "PATH=VALUE, such as spec.nodes=4"
 
 
 def _parse_parts(text: str, form: str) -> tuple[Path, int]:
-    """Return the parts of a path and the offset of its end: the end of the text or a '='. Mistakes name the `form`."""
+    """Return the parts of a path and the offset of its end: the end of the text or a '='.
+    Mistakes name the `form`.
+    """
     parts: list[str | int] = []
     offset = 0
     while True:
@@ -59,6 +62,7 @@ def _parse_parts(text: str, form: str) -> tuple[Path, int]:
             return tuple(parts), offset
         if text[offset] != ".":
             raise PathSyntaxError("write a dot between two keys", offset)
+
         offset += 1
 
 
@@ -91,8 +95,10 @@ def _parse_bracketed(text: str, start: int) -> tuple[str | int, int]:
         if text[end : end + 1] != "]":
             raise PathSyntaxError("']' belongs after the closing quote", end)
         return key, end + 1
+
     end = text.find("]", start)
     if end < 0:
         raise PathSyntaxError("the bracket is not closed", start - 1)
+
     part = text[start:end]
     return (int(part) if part.isascii() and part.isdigit() and len(part) < 10 else part), end + 1

@@ -1,4 +1,5 @@
-"""Selections of findings: selectors as `--select` and `--ignore` take them, and the rule names that they match.
+"""Selections of findings: selectors as `--select` and `--ignore` take them, and the rule names that
+they match.
 
 A selector is a code (PTC301), the beginning of one (PTC3), a name (missing-shm) or ALL.
 """
@@ -36,14 +37,18 @@ class Selection(NamedTuple):
     """Severities by name that replace the rules' own."""
 
     def with_severity(self, diagnostic: Diagnostic) -> Diagnostic:
-        """Return a finding with its configured severity. Errors that keep a spec from compiling remain errors."""
+        """Return a finding with its configured severity. Errors that keep a spec from compiling
+        remain errors.
+        """
         severity = self.severities.get(diagnostic.name, diagnostic.severity)
         if severity == diagnostic.severity or diagnostic.blocks_compile:
             return diagnostic
         return diagnostic._replace(severity=severity, rule_severity=diagnostic.severity)
 
     def includes(self, name: str, stage: Stage) -> bool:
-        """Return whether a finding is reported. Rejections are reported unless ignored by name or code."""
+        """Return whether a finding is reported. Rejections are reported unless ignored by name
+        or code.
+        """
         if name in self.ignore:
             return False
         return self.select is None or name in self.select or stage in ("apply", "pod")
@@ -60,16 +65,19 @@ def selection(
 ) -> Selection:
     """Return the selection for some selectors.
 
-    `codes` are those of rules that plugins and the configuration add, by name; `severity` has severities by selector.
-    Raises ValueError for a selector that matches nothing and for an unknown severity, and TypeError if a parameter is
-    not a list of strings.
+    `codes` are those of rules that plugins and the configuration add, by name; `severity` has
+    severities by selector. Raises ValueError for a selector that matches nothing and for an unknown
+    severity, and TypeError if a parameter is not a list of strings.
     """
     severity = arguments.mapping(severity, "severity")
     if select is None and ignore in ((), []) and codes is NO_CODES and not severity:
         return _ALL
-    selected = (
-        None if select is None else selected_names(arguments.strings(select, "select"), codes)
-    )
+
+    if select is None:
+        selected = None
+    else:
+        selected = selected_names(arguments.strings(select, "select"), codes)
+
     ignored = selected_names(arguments.strings(ignore, "ignore"), codes)
     return Selection(
         selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES
@@ -79,7 +87,8 @@ def selection(
 def severities(
     table: Mapping[str, Any], codes: Mapping[str, str] = NO_CODES
 ) -> dict[str, Severity]:
-    """Return the severity of each name that a selector of the table matches; the most specific selector decides.
+    """Return the severity of each name that a selector of the table matches; the most specific
+    selector decides.
 
     Raises ValueError for a selector that matches nothing and for an unknown severity.
     """
@@ -93,6 +102,7 @@ def severities(
                 f"{selector}: {shown} is not a severity; it must be error, warning or note"
             )
         result.update(dict.fromkeys(_matching_names(selector, codes), cast("Severity", severity)))
+
     return result
 
 
@@ -104,7 +114,9 @@ def _specificity(selector: str) -> tuple[bool, int]:
 
 
 def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:
-    """Return the names that match the selectors. Raises ValueError for a selector that matches nothing."""
+    """Return the names that match the selectors. Raises ValueError for a selector that matches
+    nothing.
+    """
     return frozenset(name for selector in selectors for name in _matching_names(selector, codes))
 
 
@@ -113,6 +125,7 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
     codes = {**CODES, **extra_codes} if extra_codes else CODES
     if text == "ALL":
         return list(codes)
+
     matches = [
         name
         for name, code in codes.items()
@@ -125,11 +138,12 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
         if suggestion:
             help = f"did you mean {suggestion}?"
         raise ValueError(f"no rule {text!r}" + (f"; {help}" if help else ""))
+
     return matches
 
 
 def _is_whole_prefix(text: str, code: str) -> bool:
-    """Return whether `text` is a code's whole alphabetic prefix, with or without digits: PTC and PTC3 are, PT is
-    not.
+    """Return whether `text` is a code's whole alphabetic prefix, with or without digits: PTC and
+    PTC3 are, PT is not.
     """
     return text.rstrip("0123456789") == code.rstrip("0123456789")

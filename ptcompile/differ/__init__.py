@@ -21,7 +21,9 @@ from ptcompile.simulator.world import simulate
 
 
 class Difference(Compared):
-    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets are masked."""
+    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets
+    are masked.
+    """
 
     __slots__ = ()
 
@@ -51,8 +53,8 @@ class DiffSide(NamedTuple):
     """Context objects of both sides that are not compared."""
 
     def jobs(self, marks: Marks | None) -> dict[int, SimulatedJob]:
-        """Return the simulated jobs, keyed by the identity of their manifests, with secrets masked if `marks` is
-        set.
+        """Return the simulated jobs, keyed by the identity of their manifests, with secrets masked
+        if `marks` is set.
         """
         jobs = simulate(self.manifests, versions=self.versions, others=self.others).jobs
         compared = jobs if marks is None else mask_jobs(jobs, marks)
@@ -66,10 +68,12 @@ def compare(
     *,
     masks: bool = True,
 ) -> tuple[ObjectDifference, ...]:
-    """Return the pairs of objects of both sides with their differences. Accepts any data; never raises.
+    """Return the pairs of objects of both sides with their differences. Accepts any data; never
+    raises.
 
-    `verdicts` are the results of an apply, keyed by the identity of the second side's object. Without `masks`, secrets
-    of the pods are compared as they are: for callers that ask whether there is a fact and show none.
+    `verdicts` are the results of an apply, keyed by the identity of the second side's object.
+    Without `masks`, secrets of the pods are compared as they are: for callers that ask whether
+    there is a fact and show none.
     """
     marks = Marks() if masks else None
     old_jobs = before.jobs(marks)
@@ -87,8 +91,8 @@ _MAX_NAMED = 5
 
 
 def _say_what_stays(objects: Sequence[ObjectDifference]) -> Iterator[ObjectDifference]:
-    """Yield the objects, and add what stays changed to a refused apply: kubectl applies the objects one by one, goes on
-    after an error and undoes nothing.
+    """Yield the objects, and add what stays changed to a refused apply: kubectl applies the objects
+    one by one, goes on after an error and undoes nothing.
     """
     changed = [
         str(obj.after)
@@ -110,6 +114,7 @@ def _compare_objects(
     before, after = pair
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
+
     comparison = WorldComparison((), ())
     if (
         id(before) in old_jobs
@@ -118,12 +123,17 @@ def _compare_objects(
         and makes_pods(after)
     ):
         comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
+
     note = None
     if group_and_kind(before) != group_and_kind(after):
-        note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
+        note = (
+            "the manifests belong to two operators and share no fields to compare: compare the "
+            "worlds"
+        )
     object_changes = () if note else changes(before, after)
     facts = tuple(map(without_marks, comparison.facts))
     same = tuple(map(strip_marks, comparison.same))
+
     return ObjectDifference(_title(before), _title(after), same, facts, object_changes, note)
 
 

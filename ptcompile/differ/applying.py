@@ -1,7 +1,9 @@
 """Outcome of `kubectl apply`: unchanged, in place, restarts, ignored or refused.
 
-The server validates the new object as on creation, and then the change; operators' webhooks add their own checks.
-Sources: Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the operators' update webhooks.
+The server validates the new object as on creation, and then the change; operators' webhooks add
+their own checks.
+Sources: Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the operators'
+update webhooks.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ _POINTER_FIELDS = frozenset(
 
 
 def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the paths at which only one of two objects says `false`. List items are compared by index."""
+    """Yield the paths at which only one of two objects says `false`. List items are compared by
+    index.
+    """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old.keys() | new.keys():
             before = old.get(key)
@@ -106,15 +110,20 @@ _RESTARTING_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["
 """Fields whose change restarts pods, by API group and kind."""
 
 _UNSEEN_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["unseen"]
-"""Fields whose change is accepted but not seen by running pods; operators' kinds have `unseen_changes`."""
+"""Fields whose change is accepted but not seen by running pods; operators' kinds have
+`unseen_changes`.
+"""
 
 
 def apply_verdict(
     old: Json, new: Json, touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
 ) -> Apply:
-    """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
+    """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a
+    rejection.
+    """
     if has_error(problems):
         return Apply("refused", None)  # the caller shows why
+
     key = "/".join(group_and_kind(new))
     for field, why in _RESTARTING_FIELDS.get(key, ()):
         if _is_below(touched, field):
@@ -122,6 +131,7 @@ def apply_verdict(
     for field, why in kind_named(kind_of(new)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
         if _is_below(touched, field):
             return Apply("ignored", why)
+
     return Apply("in-place" if touched else "unchanged", None)
 
 
@@ -166,10 +176,11 @@ class AppliedObject(NamedTuple):
 def apply_outcome(
     old: Json, new: Json, versions: Versions, mode: ApplyMode, definitions: Definitions | None
 ) -> AppliedObject:
-    """Return the outcome of applying `new` over `old`. `definitions` are those of kinds that users supply.
+    """Return the outcome of applying `new` over `old`. `definitions` are those of kinds that users
+    supply.
 
-    Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints; its
-    managers then decide what the apply removes.
+    Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o
+    yaml` prints; its managers then decide what the apply removes.
     """
     new = _without_dropped(old, new, versions)
     is_live = _is_live(old)
@@ -183,6 +194,7 @@ def apply_outcome(
         new = merged = three_way_merge(old, new)
     else:
         merged = as_patched(new)  # to kubectl, a null removes the field
+
     before, after = _stored_pair(old, new, definitions)
     update = Update(old, merged, versions, tuple(_touched_paths(before, after, old, new)))
     server_problems += [
@@ -204,6 +216,7 @@ def apply_outcome(
     ]
     if is_live and normalize(before) == normalize(old):
         new = after  # the live object has all of its defaults, as every real one
+
     return AppliedObject(
         apply_verdict(old, new, update.touched, problems), problems, new if is_live else None
     )
@@ -215,7 +228,9 @@ def _is_live(manifest: Json) -> bool:
 
 
 def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[tuple[str, ...]]:
-    """Yield the paths at which the stored objects differ. The fields of Go's types have no defaults left to ignore."""
+    """Yield the paths at which the stored objects differ. The fields of Go's types have no
+    defaults left to ignore.
+    """
     if is_built_in(kind_of(new)):
         yield from (
             path for path in changed_paths(before, after) if path != ("metadata", "namespace")
@@ -231,8 +246,8 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def three_way_merge(live: Json, file: Json) -> Json:
-    """Return the object that `kubectl apply` of `file` over `live` stores: what the last applied file had and this one
-    has not is removed, and the rest stays.
+    """Return the object that `kubectl apply` of `file` over `live` stores: what the last applied
+    file had and this one has not is removed, and the rest stays.
 
     Lists of a built-in kind are merged by their keys; those of other kinds are replaced.
     """
@@ -245,7 +260,9 @@ def three_way_merge(live: Json, file: Json) -> Json:
 
 
 def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
-    """Return a live object without what the last applied file has and this one has not, and with this file's values."""
+    """Return a live object without what the last applied file has and this one has not, and with
+    this file's values.
+    """
     applied = as_stored(file)
     fields = keyed_fields(live) if is_built_in(kind_of(live)) else None
     metadata = nested_map(applied, "metadata")
@@ -257,14 +274,15 @@ def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
 
 
 def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, Json]:
-    """Return both objects with their defaults. Those of an object of a built-in kind stay when a file is applied."""
+    """Return both objects with their defaults. Those of an object of a built-in kind stay when a
+    file is applied.
+    """
     if not is_built_in(kind_of(new)):
         return with_defaults(old, definitions), with_defaults(new, definitions)
     before = with_defaults(old) if _is_live(old) else as_created(old)
     spec = nested_map(new, "spec")
-    if kind_of(new) == ("v1", "Pod") and spec.get(
-        "serviceAccount"
-    ):  # the old name of the field means the new one
+    # the old name of the field means the new one
+    if kind_of(new) == ("v1", "Pod") and spec.get("serviceAccount"):
         new = {**new, "spec": {"serviceAccountName": spec["serviceAccount"], **spec}}
     return before, as_updated(before, _merge_file(before, as_stored(old), new))
 
@@ -276,6 +294,7 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
     """
     if not is_built_in(kind_of(new)):
         return new
+
     paths = [
         problem.path
         for problem in validate(new, versions=versions, webhooks=False)
@@ -288,11 +307,14 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
         for step in path[:-1]:
             node = node[step]
         del node[path[-1]]
+
     return kept  # type: ignore[no-any-return]
 
 
 _WHOLE_SOURCE = ("dataSourceRef", "namespace")
-"""End of the path of a field with which the server drops the field around it; the rules for claims know that."""
+"""End of the path of a field with which the server drops the field around it; the rules for
+claims know that.
+"""
 
 
 def _has_path(manifest: Json, path: Path) -> bool:
@@ -306,7 +328,9 @@ def _has_path(manifest: Json, path: Path) -> bool:
 
 
 def _with_creation_defaults(update: Update, file: Json) -> Update:
-    """Return an update by a file as webhooks see it: the old object has what its webhook wrote at creation."""
+    """Return an update by a file as webhooks see it: the old object has what its webhook wrote
+    at creation.
+    """
     old = update.old
     new = update.new
     if not kind_named(kind_of(file)).defaults_once:
@@ -327,8 +351,8 @@ def _webhook_problems(update: Update) -> Problems:
 
 
 def _is_empty_change(change: Change) -> bool:
-    """Return whether an empty list or mapping appears or disappears where Go does not distinguish it from an absent
-    one.
+    """Return whether an empty list or mapping appears or disappears where Go does not distinguish
+    it from an absent one.
     """
     if change.kind not in ("added", "removed"):
         return False
@@ -342,6 +366,7 @@ def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: 
     """Yield the server's problems with the new object that the old one does not have."""
     if not is_supported(update.new, definitions):
         return
+
     before, after = (
         validate(
             obj, versions=update.versions, webhooks=webhooks, foreign=False, definitions=definitions

@@ -1,6 +1,7 @@
 """Comparison of two objects, path by path.
 
-Lists of mappings without names are compared by deepdiff, whose import takes as long as compiling both sides.
+Lists of mappings without names are compared by deepdiff, whose import takes as long as compiling
+both sides.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ ListChanges = list[tuple[int, "ChangeKind"]]
 
 
 def diff_plain_lists(old: list[Any], new: list[Any], *, zipped: bool) -> ListChanges:
-    """Compare lists of scalars the way deepdiff does for other lists: by index if that needs no more changes, or if
-    `zipped`.
+    """Compare lists of scalars the way deepdiff does for other lists: by index if that needs no
+    more changes, or if `zipped`.
     """
     by_index = list(_diff_by_index(old, new, 0, 0))
     if zipped:
         return by_index
+
     from difflib import SequenceMatcher
 
     aligned: ListChanges = []
@@ -33,6 +35,7 @@ def diff_plain_lists(old: list[Any], new: list[Any], *, zipped: bool) -> ListCha
             aligned += _diff_by_index(old[a:b], new[c:d], a, c)
     if len(aligned) > 1 and len(aligned) >= len(by_index):
         return by_index
+
     removed, added = (
         {index for index, kind in aligned if kind == expected} for expected in ("removed", "added")
     )
@@ -41,13 +44,16 @@ def diff_plain_lists(old: list[Any], new: list[Any], *, zipped: bool) -> ListCha
         for index, kind in aligned
         if index not in removed & added or kind == "changed"
     ]
+
     return [*rest, *((index, "changed") for index in sorted(removed & added))]
 
 
 def _diff_by_index(
     old: list[Any], new: list[Any], first: int, second: int
 ) -> Iterator[tuple[int, ChangeKind]]:
-    """Yield the items that differ at the same index, then the extra items. The lists begin at the given indexes."""
+    """Yield the items that differ at the same index, then the extra items. The lists begin at
+    the given indexes.
+    """
     for i, (left, right) in enumerate(zip(old, new, strict=False)):
         if type(left) is not type(right) or left != right:
             yield first + i, "changed"
@@ -56,15 +62,19 @@ def _diff_by_index(
 
 
 _ORDERED_LISTS = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
-"""Lists of named items whose order matters. That of env matters if a value names an earlier variable."""
+"""Lists of named items whose order matters. That of env matters if a value names an earlier
+variable.
+"""
 
 MAX_VALUES = 4000
-"""Number of values in differing parts above which whole fields are shown. A few lines of aliases can make such an
-object.
+"""Number of values in differing parts above which whole fields are shown. A few lines of aliases
+can make such an object.
 """
 
 MAX_ALIGNED_ITEMS = 1000
-"""Number of items above which lists are compared by index: aligning two lists costs the product of their lengths."""
+"""Number of items above which lists are compared by index: aligning two lists costs the product
+of their lengths.
+"""
 
 _DEEPDIFF_KINDS: dict[str, ChangeKind] = {
     "dictionary_item_added": "added",
@@ -78,15 +88,17 @@ _DEEPDIFF_KINDS: dict[str, ChangeKind] = {
 
 
 def changes(before: Json, after: Json) -> tuple[Change, ...]:
-    """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
+    """Return the differences between two objects of one kind, sorted by path, with secrets
+    masked.
+    """
     old = normalize(before)
     new = normalize(after)
-    masked = cache(
-        lambda: (normalize(hidden(before)), normalize(hidden(after)))
-    )  # most differences are defaults
+    # most differences are defaults
+    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))
     value_changes = (
         _make_change(kind, keys, old, new, masked) for kind, keys in _differences(old, new)
     )
+
     return tuple(
         sorted(
             (*filter(None, value_changes), *_reordered_lists(old, new, ())),
@@ -96,7 +108,9 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
 
 
 def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
-    """Yield the paths at which two stored objects differ, without regard to what an absent field means."""
+    """Yield the paths at which two stored objects differ, without regard to what an absent field
+    means.
+    """
     old = normalize(before)
     new = normalize(after)
     yield from (
@@ -107,19 +121,21 @@ def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
 
 
 def _differences(old: Json, new: Json) -> Iterator[tuple[ChangeKind, list[Any]]]:
-    """Yield the kind and keys of each difference: of whole fields for objects with too many, and of each item of a list
-    that only one side has, since a list exists once it has an item.
+    """Yield the kind and keys of each difference: of whole fields for objects with too many, and of
+    each item of a list that only one side has, since a list exists once it has an item.
     """
     if _is_equal(old, new):
         return
     if _count_differing(old, new) > MAX_VALUES:
         for key in dict.fromkeys((*old, *new)):
-            if not _is_equal(old.get(key), new.get(key)):
-                yield (
-                    "added" if key not in old else "removed" if key not in new else "changed",
-                    [key],
-                )
+            if key not in old:
+                yield "added", [key]
+            elif key not in new:
+                yield "removed", [key]
+            elif not _is_equal(old[key], new[key]):
+                yield "changed", [key]
         return
+
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
     for kind, keys in _iter_differences(old, new, [], zipped):
         whole = get(old if kind == "removed" else new, keys)
@@ -161,17 +177,21 @@ def _count_differing(old: Any, new: Any) -> int:
         parts = list(zip(old, new, strict=True))
     else:
         return max(_count_leaves(old, MAX_VALUES), _count_leaves(new, MAX_VALUES))
+
     count = 0
     for left, right in parts:
         if count > MAX_VALUES:
             break
         if not _is_equal(left, right):
             count += _count_differing(left, right)
+
     return count
 
 
 def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
-    """Return both sides without their common parts, because deepdiff also spends time on equal values."""
+    """Return both sides without their common parts, because deepdiff also spends time on equal
+    values.
+    """
     if isinstance(old, dict) and isinstance(new, dict):
         both = {
             key: _prune_common(old[key], new[key])
@@ -189,6 +209,7 @@ def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
                     }
                 )
             )
+
         return sides[0], sides[1]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = [
@@ -234,7 +255,8 @@ def _deepdiff_lists(
     deep_diff = DeepDiff(
         *_prune_common(old, new),
         view="tree",
-        ignore_private_variables=False,  # by default, names that begin with two underscores are skipped
+        # by default, names that begin with two underscores are skipped
+        ignore_private_variables=False,
         threshold_to_diff_deeper=0,  # by default, mappings that share little count as one change
         zip_ordered_iterables=zipped,
     )
@@ -258,17 +280,17 @@ def _longest_list(value: Any) -> int:
     """Return the number of items of the longest list."""
     if isinstance(value, dict):
         return max(map(_longest_list, value.values()), default=0)
-    return max(len(value), *map(_longest_list, value)) if isinstance(value, list) and value else 0
+    if isinstance(value, list) and value:
+        return max(len(value), *map(_longest_list, value))
+    return 0
 
 
 def _sort_key(part: str) -> tuple[int, str]:
     """Return a sort key that orders indexes by number."""
     number = part[1:-1]
-    return (
-        (int(number), "")
-        if part.startswith("[") and number.isdecimal() and len(number) < 12
-        else (-1, part)
-    )
+    if part.startswith("[") and number.isdecimal() and len(number) < 12:
+        return (int(number), "")
+    return (-1, part)
 
 
 def _make_change(
@@ -291,6 +313,7 @@ def _make_change(
     before, after = values(masked())
     if is_one_sided and before is None and after is None:
         return None
+
     return Change(path, kind, before, after, masked=[before, after] != values((old, new)))
 
 

@@ -1,7 +1,8 @@
-"""Differences as GitHub Markdown for a pull request. Nothing in a manifest can break out of the markup.
+"""Differences as GitHub Markdown for a pull request. Nothing in a manifest can break out of the
+markup.
 
-Values in tables are HTML code with every significant character escaped as a number. In the fenced block, every line
-begins with a sign, so none can end the block.
+Values in tables are HTML code with every significant character escaped as a number. In the fenced
+block, every line begins with a sign, so none can end the block.
 """
 
 from __future__ import annotations
@@ -22,16 +23,20 @@ _MAX_SENTENCE_LENGTH = 1000
 
 
 def render_markdown(difference: Compared) -> str:
-    """Return a heading and, for each differing object, a table of its pods' differences and its manifest changes."""
+    """Return a heading and, for each differing object, a table of its pods' differences and its
+    manifest changes.
+    """
     lines = [f"### {html_code(difference.names[0])} → {html_code(difference.names[1])}", ""]
     shown = difference.shown
     if not shown:
         return "\n".join([*lines, "No difference."]) + "\n"
+
     for obj in shown:
         lines += _object_lines(obj, difference.names)
     same = len(difference.objects) - len(shown)
     if same:
         lines += [f"{same} other object{'' if same == 1 else 's'} the same.", ""]
+
     return "\n".join(lines)
 
 
@@ -51,7 +56,10 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield ""
     if difference.changes:
         lines = [change_line(change) for change in difference.changes]
-        yield f"<details><summary>The manifest: {len(lines)} change{'' if len(lines) == 1 else 's'}</summary>"
+        yield (
+            f"<details><summary>The manifest: {len(lines)} "
+            f"change{'' if len(lines) == 1 else 's'}</summary>"
+        )
         yield ""
         yield "```diff"
         yield from (
@@ -76,4 +84,5 @@ def _fact_row(fact: Fact) -> str:
         and hidden_suffix(fact.before, fact.after)
     ):
         after += " (hidden)"
+
     return f"| {html_code(fact.subject)} | {html_code(fact.what)} | {before} | {after} |"

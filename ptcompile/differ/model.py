@@ -11,8 +11,8 @@ from ptcompile.kubernetes.unstructured import JsonDict
 ChangeKind = Literal["added", "removed", "changed", "moved"]
 
 ApplyOutcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored", "created"]
-"""The effect of an apply on an object: none, changed in place, rejected, restarts pods, or accepted but not seen by
-running pods; and of an object without a name, that a new one is created.
+"""The effect of an apply on an object: none, changed in place, rejected, restarts pods, or accepted
+but not seen by running pods; and of an object without a name, that a new one is created.
 """
 
 
@@ -24,10 +24,14 @@ KeyPath = tuple[str, ...]
 
 
 class Fact(NamedTuple):
-    """One difference between two simulated jobs, in words. A side is None if it has nothing of the kind."""
+    """One difference between two simulated jobs, in words. A side is None if it has nothing of
+    the kind.
+    """
 
     subject: str
-    """The pods concerned: `job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME` for auxiliary roles."""
+    """The pods concerned: `job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME` for
+    auxiliary roles.
+    """
     what: str
     """The property that differs, such as `pods`, `env NCCL_DEBUG` or `limits cpu`."""
     before: str | None
@@ -42,8 +46,8 @@ class Fact(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One path at which objects differ. For `moved`, `before` and `after` are the item names in their old and new
-    order.
+    """One path at which objects differ. For `moved`, `before` and `after` are the item names in
+    their old and new order.
     """
 
     path: KeyPath
@@ -118,15 +122,17 @@ class ObjectDifference(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets are masked."""
+    """The differences between two sides: pairs of objects, jobs first by their pods. All secrets
+    are masked.
+    """
 
     names: tuple[str, str]
     """The names of the two sides."""
     objects: tuple[ObjectDifference, ...]
     """Each pair of objects, jobs first by their pods."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """Errors in a source or spec that prevent the comparison, and the reasons why an apply of the second side over the
-    first would be rejected.
+    """Errors in a source or spec that prevent the comparison, and the reasons why an apply of the
+    second side over the first would be rejected.
     """
     compared: bool = True
     """Whether the two sides could be compared."""

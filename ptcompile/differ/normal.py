@@ -22,7 +22,8 @@ _MARKED = re.compile(rf"{re.escape(MASK)}[\U00100000-\U0010FFFD]")
 
 
 class Marks:
-    """Masks for secrets: `***` and a character per secret, so equal secrets stay equal and different ones differ.
+    """Masks for secrets: `***` and a character per secret, so equal secrets stay equal and
+    different ones differ.
 
     The character is from Unicode's private use area and never shown (see `without_marks`).
     """
@@ -81,7 +82,9 @@ def _key_by(*fields: str) -> Callable[[Json], str | None]:
         value = unfold(
             next((item[field] for field in fields if item.get(field) not in (None, "")), None), ()
         )
-        return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return str(value)
+        return None
 
     return key
 
@@ -106,13 +109,17 @@ _ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
 
 
 def normalize(manifest: Json) -> JsonDict:
-    """Return an object in normal form, without nulls and without what the server writes (status, uid and the like)."""
+    """Return an object in normal form, without nulls and without what the server writes (status,
+    uid and the like).
+    """
     out: JsonDict = normalize_value(without_server_fields(manifest), ())
     return out
 
 
 def without_server_fields(manifest: Json) -> JsonDict:
-    """Return an object without what the server writes; the fields that stay are not in normal form."""
+    """Return an object without what the server writes; the fields that stay are not in normal
+    form.
+    """
     out = without_keys(manifest, "status")
     metadata = out.get("metadata")
     if isinstance(metadata, Mapping):
@@ -129,15 +136,15 @@ def normalize_value(value: Any, path: KeyPath) -> Any:
         return Keyed({name: normalize_value(item, (*path, "[]")) for name, item in value.items()})
     if isinstance(value, dict):
         return {key: normalize_value(inner, (*path, key)) for key, inner in value.items()}
-    return (
-        [normalize_value(item, (*path, "[]")) for item in value]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [normalize_value(item, (*path, "[]")) for item in value]
+    return value
 
 
 def unfold(value: Any, path: KeyPath) -> Any:
-    """Return the value at a path of an object in normal form, with the values inside it unchanged."""
+    """Return the value at a path of an object in normal form, with the values inside it
+    unchanged.
+    """
     if not isinstance(value, str):  # most values are
         if isinstance(value, list | tuple):
             return _unfold_list(value, path[-1] if path else "")
@@ -180,9 +187,11 @@ class NormalFields(Mapping[str, "Any"]):
 def _unfold_list(items: Sequence[Any], field: str) -> Any:
     if field == "values" and all(isinstance(item, str) for item in items):
         return sorted(items)  # a label requirement's values are a set
+
     name = _ITEM_NAMES.get(field)
     if name is None:
         return list(items)
+
     out = Keyed()
     counts = dict[str, int]()
     for item in items:
@@ -191,6 +200,7 @@ def _unfold_list(items: Sequence[Any], field: str) -> Any:
             return list(items)
         counts[label] = counts.get(label, 0) + 1
         out[label if counts[label] == 1 else f"{label}#{counts[label]}"] = item
+
     return out
 
 
@@ -209,4 +219,6 @@ def to_plain_data(value: Any) -> Any:
         return [to_plain_data(item) for item in value.values()]
     if isinstance(value, dict):
         return {key: to_plain_data(inner) for key, inner in value.items()}
-    return [to_plain_data(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [to_plain_data(item) for item in value]
+    return value

@@ -22,21 +22,23 @@ _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
     lambda manifest: (group_and_kind(manifest), object_name(manifest)),
     lambda manifest: (object_name(manifest),) if makes_pods(manifest) else None,
 )
-"""Pairing keys, strictest first: the same object, one moved to another namespace, another operator's job of that
-name.
+"""Pairing keys, strictest first: the same object, one moved to another namespace, another
+operator's job of that name.
 """
 
 _LONE_LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
     group_and_kind,
     lambda manifest: "job" if makes_pods(manifest) else None,
 )
-"""Keys for objects left unpaired that are the only ones of their kind on both sides: the same object under another
-name.
+"""Keys for objects left unpaired that are the only ones of their kind on both sides: the same
+object under another name.
 """
 
 
 def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
-    """Return every object once, paired or alone: jobs first, then in the order of `before` and `after`."""
+    """Return every object once, paired or alone: jobs first, then in the order of `before` and
+    `after`.
+    """
     left = list(before)
     right = list(after)
     paired: list[tuple[Json, Json]] = []
@@ -50,6 +52,7 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
         *((manifest, None) for manifest in left),
         *((None, manifest) for manifest in right),
     ]
+
     return sorted(
         out,
         key=lambda pair: (
@@ -62,10 +65,11 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
 def same_objects(
     before: Sequence[Json], after: Sequence[Json], namespace: str | None
 ) -> list[tuple[Json, Json]]:
-    """Return the objects that an apply would change: those with equal group, kind, namespace and name on both sides.
+    """Return the objects that an apply would change: those with equal group, kind, namespace and
+    name on both sides.
 
-    An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the only object of its
-    kind and name in whatever namespace.
+    An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the
+    only object of its kind and name in whatever namespace.
     """
     existing = {_LEVELS[0](manifest): manifest for manifest in before if _has_name(manifest)}
     by_name: dict[Hashable, list[Json]] = {}
@@ -83,11 +87,13 @@ def same_objects(
         )
 
     named = filter(_has_name, after)
+
     return [(old, manifest) for manifest in named if (old := counterpart(manifest)) is not None]
 
 
 def is_created(manifest: Json) -> bool:
-    """Return whether the server names each new object (`generateName`): kubectl creates it and cannot apply it.
+    """Return whether the server names each new object (`generateName`): kubectl creates it and
+    cannot apply it.
 
     Source: kubectl 1.37 pkg/cmd/apply/apply.go, `cannot use generate name with apply`.
     """
@@ -110,7 +116,9 @@ def _take_pairs(
     *,
     only: bool = False,
 ) -> None:
-    """Move the pairs with equal keys from both lists to `paired`; with `only`, keys must be unique on each side."""
+    """Move the pairs with equal keys from both lists to `paired`; with `only`, keys must be
+    unique on each side.
+    """
     theirs: dict[Hashable, list[Json]] = {}
     for counterpart in right:
         theirs.setdefault(key(counterpart), []).append(counterpart)
@@ -123,5 +131,6 @@ def _take_pairs(
             counterpart = candidates.pop(0)
             paired.append((manifest, counterpart))
             taken |= {id(manifest), id(counterpart)}
+
     left[:] = [manifest for manifest in left if id(manifest) not in taken]
     right[:] = [manifest for manifest in right if id(manifest) not in taken]

@@ -1,4 +1,6 @@
-"""Differences as text for a terminal: for each object, a table of its pods' differences and its manifest changes."""
+"""Differences as text for a terminal: for each object, a table of its pods' differences and its
+manifest changes.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +20,27 @@ def render_text(difference: Compared) -> str:
     shown = difference.shown
     if not shown:
         return join_escaped(["no difference"])
+
     lines = [f"{difference.names[0]} -> {difference.names[1]}"]
     for obj in shown:
         lines += ["", *_object_lines(obj, difference.names)]
     same = len(difference.objects) - len(shown)
     if same:
         lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
+
     return join_escaped(lines)
 
 
 def object_title(difference: ObjectDifference, names: tuple[str, str]) -> str:
     """Return `Job/train`, `Job/train -> JobSet/train`, or the only side that has the object."""
     if difference.before is None or difference.after is None:
-        return f"{difference.before or difference.after}: only in {names[0] if difference.after is None else names[1]}"
-    return (
-        difference.before
-        if difference.before == difference.after
-        else f"{difference.before} -> {difference.after}"
-    )
+        return (
+            f"{difference.before or difference.after}: only in "
+            f"{names[0] if difference.after is None else names[1]}"
+        )
+    if difference.before == difference.after:
+        return difference.before
+    return f"{difference.before} -> {difference.after}"
 
 
 def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
@@ -48,6 +53,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield from table(
             [_fact_row(fact) for fact in difference.facts if fact.subject == subject], "    "
         )
+
     if difference.changes:
         yield "  manifest"
         yield from (f"    {change_line(change)}" for change in difference.changes)
@@ -89,15 +95,19 @@ def change_line(change: Change) -> str:
         return (
             f"{sign} {path}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
         )
+
     before = format_value(change.before)
     after = format_value(change.after)
     if change.kind == "changed":
         return f"{sign} {path}: {before} -> {after}{hidden_suffix(before, after)}"
+
     return f"{sign} {path}: {after if change.kind == 'added' else before}"
 
 
 def format_key_path(path: KeyPath) -> str:
-    """Return a path such as `spec.containers[pytorch].env[DEBUG]`; keys with special characters are in brackets."""
+    """Return a path such as `spec.containers[pytorch].env[DEBUG]`; keys with special characters
+    are in brackets.
+    """
     out = ""
     for part in path:
         if part.startswith("["):

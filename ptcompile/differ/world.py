@@ -1,4 +1,6 @@
-"""Comparison of two simulated jobs: number of pods, resources, rendezvous, and what rank 0 and a worker see."""
+"""Comparison of two simulated jobs: number of pods, resources, rendezvous, and what rank 0 and a
+worker see.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +64,7 @@ def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     facts += _auxiliary_facts(
         _auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous)
     )
+
     return WorldComparison(same, tuple(facts))
 
 
@@ -80,6 +83,7 @@ def _job_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
 def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_FactRow]:
     if a is None or b is None:
         return
+
     x = a.first
     y = b.first
     yield _FactRow(
@@ -123,7 +127,9 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
 
 
 def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
-    """Yield what certainly keeps the training pods of one side alone from meeting, with the code of its lint rule."""
+    """Yield what certainly keeps the training pods of one side alone from meeting, with the code
+    of its lint rule.
+    """
     yield from _one_sided_texts(
         "job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new)
     )
@@ -154,7 +160,9 @@ def _one_sided_texts(
 
 
 def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[Pod]:
-    """Return the first node and the first of those that follow; the rest differ from it only in their index."""
+    """Return the first node and the first of those that follow; the rest differ from it only in
+    their index.
+    """
     roles = [role for role, _ in rendezvous.roles] if rendezvous is not None else []
     return [job.pod(role, i) for role in roles for i in range(min(role.count, 2))][:2]
 
@@ -169,10 +177,12 @@ def _node_facts(a: list[Pod], b: list[Pod]) -> Iterator[Fact]:
     """Yield the facts of rank 0 and of a worker; a difference that both share appears once."""
     if not a or not b:
         return
+
     first = list(_pod_facts("rank 0", a[0], b[0]))
     if len(a) < 2 or len(b) < 2:
         yield from first
         return
+
     second = list(_pod_facts("workers", a[1], b[1]))
     alike = {fact[1:] for fact in first} & {fact[1:] for fact in second}
     yield from (fact._replace(subject=_RANK_0_AND_WORKERS) for fact in first if fact[1:] in alike)
@@ -189,7 +199,9 @@ def _auxiliary_facts(a: dict[str, Pod], b: dict[str, Pod]) -> Iterator[Fact]:
 
 
 def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
-    """Yield the differences between two pods: what they run, what they see and where they may be placed."""
+    """Yield the differences between two pods: what they run, what they see and where they may be
+    placed.
+    """
     for what, x, y in (
         ("host name", old.hostname, new.hostname),
         ("DNS name", old.dns, new.dns),
@@ -199,6 +211,7 @@ def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     ):
         if x != y:
             yield Fact(subject, what, x or None, y or None)
+
     yield from _command_facts(subject, old, new)
     for kind in ("requests", "limits"):
         for name, before, after in _compare_quantities(
@@ -206,6 +219,7 @@ def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
         ):
             if before != after:
                 yield Fact(subject, f"{kind} {name}", before, after)
+
     yield from _env_facts(subject, old, new)
     yield from _one_sided_facts(subject, "env from", env_sources(old), env_sources(new))
     yield from _one_sided_facts(
@@ -216,11 +230,9 @@ def _pod_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
 
 def _main_resources(pod: Pod, kind: str) -> dict[str, Quantity]:
     """Return resources of the main container; an unset request equals the limit."""
-    return (
-        amounts.container_requests(pod.resources)
-        if kind == "requests"
-        else amounts.quantities_of(pod.resources, kind)
-    )
+    if kind == "requests":
+        return amounts.container_requests(pod.resources)
+    return amounts.quantities_of(pod.resources, kind)
 
 
 def _volume_texts(pod: Pod) -> list[str]:
@@ -229,7 +241,9 @@ def _volume_texts(pod: Pod) -> list[str]:
 
 def _command_line(pod: Pod) -> list[str]:
     """Return the unexpanded command line; it reveals no variable's value."""
-    return [*(pod.main.command or ()), *(pod.main.args or ())] if pod.main else []
+    if pod.main:
+        return [*(pod.main.command or ()), *(pod.main.args or ())]
+    return []
 
 
 def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
@@ -242,6 +256,7 @@ def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
         if x != y:
             yield Fact(subject, "command", shell_quote(x) or None, shell_quote(y) or None)
         return
+
     for tag, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
         if tag != "equal":
             yield Fact(subject, "command", shell_quote(x[i:j]) or None, shell_quote(y[k:m]) or None)
@@ -254,13 +269,16 @@ def _start_alike(old: Pod, new: Pod) -> bool:
 
 
 def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
-    """Return torchrun's settings in a pod and the script it starts, or None if the pod runs something else or more."""
+    """Return torchrun's settings in a pod and the script it starts, or None if the pod runs
+    something else or more.
+    """
     launch = pod.launch
     shell_does_more = (
         launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
     )
     if launch.launcher != "torchrun" or shell_does_more:
         return None
+
     other_options = without_keys(launch.options, *DEFAULTS, "module", "standalone")
     rendezvous = pod.rendezvous
     options = {
@@ -268,6 +286,7 @@ def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
         for name, value in rendezvous.options.items()
         if name != "nnodes" or rendezvous.nodes is None
     }
+
     return options, rendezvous.nodes, other_options, entry_arguments(launch)
 
 
@@ -275,12 +294,16 @@ _OVERWRITTEN_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", 
 
 
 def is_for_torchrun(variable: str) -> bool:
-    """Return whether only torchrun reads a variable, or torchrun overwrites it for its processes (PyTorch 2.13)."""
+    """Return whether only torchrun reads a variable, or torchrun overwrites it for its processes
+    (PyTorch 2.13).
+    """
     return variable in _OVERWRITTEN_VARIABLES or variable.startswith("PET_")
 
 
 def _env_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
-    """Yield the variables that differ, without those that only torchrun reads or that it overwrites."""
+    """Yield the variables that differ, without those that only torchrun reads or that it
+    overwrites.
+    """
     x = old.env
     y = new.env
     changed = [name for name in dict.fromkeys((*x, *y)) if x.get(name) != y.get(name)]

@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 
 
 _MAX_WHOLE = 64
-"""Number of characters up to which a mapping or list is one change; longer ones are split into their parts."""
+"""Number of characters up to which a mapping or list is one change; longer ones are split into
+their parts.
+"""
 
 
 def job_view(job: Job) -> JsonDict:
-    """Return the parts of a job that passes may change as plain data: each role's pod template, the objects' metadata,
-    the queue, and the processes of a node.
+    """Return the parts of a job that passes may change as plain data: each role's pod template, the
+    objects' metadata, the queue, and the processes of a node.
     """
     return {
         "roles": {role.name: pod_template.write(role.template) for role in job.roles},
@@ -78,7 +80,9 @@ def _masked_view(job: Job) -> _MaskedView:
 
 
 def explain_passes(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
-    """Return what each pass of a run added, changed or removed; a change in several roles appears once."""
+    """Return what each pass of a run added, changed or removed; a change in several roles
+    appears once.
+    """
     explanations: list[PassExplanation] = []
     view = None
     for step in steps:
@@ -88,6 +92,7 @@ def explain_passes(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ..
             view = _masked_view(step.after)
             changes = _pass_changes(before, view)
         explanations.append(PassExplanation(step.name, changes))
+
     return tuple(explanations)
 
 
@@ -102,14 +107,17 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
         shown_in = before.masked if new is MISSING else after.masked
         display_path = shown_path(inner, value_at(shown_in, (root, *names)), item_names)
         key = (inner, repr((display_path, old, new)))
-        roles = (
-            (*changes[key].roles, *map(str, names)) if key in changes else tuple(map(str, names))
-        )
+        if key in changes:
+            roles = (*changes[key].roles, *map(str, names))
+        else:
+            roles = tuple(map(str, names))
+
         masked = (old, new) != tuple(
             MISSING if side is MISSING else value_at(view.real, path)
             for side, view in zip((old, new), (before, after), strict=True)
         )
         changes[key] = PassChange(roles, inner, display_path, old, new, masked)
+
     return tuple(changes.values())
 
 
@@ -147,7 +155,8 @@ def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path
 class Explanation(NamedTuple):
     """The reasons for the manifests of a stream of specs.
 
-    A document that does not compile only has `diagnostics`. A document with errors of rules alone is explained.
+    A document that does not compile only has `diagnostics`. A document with errors of rules alone
+    is explained.
     """
 
     jobs: tuple[Explained, ...]
@@ -167,9 +176,11 @@ class Explanation(NamedTuple):
         return not has_error(self.diagnostics)
 
     def at(self, query: str) -> tuple[Cause, ...]:
-        """Return the causes at and below a path of a manifest, or, if no path begins so, wherever it occurs in a path.
+        """Return the causes at and below a path of a manifest, or, if no path begins so, wherever
+        it occurs in a path.
 
-        `spec.template.spec.containers[0].env[1]`, `containers[pytorch].env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `volumes`.
+        `spec.template.spec.containers[0].env[1]`, `containers[pytorch].env[NCCL_DEBUG]`,
+        `env.NCCL_DEBUG`, `volumes`.
         """
         query_parts = path_parts(query)
         matching = (
@@ -180,17 +191,24 @@ class Explanation(NamedTuple):
             )
             for inside in (False, True)
         )
-        return next((causes for causes in matching if causes), ()) if query_parts else ()
+        if query_parts:
+            return next((causes for causes in matching if causes), ())
+
+        return ()
 
     def near(self, query: str) -> str | None:
         """Return an existing path similar to `query`, or None."""
         return closest_path(query, self.causes)
 
     def text(self, query: str | None = None) -> str:
-        """Return as text what each pass did, or the causes at and below a path; empty if there are none."""
+        """Return as text what each pass did, or the causes at and below a path; empty if there
+        are none.
+        """
         from ptcompile.explainer.rendering import causes_text, trace_text
 
-        return trace_text(self) if query is None else causes_text(self, self.at(query))
+        if query is None:
+            return trace_text(self)
+        return causes_text(self, self.at(query))
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/explanation.schema.json); secret variables are masked."""
@@ -200,8 +218,8 @@ class Explanation(NamedTuple):
 
 
 class SharedInputs:
-    """The files of one explanation, and what explanations of them for several targets have in common; each part is made
-    once.
+    """The files of one explanation, and what explanations of them for several targets have in
+    common; each part is made once.
     """
 
     def __init__(self, spec: Source, cluster: Source | None, filename: str | None) -> None:
@@ -211,13 +229,17 @@ class SharedInputs:
         if cluster is not None:
             self.sources["cluster"] = cluster
         self.lines: dict[tuple[int, str | None], InputLines] = {}
-        """The lines of the jobs, by the index of their document and their name among its variants."""
+        """The lines of the jobs, by the index of their document and their name among its
+        variants.
+        """
 
     @cached_property
     def profile_document(self) -> Document | None:
         """The profile's document, or None for a profile without a text."""
         source = self.sources.get("cluster")
-        return None if source is None else next(iter(streams.profile_documents(source)), None)
+        if source is None:
+            return None
+        return next(iter(streams.profile_documents(source)), None)
 
     @cached_property
     def texts(self) -> dict[InputName, InputText]:
@@ -242,8 +264,8 @@ def explain(
 ) -> Explanation:
     """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
 
-    `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to which comments in
-    the spec do not apply. Calls for the same files pass the same `shared`.
+    `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to
+    which comments in the spec do not apply. Calls for the same files pass the same `shared`.
     """
     findings = [*diagnostics]
     jobs: list[Explained] = []
@@ -291,6 +313,7 @@ def explain(
         shared.sources["spec"], findings, selection, shared.filename
     ).reported
     all_diagnostics = (*settings_diagnostics, *reported)
+
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
 
 
@@ -299,11 +322,15 @@ def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) 
         return line._replace(overridden=True)
     document = spec.document if line.file == "spec" else cluster
     path = spec.written_path(line.path) if line.file == "spec" else line.path
-    return line if document is None or not line.given else line._replace(span=document.span(path))
+    if document is None or not line.given:
+        return line
+    return line._replace(span=document.span(path))
 
 
 def _with_written_path(line: Input, spec: OverriddenDocument) -> Input:
-    """Return a line with its path in the document and, if it is a variant's, the line whose value it replaces."""
+    """Return a line with its path in the document and, if it is a variant's, the line whose
+    value it replaces.
+    """
     path = spec.written_path(line.path)
     if line.file != "spec" or path == line.path:
         return line
@@ -328,8 +355,10 @@ def closest_path(query: str, causes: Iterable[Cause]) -> str | None:
                 paths.setdefault(path)
                 by_word.setdefault(str(cause.path[length - 1]), path)
         paths.setdefault(cause.shown)
+
     closest = closest_match(query, paths)
     if closest is None and (parts := path_parts(query)):
         part = closest_match(parts[-1], by_word)
         closest = by_word[part] if part is not None else None
+
     return closest

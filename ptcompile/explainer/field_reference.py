@@ -1,5 +1,6 @@
-"""The reference of one field, of a spec or of a Kubernetes object: type, default, description, the fields below it, and
-for a field of a spec what an example of it becomes on each target. `ptcompile explain spec.elastic` prints it.
+"""The reference of one field, of a spec or of a Kubernetes object: type, default, description, the
+fields below it, and for a field of a spec what an example of it becomes on each target. `ptcompile
+explain spec.elastic` prints it.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ class FieldReference(NamedTuple):
     """Other kinds of the same name, each as the address of its fields begins."""
 
     def text(self, width: int = 100) -> str:
-        """Return the reference as text, with lines of at most `width` characters where words permit."""
+        """Return the reference as text, with lines of at most `width` characters where words
+        permit.
+        """
         return "\n\n".join(_sections(self, width)) + "\n"
 
     def to_dict(self) -> JsonDict:
@@ -112,8 +115,10 @@ def find_field(address: str) -> FieldReference:
         if not below:
             raise UnknownFieldError(_no_such_field(kind, parts[: depth + 1], nodes))
         nodes = below
+
     node = nodes[0]
     example = _example(kind, parts, node)
+
     return FieldReference(
         kind=" ".join(kind),
         path=".".join(parts),
@@ -130,7 +135,9 @@ def find_field(address: str) -> FieldReference:
 
 
 def is_address(word: str) -> bool:
-    """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a known kind."""
+    """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a
+    known kind.
+    """
     first = word.rpartition("/")[2].partition(".")[0]
     return first in _OUR_FIELDS or bool(_kinds_named(first))
 
@@ -164,6 +171,7 @@ def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str
     first, *parts = rest.split(".")
     if first in _OUR_FIELDS and not api_version:
         return ("ptcompile/v1", "TrainingJob"), [first, *parts], ()
+
     kinds = _kinds_named(first)
     chosen = [kind for kind in kinds if kind[0] == api_version] if api_version else kinds
     if not chosen:
@@ -175,6 +183,7 @@ def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str
         raise UnknownFieldError(
             f"no kind {first!r}{f' in {api_version}' if api_version else ''}{hint}"
         )
+
     return (
         chosen[0],
         [part for part in parts if part],
@@ -188,7 +197,9 @@ def _below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
 
 
 def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
-    """Yield the fields of a mapping, of the items of a list, or of the entries of a mapping with free keys."""
+    """Yield the fields of a mapping, of the items of a list, or of the entries of a mapping with
+    free keys.
+    """
     inner = nodes
     for part in ((), (0,), ("name",)):
         inner = [
@@ -199,6 +210,7 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
         ]
         if inner:
             break
+
     for name in dict.fromkeys(name for leaf in inner for name in leaf.schema["properties"]):
         field = nodes_at(inner, (name,))[0]
         yield Field(name, type_name(field), description_of(field))
@@ -216,6 +228,7 @@ def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[
         meant = ".".join(("spec", *alias.field))
     if meant:
         return f"{where} has no field {name!r}; did you mean {meant}?"
+
     return f"{where} has no field {name!r}" + (
         f"; its fields are {', '.join(known)}" if 0 < len(known) <= 30 else ""
     )
@@ -264,7 +277,9 @@ def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> J
 
 
 def _effects(example: JsonDict, parts: Sequence[str]) -> Iterator[TargetEffect]:
-    """Yield what an example changes on each target, in a job of two nodes with four GPUs each; in a Pod, of one."""
+    """Yield what an example changes on each target, in a job of two nodes with four GPUs each;
+    in a Pod, of one.
+    """
     before = _basic_spec()
     for length in range(2, len(parts) + 1):
         _merge(before["spec"], _COMPANIONS.get(".".join(parts[:length]), {}))
@@ -327,11 +342,9 @@ def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
 def _in_pod(path: str) -> str:
     """Return a path into a pod template from the template on, and any other path whole."""
     head, separator, rest = path.rpartition("template.spec.")
-    return (
-        f"{separator}{rest}"
-        if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"]
-        else path
-    )
+    if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"]:
+        return f"{separator}{rest}"
+    return path
 
 
 def _first_name(path: str) -> str:
@@ -340,9 +353,9 @@ def _first_name(path: str) -> str:
 
 def _named_value(value: Any) -> Any:
     """Return the value of a variable, whose name the path has; any other value as it is."""
-    return (
-        value["value"] if isinstance(value, Mapping) and set(value) == {"name", "value"} else value
-    )
+    if isinstance(value, Mapping) and set(value) == {"name", "value"}:
+        return value["value"]
+    return value
 
 
 def _merge(data: JsonDict, patch: Json) -> None:
@@ -364,7 +377,8 @@ def _sections(reference: FieldReference, width: int) -> Iterator[str]:
         yield "Values:\n" + _fill(", ".join(reference.values), width, "  ")
     if reference.fields:
         rows = (
-            f"  {field.name}  ({field.type})\n{_fill(_first_sentence(field.description), width, '      ')}"
+            f"  {field.name}  "
+            f"({field.type})\n{_fill(_first_sentence(field.description), width, '      ')}"
             for field in reference.fields
         )
         yield "Fields:\n" + "\n".join(row.rstrip() for row in rows)

@@ -1,4 +1,6 @@
-"""The schemas for a path of a document: those of ptcompile's kinds, of Kubernetes and of the operators."""
+"""The schemas for a path of a document: those of ptcompile's kinds, of Kubernetes and of the
+operators.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ SCHEMA_FILES = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.sc
 _POD_FIELDS: Mapping[str, tuple[str, bool]] = load_table("explainer/companions.json")[
     "kubernetes_types"
 ]
-"""Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field is a list of it."""
+"""Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field
+is a list of it.
+"""
 
 _TARGET_KINDS = {
     operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name
@@ -44,11 +48,15 @@ class SchemaNode(NamedTuple):
     schema: Schema
     file: str
     key: str = ""
-    """The key of its description in `schemas/descriptions/`: a kind or a definition, and the path below it."""
+    """The key of its description in `schemas/descriptions/`: a kind or a definition, and the
+    path below it.
+    """
 
     @property
     def description(self) -> str:
-        """The description of the value: the schema's own, or the one that is kept apart for a built-in kind; or ""."""
+        """The description of the value: the schema's own, or the one that is kept apart for a
+        built-in kind; or "".
+        """
         return str(self.schema.get("description", "")) or _descriptions(self.file).get(self.key, "")
 
 
@@ -77,10 +85,14 @@ def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) ->
                 served.definition,
             )
         ]
+
     definition = (definitions or Definitions()).find(kind)
     if isinstance(definition, Definition):
         return [SchemaNode(definition.schema, definition.document, kind[1])]
-    return [SchemaNode(definition.schema, "")] if isinstance(definition, JsonSchema) else []
+    if isinstance(definition, JsonSchema):
+        return [SchemaNode(definition.schema, "")]
+
+    return []
 
 
 def nodes_at(nodes: Iterable[SchemaNode], path: Path) -> list[SchemaNode]:
@@ -103,6 +115,7 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
             key = name if file != node.file or file.startswith("kubernetes/") else node.key
             yield from leaves(SchemaNode(target, file, key), depth - 1)
         return
+
     alternatives = [
         alternative
         for word in ("anyOf", "oneOf")
@@ -121,6 +134,7 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
         if isinstance(schema.get("items"), Mapping):
             yield node._replace(schema=schema["items"])
         return
+
     field = schema.get("properties", {}).get(part)
     if field is None:
         more = schema.get("additionalProperties")
@@ -131,6 +145,7 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
                 else [node._replace(schema=more)]
             )
         return
+
     if node.file in SCHEMA_FILES.values() and part in _POD_FIELDS:
         name, is_list = _POD_FIELDS[part]
         described = {key: field[key] for key in ("description", "examples") if key in field}
@@ -143,7 +158,9 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
 
 
 def _is_open(schema: Schema) -> bool:
-    """Return whether this is the patch of a target's object, or null, which ptcompile's schema leaves open."""
+    """Return whether this is the patch of a target's object, or null, which ptcompile's schema
+    leaves open.
+    """
     alternatives = schema.get("anyOf", [schema])
     return any(
         each.get("additionalProperties") is True and "properties" not in each
@@ -163,11 +180,14 @@ def fields(nodes: Iterable[SchemaNode], kubernetes: tuple[int, int]) -> dict[str
                     known.setdefault(
                         name, inner or SchemaNode(field, leaf.file, f"{leaf.key}.{name}")
                     )
+
     return known
 
 
 def description_of(node: SchemaNode) -> str:
-    """Return the description of a value or, without one, that of an alternative of its schema; or ""."""
+    """Return the description of a value or, without one, that of an alternative of its schema;
+    or "".
+    """
     return node.description or next(
         (leaf.description for leaf in leaves(node) if leaf.description), ""
     )
@@ -195,6 +215,7 @@ def _type_names(node: SchemaNode) -> Iterator[str]:
             if value is not None
         )
         return
+
     for value in _types(node):
         if value == "array" and isinstance(schema.get("items"), Mapping):
             yield f"list of {type_name(SchemaNode(schema['items'], node.file))}"
@@ -228,10 +249,15 @@ def choices(nodes: Iterable[SchemaNode]) -> list[str]:
                 values[str(leaf.schema["const"])] = None
             elif "boolean" in _types(leaf):
                 values.update({"true": None, "false": None})
+
     return list(values)
 
 
 def first_version(node: SchemaNode) -> str | None:
-    """Return the Kubernetes version that added a field, or None if all supported versions have it."""
+    """Return the Kubernetes version that added a field, or None if all supported versions have
+    it.
+    """
     version = node.schema.get("x-since")
-    return str(version) if version is not None and as_tuple(str(version)) else None
+    if version is not None and as_tuple(str(version)):
+        return str(version)
+    return None

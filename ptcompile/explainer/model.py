@@ -1,4 +1,6 @@
-"""Result types of an explanation: the cause of every value in a manifest, and the changes of every pass."""
+"""Result types of an explanation: the cause of every value in a manifest, and the changes of
+every pass.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 class Input(NamedTuple):
     """One line of the spec or the profile that a value depends on.
 
-    `left_out` and `other_value` are both false if the value is there without the line too, because another line or a
-    default has the same value.
+    `left_out` and `other_value` are both false if the value is there without the line too, because
+    another line or a default has the same value.
     """
 
     file: InputName
@@ -27,7 +29,9 @@ class Input(NamedTuple):
     left_out: bool
     """Whether omitting the line changes or removes the value."""
     other_value: bool
-    """Whether another value on the line changes or removes the value: the line's value reaches the manifest."""
+    """Whether another value on the line changes or removes the value: the line's value reaches
+    the manifest.
+    """
     given: bool = True
     """Whether the user wrote the line; otherwise it is a default of the profile."""
     span: Span | None = None
@@ -41,7 +45,9 @@ class Input(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """The origin of one value of a manifest: there is exactly one for each scalar, empty mapping and empty list."""
+    """The origin of one value of a manifest: there is exactly one for each scalar, empty mapping
+    and empty list.
+    """
 
     manifest: int
     """Index among the manifests."""
@@ -55,7 +61,9 @@ class Cause(NamedTuple):
     rule: str
     """The reason, in one sentence."""
     inputs: tuple[Input, ...]
-    """The lines the value depends on: lines whose values reach it come first, the most specific one first."""
+    """The lines the value depends on: lines whose values reach it come first, the most specific
+    one first.
+    """
     masked: bool = False
     """Whether `***` replaces a secret in the value."""
 

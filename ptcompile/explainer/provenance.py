@@ -1,10 +1,10 @@
 """Origin of every value in a manifest: its writer, and the lines it depends on.
 
-The writer is traced (`compiler.trace`). The lines a value depends on are found by compiling again with one line
-changed: a value may exist because of a line whose own value it does not carry, and only compiling shows what the line
-affects. A spec of 50 lines is compiled about eighty times, in a quarter of a millisecond each. Some lines are tried at
-once (`sensitivity`): many similar ones, all whose text the trace finds in the manifests, and all lines of a profile
-that repeat its defaults.
+The writer is traced (`compiler.trace`). The lines a value depends on are found by compiling again
+with one line changed: a value may exist because of a line whose own value it does not carry, and
+only compiling shows what the line affects. A spec of 50 lines is compiled about eighty times, in a
+quarter of a millisecond each. Some lines are tried at once (`sensitivity`): many similar ones, all
+whose text the trace finds in the manifests, and all lines of a profile that repeat its defaults.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class _Effect(NamedTuple):
 
 
 class InputLines:
-    """The lines of a spec and of its profile: their variants, and each as an input. All targets share them.
+    """The lines of a spec and of its profile: their variants, and each as an input. All targets
+    share them.
 
     `locate` adds the place of an input.
     """
@@ -75,7 +76,9 @@ class InputLines:
         self._inputs: dict[tuple[InputName, Path], Input] = {}
 
     def input(self, file: InputName, path: Path, left_out: bool, other_value: bool) -> Input:
-        """Return the line at a path as an input, with its place, and with its value from the masked file."""
+        """Return the line at a path as an input, with its place, and with its value from the
+        masked file.
+        """
         known = self._inputs.get((file, path))
         if known is None:
             value, masked = (
@@ -86,6 +89,7 @@ class InputLines:
                 Input(file, path, masked, False, False, is_set, masked=masked != value)
             )
             self._inputs[file, path] = known
+
         return known._replace(left_out=left_out, other_value=other_value)
 
 
@@ -97,15 +101,18 @@ def provenance(
     only: Path | None = None,
     lines: InputLines | None = None,
 ) -> tuple[Cause, ...]:
-    """Return the cause of every value of the manifests that a document was compiled to, in their order.
+    """Return the cause of every value of the manifests that a document was compiled to, in their
+    order.
 
-    `chosen` means that the target is not the document's own choice. With `only`, return only the causes of values that
-    change with the lines at or below that path of the document, which takes one or two builds per line. `lines` are
-    those of the same document for another target. Return nothing for a document that was not built.
+    `chosen` means that the target is not the document's own choice. With `only`, return only the
+    causes of values that change with the lines at or below that path of the document, which takes
+    one or two builds per line. `lines` are those of the same document for another target. Return
+    nothing for a document that was not built.
     """
     built = compiled.built
     if built is None or compiled.trace is None:
         return ()
+
     trace = compiled.trace()
     manifests = built.manifests
     target = built.context.target
@@ -128,36 +135,42 @@ def provenance(
             value = leaf.value
             if only is not None and path not in inputs:
                 continue
+
             value_inputs = inputs.get(path, ())
-            value_writer = (
-                "spec" if _is_copied_boolean(value, path, value_inputs) else writer(origin, path)
-            )
+            if _is_copied_boolean(value, path, value_inputs):
+                value_writer = "spec"
+            else:
+                value_writer = writer(origin, path)
             if value_writer == "target":
                 value_inputs = (*value_inputs, *choice.get(path, ()))
             elif value_writer == "spec" and not value_inputs:
                 value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
+
             rule = sentence(value_writer, target, leaf.keys)
-            masked_value = (
-                value if masked_manifests is manifests else value_at(masked_manifests, path)
+            if masked_manifests is manifests:
+                masked_value = value
+            else:
+                masked_value = value_at(masked_manifests, path)
+
+            cause = Cause(
+                manifest=index,
+                path=leaf.path,
+                shown=leaf.shown,
+                value=masked_value,
+                by=value_writer,
+                rule=rule,
+                inputs=value_inputs,
+                masked=masked_value != value,
             )
-            is_masked = masked_value != value
-            causes.append(
-                Cause(
-                    index,
-                    leaf.path,
-                    leaf.shown,
-                    masked_value,
-                    value_writer,
-                    rule,
-                    value_inputs,
-                    is_masked,
-                )
-            )
+            causes.append(cause)
+
     return tuple(causes)
 
 
 def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
-    """Return whether the value is a boolean that the user wrote under the same key: booleans cannot carry a trace."""
+    """Return whether the value is a boolean that the user wrote under the same key: booleans
+    cannot carry a trace.
+    """
     if not isinstance(value, bool):
         return False
     same_key = [
@@ -167,9 +180,11 @@ def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
 
 
 def writer(origin: Origin, path: Path) -> str:
-    """Return the writer of a value, from its trace: a pass, "spec" for the user's own value, else "target".
+    """Return the writer of a value, from its trace: a pass, "spec" for the user's own value, else
+    "target".
 
-    Outside pod templates, the target writes everything; under the user's own key, it carries over the user's value.
+    Outside pod templates, the target writes everything; under the user's own key, it carries over
+    the user's value.
     """
     if _SUM_KEY in path:
         return "target"
@@ -182,7 +197,9 @@ def writer(origin: Origin, path: Path) -> str:
 
 
 _SUM_KEY = "minResources"
-"""A key whose value the target adds up from the pods' requests; for a single pod, the sum equals the request."""
+"""A key whose value the target adds up from the pods' requests; for a single pod, the sum equals
+the request.
+"""
 
 
 def _traced_inputs(
@@ -190,8 +207,8 @@ def _traced_inputs(
 ) -> tuple[Input, ...]:
     """Return the lines a value is made of, if the value is there without any single one of them.
 
-    This happens for a role that repeats its job, and for values that a pass would set as well, such as the name of a
-    variable: its line is that of the variable's value, one of `siblings`.
+    This happens for a role that repeats its job, and for values that a pass would set as well, such
+    as the name of a variable: its line is that of the variable's value, one of `siblings`.
     """
     known = {line.path: line for line in siblings if line.file == "spec"}
     return tuple(
@@ -202,7 +219,8 @@ def _traced_inputs(
 def _effects(
     built: Built, variants: Variants, copied: Collection[Path], only: Path | None
 ) -> list[_Effect]:
-    """Return the effects of each line. A mapping or list counts only for values that none of its lines changes.
+    """Return the effects of each line. A mapping or list counts only for values that none of its
+    lines changes.
 
     `copied` are the lines of the spec that the trace finds in the manifests as they are.
     """
@@ -224,12 +242,14 @@ def _effects(
     if only is not None:
         below = [variation for variation in variations if variation.path[: len(only)] == only]
         return _file_effects("spec", outcomes(below, of_spec, copied))
+
     cluster_variations = variants.cluster_variations
     defaults = variants.default_paths
     if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
         cluster_variations = [
             each for each in cluster_variations if not each.left_out or each.path not in defaults
         ]
+
     return [
         *_file_effects("spec", outcomes(variations, of_spec, copied)),
         *_file_effects("cluster", outcomes(cluster_variations, of_cluster)),
@@ -240,9 +260,8 @@ def _file_effects(
     file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]
 ) -> list[_Effect]:
     effects: dict[Path, _Effect] = {}
-    inside: defaultdict[Path, set[Path]] = defaultdict(
-        set
-    )  # keyed by container path: values that its lines change
+    # keyed by container path: values that its lines change
+    inside: defaultdict[Path, set[Path]] = defaultdict(set)
     for change, outcome in results:
         changed = outcome - inside[change.path] if change.inner else outcome
         if changed:
@@ -254,6 +273,7 @@ def _file_effects(
             )
             for length in range(2, len(change.path)):
                 inside[change.path[:length]] |= changed
+
     return list(effects.values())
 
 
@@ -265,8 +285,8 @@ def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
 def _inputs_by_value(
     effects: Iterable[_Effect], lines: InputLines
 ) -> dict[Path, tuple[Input, ...]]:
-    """Return the lines each value depends on: first those whose values reach it; within that, those with fewer effects
-    first.
+    """Return the lines each value depends on: first those whose values reach it; within that, those
+    with fewer effects first.
     """
     inputs: defaultdict[Path, list[tuple[bool, int, Input]]] = defaultdict(list)
     for effect in effects:
@@ -280,6 +300,7 @@ def _inputs_by_value(
                 line = lines.input(effect.file, effect.path, left_out, other_value)
                 for path in paths:
                     inputs[path].append((not other_value, count, line))
+
     return {
         path: tuple(
             line
@@ -290,16 +311,20 @@ def _inputs_by_value(
 
 
 def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[Input, ...]]:
-    """Return the spec's choice of a target as an input of the values that would differ without it."""
+    """Return the spec's choice of a target as an input of the values that would differ without
+    it.
+    """
     spec = built.spec
     cluster = built.context.cluster
     if spec.spec.target is None:
         return {}
+
     free = variant_of(spec.replace(spec=spec.spec.replace(target=None)), cluster)
     fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
     without = set(changed_paths(built.manifests, _build_variant(free, fitting, built)))
     instead = set(changed_paths(built.manifests, _build_variant(free, another, built)))
+
     return {
         path: (lines.input("spec", sensitivity.TARGET, path in without, path in instead),)
         for path in without | instead

@@ -1,8 +1,8 @@
 """One sentence for each field that a pass or a target writes.
 
-Sentences are looked up along the path from the value upwards: by a key, a key with its parent key (`containers.name`),
-the name of a list item, alone or with its list (`rules.deadline`), or an option (`--nnodes`). The empty key is the
-fallback. They are in `sentences.json`.
+Sentences are looked up along the path from the value upwards: by a key, a key with its parent key
+(`containers.name`), the name of a list item, alone or with its list (`rules.deadline`), or an
+option (`--nnodes`). The empty key is the fallback. They are in `sentences.json`.
 """
 
 from __future__ import annotations
@@ -32,4 +32,8 @@ def sentence(by: str, target: Target, keys: Sequence[str]) -> str:
         text = next((table[key] for key in keys if key in table), table.get(""))
         if text is not None:
             return text
-    return f"The target writes {target.title}." if by == "target" else f"The pass {by} wrote it."
+
+    if by == "target":
+        return f"The target writes {target.title}."
+
+    return f"The pass {by} wrote it."

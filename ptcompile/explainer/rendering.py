@@ -98,7 +98,9 @@ _MAX_LINES = 6
 
 
 def trace_text(explanation: Explanation) -> str:
-    """Return each job's target, manifests, pass changes and the values that only the target wrote."""
+    """Return each job's target, manifests, pass changes and the values that only the target
+    wrote.
+    """
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
     for cause in explanation.causes:
         of_manifest[cause.manifest].append(cause)
@@ -109,6 +111,7 @@ def trace_text(explanation: Explanation) -> str:
         _job_lines(job, job_causes, explanation)
         for job, job_causes in zip(explanation.jobs, causes, strict=True)
     )
+
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
@@ -137,8 +140,8 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
 def _list_path(
     cause: Cause, explanation: Explanation, item_names: ItemNames, *, several: bool
 ) -> str:
-    """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there are several
-    objects.
+    """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there
+    are several objects.
     """
     manifest = explanation.manifests[cause.manifest]
     path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
@@ -174,6 +177,7 @@ def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
         )
         for _, group in groupby(causes, key=_reason_key)
     ]
+
     return "\n".join(blocks)
 
 
@@ -182,7 +186,9 @@ def _reason_key(cause: Cause) -> tuple[object, ...]:
 
 
 def _line_key(line: Input) -> tuple[object, ...]:
-    """Return the key of an input's line: its line number, or the path of its parent if the input is not text."""
+    """Return the key of an input's line: its line number, or the path of its parent if the input
+    is not text.
+    """
     return line.file, line.path[:-1] if line.span is None else line.span.line
 
 
@@ -226,6 +232,7 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
             yield f"  {'':<10}  {first.span.line} | {_unindented(text.lines[first.span.line - 1])}"
         label = ""
+
     if len(by_line) > _MAX_LINES:
         yield f"  {'':<10}  and {len(by_line) - _MAX_LINES} lines more"
 
@@ -242,6 +249,7 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
         name = (text.filename if text else None) or (
             "the profile" if first.file == "cluster" else "the spec"
         )
+
     location = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
     value = ""
     if first.span is None:
@@ -249,11 +257,14 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
         value = f": {shown_value(values if len(inputs) > 1 else first.value)}"
     paths = _join_paths([line.path for line in inputs], named=first.span is not None)
     over = f", over {first.over}" if first.over else ""
+
     return safe_text(f"{location}  {paths}{over}") + value
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
-    """Return several paths as one text: the shared path, then the last keys unless the values name them."""
+    """Return several paths as one text: the shared path, then the last keys unless the values
+    name them.
+    """
     parents = {path[:-1] for path in paths}
     if len(paths) == 1 or len(parents) > 1:
         return ", ".join(map(field_path, paths))

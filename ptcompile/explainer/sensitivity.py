@@ -1,10 +1,12 @@
-"""Sensitivity of values to spec lines: lines are omitted or changed, one at a time or half of them at once.
+"""Sensitivity of values to spec lines: lines are omitted or changed, one at a time or half of them
+at once.
 
-Of n similar lines, such as the entries of `env`, half are changed at a time: lines with a given bit in their number,
-and lines without it. A value of the manifests that depends on exactly one line changes for one of the two halves of
-every bit, and these bits are the line's number: 2 log2(n) compilations instead of n. Other values depend on several
-lines, which are then tried one by one; so are all lines if a half is invalid. Other texts on all lines that are copied
-to the manifests show at once where each of them is.
+Of n similar lines, such as the entries of `env`, half are changed at a time: lines with a given bit
+in their number, and lines without it. A value of the manifests that depends on exactly one line
+changes for one of the two halves of every bit, and these bits are the line's number: 2 log2(n)
+compilations instead of n. Other values depend on several lines, which are then tried one by one; so
+are all lines if a half is invalid. Other texts on all lines that are copied to the manifests show
+at once where each of them is.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
     Evaluate = Callable[[Mapping[Path, Any]], Mapping[Path, Any] | None]
-    """Takes new values of lines; returns the manifest values that change with them, by path, or None if the document is
-    invalid.
+    """Takes new values of lines; returns the manifest values that change with them, by path, or
+    None if the document is invalid.
     """
     _EvaluateSome = Callable[[Iterable[int]], Mapping[Path, Any] | None]
     """Takes the numbers of some variations of a family; returns what they change together."""
@@ -67,14 +69,17 @@ class Variation(NamedTuple):
     alike: tuple[object, ...]
     """Equal for the same change of lines that differ by a list index, or by a user-chosen key.
 
-    Lines in list items that cannot be told apart are similar to no other line: it is unclear which item is gone.
+    Lines in list items that cannot be told apart are similar to no other line: it is unclear which
+    item is gone.
     """
     in_twin: bool
     """Whether the line is in such an item."""
 
 
 def spec_variations(data: Json) -> list[Variation]:
-    """Return the variations of a TrainingJob. Its target stays fixed: another one would change every line."""
+    """Return the variations of a TrainingJob. Its target stays fixed: another one would change
+    every line.
+    """
     return [
         variation
         for variation in _variations(data, ("metadata", "spec"), SPEC)
@@ -90,8 +95,8 @@ def cluster_variations(document: Json) -> list[Variation]:
 def default_paths(document: Json, lines: Iterable[Variation]) -> frozenset[Path]:
     """Return the lines of a profile that repeat a default; most profiles have forty.
 
-    Omitting all of them only changes whether they are set, which little code checks: one compilation shows that none of
-    them matters.
+    Omitting all of them only changes whether they are set, which little code checks: one
+    compilation shows that none of them matters.
     """
     default = reader.default_cluster().document()
     return frozenset(
@@ -115,7 +120,9 @@ def variant_of(spec: Spec, cluster: ClusterProfile) -> Variant:
 
 
 class Variants:
-    """The variants of a spec and of its profile. Each is read and lowered once, since all targets try the same ones."""
+    """The variants of a spec and of its profile. Each is read and lowered once, since all
+    targets try the same ones.
+    """
 
     def __init__(self, data: Json, spec: Spec, cluster: ClusterProfile) -> None:
         self._data = data
@@ -141,7 +148,9 @@ class Variants:
         return default_paths(self.profile, self.cluster_variations)
 
     def of_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
-        """Return the variant for new values in the spec, or None if it is invalid or does not compile."""
+        """Return the variant for new values in the spec, or None if it is invalid or does not
+        compile.
+        """
         return self._cached("spec", changes, self._read_spec)
 
     def of_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
@@ -171,9 +180,12 @@ class Variants:
 
 
 def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
-    """Return a copy of the data with the values at existing paths replaced, or removed for `MISSING`."""
+    """Return a copy of the data with the values at existing paths replaced, or removed for
+    `MISSING`.
+    """
     if () in new:
         return new[()]
+
     below: defaultdict[str | int, dict[Path, Any]] = defaultdict(dict)
     for (head, *rest), value in new.items():
         below[head][tuple(rest)] = value
@@ -182,11 +194,16 @@ def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
         (key, replace_at(value, below[key]) if key in below else value) for key, value in pairs
     ]
     kept = [(key, value) for key, value in replaced if value is not MISSING]
-    return dict(kept) if isinstance(data, Mapping) else [value for _, value in kept]
+    if isinstance(data, Mapping):
+        return dict(kept)
+
+    return [value for _, value in kept]
 
 
 def _variations(data: Json, roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
-    """Yield variations of every leaf, omitted and with another value, then of its parents, omitted, innermost first."""
+    """Yield variations of every leaf, omitted and with another value, then of its parents,
+    omitted, innermost first.
+    """
     below = [
         (path, value)
         for root in roots
@@ -205,6 +222,7 @@ def _variations(data: Json, roots: tuple[str, ...], document: Block) -> Iterator
         if isinstance(value, str | int | float):
             others = _other_values(data, path, value, document, taken[pattern])
             yield Variation(path, False, False, others, (*alike, "other"), in_twin)
+
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
         yield Variation(path, True, True, _yield_missing, (_pattern(path, twins), "holder"), False)
@@ -224,7 +242,9 @@ def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[
 
 
 def _pattern(path: Path, twins: Collection[Path]) -> Path:
-    """Return a path with a star for each list index and user-chosen key; unchanged within indistinct items."""
+    """Return a path with a star for each list index and user-chosen key; unchanged within
+    indistinct items.
+    """
     parents = ("", *path)
     starred = (
         isinstance(part, int) or parents[i] in _FREE_KEY_MAPPINGS for i, part in enumerate(path)
@@ -243,7 +263,9 @@ def _yield_missing() -> Iterator[Any]:
 def _other_values(
     data: Json, path: Path, value: str | float, document: Block, taken: set[object]
 ) -> Callable[[], Iterator[str | float]]:
-    """Return other values of the same type, the most similar first, but after those that similar lines have."""
+    """Return other values of the same type, the most similar first, but after those that similar
+    lines have.
+    """
 
     def others() -> Iterator[str | float]:
         """Yield the values."""
@@ -261,8 +283,8 @@ def _other_values(
 
 
 def _similar_texts(value: str) -> Iterator[str]:
-    """Yield the text with every number plus one (`2:4`, `64Gi`, `img:1.2`), with only the last one (`1.34`), or with a
-    suffix.
+    """Yield the text with every number plus one (`2:4`, `64Gi`, `img:1.2`), with only the last one
+    (`1.34`), or with a suffix.
     """
     yield re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0]) + 1), value)
     yield re.sub(r"[0-9]{1,9}(?=[^0-9]*$)", lambda digits: str(int(digits[0]) + 1), value)
@@ -279,7 +301,8 @@ def _allowed_values(document: Block, data: Any) -> list[str]:
 MAX_SINGLE = 12
 """Number of similar lines up to which lines are tried one by one.
 
-If one or two compilations may tell lines apart by their values, they are tried together from a quarter as many.
+If one or two compilations may tell lines apart by their values, they are tried together from a
+quarter as many.
 """
 _NAME: Path = ("metadata", "name")
 """The line whose text is a part of many values."""
@@ -290,10 +313,11 @@ _is_other_word = re.compile(r"[A-Z][A-Za-z]*-?x").fullmatch
 def outcomes(
     changes: Sequence[Variation], outcome: Evaluate, copied: Collection[Path] = ()
 ) -> Iterator[tuple[Variation, frozenset[Path]]]:
-    """Yield each variation with a valid document, with the manifest values that it changes, in order.
+    """Yield each variation with a valid document, with the manifest values that it changes, in
+    order.
 
-    `copied` are lines whose texts are values of the manifests: if nothing else depends on them, one compilation with
-    other texts on all of them tells their outcomes.
+    `copied` are lines whose texts are values of the manifests: if nothing else depends on them, one
+    compilation with other texts on all of them tells their outcomes.
     """
     results = _outcomes_of_copied(changes, outcome, copied)
     families: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -305,13 +329,15 @@ def outcomes(
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         joint = _joint_outcomes([changes[number] for number in members], outcome, reached)
         for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
-            result = (
-                _single_outcome(changes[number], outcome) if joint_result is None else joint_result
-            )
+            if joint_result is None:
+                result = _single_outcome(changes[number], outcome)
+            else:
+                result = joint_result
             if result is not None:
                 results[number] = result
                 if not changes[number].left_out:
                     reached[changes[number].path] = result
+
     for number, change in enumerate(changes):
         if number in results:
             yield change, results[number]
@@ -320,8 +346,8 @@ def outcomes(
 def _outcomes_of_copied(
     changes: Sequence[Variation], outcome: Evaluate, copied: Collection[Path]
 ) -> dict[int, frozenset[Path]]:
-    """Return the outcomes of new texts on copied lines by the number of the variation, or none if it is unclear which
-    value depends on which line.
+    """Return the outcomes of new texts on copied lines by the number of the variation, or none if
+    it is unclear which value depends on which line.
     """
     texts: dict[str, int] = {}
     for number, change in enumerate(changes):
@@ -333,8 +359,10 @@ def _outcomes_of_copied(
             text = next((value for value in change.values() if value not in texts), None)
             if isinstance(text, str) and not _is_other_word(text):
                 texts[text] = number
+
     if len(texts) <= MAX_SINGLE // 4:
         return {}
+
     numbers = list(texts.values())
     values = list(texts)
 
@@ -344,6 +372,7 @@ def _outcomes_of_copied(
     paths_of_line = _outcomes_by_value(evaluate, values)
     if paths_of_line is None:
         return {}
+
     return {
         number: paths
         for number, paths in zip(numbers, paths_of_line, strict=True)
@@ -370,7 +399,9 @@ def _joint_outcomes(
         return None
 
     def evaluate(numbers: Iterable[int]) -> Mapping[Path, Any] | None:
-        """Return what the variations with these numbers change together, or None if they are invalid."""
+        """Return what the variations with these numbers change together, or None if they are
+        invalid.
+        """
         return outcome({changes[i].path: values[i] for i in numbers})
 
     if changes[0].left_out:
@@ -379,11 +410,13 @@ def _joint_outcomes(
         paths_of_line = _outcomes_by_value(evaluate, values)
     if paths_of_line is None and len(changes) > MAX_SINGLE:
         return _outcomes_by_bits(evaluate, len(changes))
+
     return paths_of_line
 
 
 def _outcomes_by_value(evaluate: _EvaluateSome, values: Sequence[Any]) -> _Outcomes | None:
-    """Return the outcomes of lines with distinct new texts, tried at once, or None if some value is none of the texts.
+    """Return the outcomes of lines with distinct new texts, tried at once, or None if some value is
+    none of the texts.
 
     Each changed value of the manifests is the new text of one line, so it depends on that line.
     """
@@ -391,22 +424,25 @@ def _outcomes_by_value(evaluate: _EvaluateSome, values: Sequence[Any]) -> _Outco
     changed = evaluate(range(len(values))) if len(numbers) == len(values) else None
     if changed is None:
         return None
+
     paths_of_line: list[set[Path]] = [set() for _ in values]
     for path, value in changed.items():
         number = numbers.get(value) if isinstance(value, str) else None
         if number is None:
             return None
         paths_of_line[number].add(path)
+
     return _with_empty_checked(evaluate, paths_of_line)
 
 
 def _outcomes_by_owner(
     evaluate: _EvaluateSome, lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]
 ) -> _Outcomes | None:
-    """Return the outcomes of lines omitted in two halves, or None if it is unclear on which one a value depends.
+    """Return the outcomes of lines omitted in two halves, or None if it is unclear on which one a
+    value depends.
 
-    A value depends on the line whose own value it has, or whose values are the only ones next to it: a variable's name
-    is next to its value.
+    A value depends on the line whose own value it has, or whose values are the only ones next to
+    it: a variable's name is next to its value.
     """
     owners = _owners(lines, reached)
     paths_of_line: list[set[Path]] = [set() for _ in lines]
@@ -420,13 +456,16 @@ def _outcomes_by_owner(
             if number is None or number % 2 != side:
                 return None
             paths_of_line[number].add(path)
+
     return _with_empty_checked(evaluate, paths_of_line)
 
 
 def _owners(
     lines: Sequence[Path], reached: Mapping[Path, Collection[Path]]
 ) -> dict[Path, int | None]:
-    """Return the number of the only line whose values are at or below a path of the manifests, or None for several."""
+    """Return the number of the only line whose values are at or below a path of the manifests,
+    or None for several.
+    """
     numbers = {line: number for number, line in enumerate(lines)}
     lengths = {len(line) for line in lines}
     owners: dict[Path, int | None] = {}
@@ -439,18 +478,23 @@ def _owners(
                     if owners[path[:end]] is None:
                         break
                     owners[path[:end]] = None
+
     return owners
 
 
 def _with_empty_checked(evaluate: _EvaluateSome, paths_of_line: Sequence[set[Path]]) -> _Outcomes:
-    """Return the outcomes; lines that seem to change nothing are tried again without the others, which may hide it."""
+    """Return the outcomes; lines that seem to change nothing are tried again without the others,
+    which may hide it.
+    """
     empty = [number for number, paths in enumerate(paths_of_line) if not paths]
     is_hidden = 0 < len(empty) < len(paths_of_line) and evaluate(empty) != {}
     return [None if is_hidden and not paths else frozenset(paths) for paths in paths_of_line]
 
 
 def _outcomes_by_bits(evaluate: _EvaluateSome, count: int) -> _Outcomes | None:
-    """Return the outcomes by trying two halves for each bit of the lines' numbers, or None if a half is invalid."""
+    """Return the outcomes by trying two halves for each bit of the lines' numbers, or None if a
+    half is invalid.
+    """
     patterns: defaultdict[Path, list[int]] = defaultdict(lambda: [0, 0])
     for bit in range((count - 1).bit_length()):
         for side in (0, 1):
@@ -463,13 +507,17 @@ def _outcomes_by_bits(evaluate: _EvaluateSome, count: int) -> _Outcomes | None:
 
 
 class _BitPattern(NamedTuple):
-    """The bits for which a value changed with the half without the bit, and with the half that has it."""
+    """The bits for which a value changed with the half without the bit, and with the half that
+    has it.
+    """
 
     without: int
     having: int
 
     def fits(self, number: int, whole: int) -> bool:
-        """Return whether the variation with this number may be one of those on which the value depends."""
+        """Return whether the variation with this number may be one of those on which the value
+        depends.
+        """
         only_without = self.without & ~self.having
         only_having = self.having & ~self.without
         return not number & only_without and not ~number & only_having & whole
@@ -480,15 +528,15 @@ def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Out
     paths_of_line: list[set[Path] | None] = [set() for _ in range(count)]
     doubtful: dict[_BitPattern, None] = {}
     for path, (without, having) in patterns.items():
-        own_paths = (
-            paths_of_line[having]
-            if without ^ having == all_bits and not without & having and having < count
-            else None
-        )
+        if without ^ having == all_bits and not without & having and having < count:
+            own_paths = paths_of_line[having]
+        else:
+            own_paths = None
         if own_paths is None:
             doubtful[_BitPattern(without, having)] = None
         else:
             own_paths.add(path)
+
     for pattern in doubtful:
         if all(paths is None for paths in paths_of_line):
             break
@@ -496,4 +544,5 @@ def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Out
             None if paths is None or pattern.fits(i, all_bits) else paths
             for i, paths in enumerate(paths_of_line)
         ]
+
     return [None if paths is None else frozenset(paths) for paths in paths_of_line]

@@ -18,7 +18,9 @@ from ptcompile.source import emitter
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every scalar, empty mapping and empty list in the order of the data, each with its path."""
+    """Yield every scalar, empty mapping and empty list in the order of the data, each with its
+    path.
+    """
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
@@ -30,12 +32,15 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def changed_paths(base: Any, new: Any) -> Iterator[Path]:
-    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item is not a change."""
+    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item
+    is not a change.
+    """
     return (path for path, _ in changed_leaves(base, new))
 
 
 def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
-    """Return the leaves in `base` that are missing or different in `new`: path and new value, `MISSING` without one.
+    """Return the leaves in `base` that are missing or different in `new`: path and new value,
+    `MISSING` without one.
 
     A moved item is not a change.
     """
@@ -48,8 +53,8 @@ def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
 def _add_changed_leaves(
     changed: list[tuple[Path, Any]], base: Any, new: Any, path: Path, field: str
 ) -> None:
-    """Add the changed leaves of two different values. `field` is the key of the value, which determines how list items
-    are identified.
+    """Add the changed leaves of two different values. `field` is the key of the value, which
+    determines how list items are identified.
     """
     if isinstance(base, dict) and isinstance(new, dict) and base:
         for key, inner in base.items():
@@ -65,6 +70,7 @@ def _add_changed_leaves(
         ):
             if inner != counterpart:
                 _add_changed_leaves(of_items, inner, counterpart, (*path, index), field)
+
         if is_nameless:
             changed += _rarer_leaves(of_items, path, base, new)
     elif isinstance(base, dict | list | tuple) and base:
@@ -76,7 +82,9 @@ def _add_changed_leaves(
 def _rarer_leaves(
     changed: Sequence[tuple[Path, Any]], path: Path, base: Sequence[Any], new: Sequence[Any]
 ) -> Iterator[tuple[Path, Any]]:
-    """Yield the leaves that unnamed items now have less often: a leaf that another item has instead only moved."""
+    """Yield the leaves that unnamed items now have less often: a leaf that another item has
+    instead only moved.
+    """
     old_counts, new_counts = (
         Counter(_keys_and_value(leaf, value) for leaf, value in leaves(items))
         for items in (base, new)
@@ -95,7 +103,8 @@ def _keys_and_value(path: Path, value: Any) -> tuple[Path, str]:
 def differences(
     before: Any, after: Any, path: Path = (), field: str = ""
 ) -> Iterator[tuple[Path, Any, Any]]:
-    """Yield additions, removals and changes, each at its topmost path: path, old and new value, or `MISSING`.
+    """Yield additions, removals and changes, each at its topmost path: path, old and new value, or
+    `MISSING`.
 
     Paths are those of `after`, and those of `before` for removals.
     """
@@ -119,8 +128,8 @@ def differences(
 
 
 def identity(item: Any, field: str) -> str | int | None:
-    """Return what identifies a list item: its merge key, name, key or kind; an option's name; the scalar itself; or
-    None.
+    """Return what identifies a list item: its merge key, name, key or kind; an option's name; the
+    scalar itself; or None.
     """
     if isinstance(item, dict):
         keys = (MERGE_KEYS.get(field), "name", "key", "kind")
@@ -144,9 +153,9 @@ def option_name(argument: Any) -> str | None:
 def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[Any]:
     """Return the counterpart in `new` of each item of `base`, or `MISSING`.
 
-    Items are matched by identity, or by their whole content if identities repeat. Equal items at the start and end are
-    matched first, then items of the same identity. If equally many remain on both sides, they are matched in order, as
-    renamed items.
+    Items are matched by identity, or by their whole content if identities repeat. Equal items at
+    the start and end are matched first, then items of the same identity. If equally many remain on
+    both sides, they are matched in order, as renamed items.
     """
     head, tail = _common_ends(base, new)
     rest = len(base) - head - tail
@@ -157,6 +166,7 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
             *(new[head : head + new_rest] or [MISSING] * rest)[:rest],
             *new[len(new) - tail :],
         ]
+
     names = [[identity(item, field) for item in items] for items in (base, new)]
     repeated = {
         name for counted in map(Counter, names) for name, count in counted.items() if count > 1
@@ -175,6 +185,7 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
         *(None if i is None else i + head for i in middle),
         *range(len(new) - tail, len(new)),
     ]
+
     return [MISSING if i is None else new[i] for i in indexes]
 
 
@@ -243,13 +254,16 @@ def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
         else:
             out = _with_key(out, part)
             field = part
+
     return out
 
 
 def _with_key(shown: str, key: str) -> str:
     """Return a displayed path with one more key."""
     step = field_path((key,))
-    return f"{shown}.{step}" if shown and not step.startswith("[") else shown + step
+    if shown and not step.startswith("["):
+        return f"{shown}.{step}"
+    return shown + step
 
 
 class ShownLeaf(NamedTuple):
@@ -260,13 +274,17 @@ class ShownLeaf(NamedTuple):
     shown: str
     """The path for display, as `shown_path` returns it."""
     keys: tuple[str, ...]
-    """The keys and names of list items on the path, innermost first, each with the key of its parent before it."""
+    """The keys and names of list items on the path, innermost first, each with the key of its
+    parent before it.
+    """
 
 
 def shown_leaves(
     value: Any, path: Path = (), shown: str = "", keys: tuple[str, ...] = (), field: str = ""
 ) -> Iterator[ShownLeaf]:
-    """Yield the leaves in the order of `leaves`. The other arguments describe the value itself: `field` is its key."""
+    """Yield the leaves in the order of `leaves`. The other arguments describe the value itself:
+    `field` is its key.
+    """
     if isinstance(value, dict):
         for key, inner in value.items():
             inner_path = (*path, key)
@@ -298,22 +316,23 @@ def _item_names(items: Sequence[Any], field: str) -> list[str | int]:
 
 
 def path_parts(query: str) -> list[str]:
-    """Return the parts of a typed path: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
+    """Return the parts of a typed path: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`,
+    `command[--nnodes]`, `[0].name`.
+    """
     return [
         bracket.strip("\"'") if bracket else part for bracket, part in _PATH_PART.findall(query)
     ]
 
 
 def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = False) -> bool:
-    """Return whether a path begins with the typed parts, or contains them with `anywhere`. Items match by index or
-    name.
+    """Return whether a path begins with the typed parts, or contains them with `anywhere`. Items
+    match by index or name.
     """
     steps = list(_part_names(path, data))
-    starts = (
-        range(len(steps) - len(query) + 1)
-        if anywhere
-        else range(min(1, len(steps) - len(query) + 1))
-    )
+    if anywhere:
+        starts = range(len(steps) - len(query) + 1)
+    else:
+        starts = range(min(1, len(steps) - len(query) + 1))
     return any(
         all(part in step for part, step in zip(query, steps[start:], strict=False))
         for start in starts
@@ -335,7 +354,9 @@ def _part_names(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
 def shown_value(value: Any, width: int | None = None) -> str:
     """Return a value on one line, of at most `width` characters if given, in YAML's flow style."""
     text = safe_text(_flow(value))
-    return text if width is None or len(text) <= width else f"{text[: width - 4]} ..."
+    if width is None or len(text) <= width:
+        return text
+    return f"{text[: width - 4]} ..."
 
 
 def _flow(value: Any) -> str:
@@ -345,5 +366,9 @@ def _flow(value: Any) -> str:
         return "[" + ", ".join(map(_flow, value)) + "]"
     if not isinstance(value, str):
         return json.dumps(value)
+
     line = emitter.emit({"": value}).partition(": ")[2].removesuffix("\n")
-    return line if "\n" not in value and "\n" not in line else json.dumps(value, ensure_ascii=False)
+    if "\n" not in value and "\n" not in line:
+        return line
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,8 +1,8 @@
 """Extensions by plugins: rules, passes and targets, as one value that the verbs accept.
 
-A plugin is an installed package. It is loaded only if the project's configuration or a caller names it, never because
-of the files being linted. Plugin authors import only from here: `Rule` and `Found` for rules, `Job` and `Context` for
-passes, `Target` and the types of its fields for targets.
+A plugin is an installed package. It is loaded only if the project's configuration or a caller names
+it, never because of the files being linted. Plugin authors import only from here: `Rule` and
+`Found` for rules, `Job` and `Context` for passes, `Target` and the types of its fields for targets.
 """
 
 from __future__ import annotations
@@ -52,28 +52,36 @@ __all__ = [
 
 
 class Rule(NamedTuple):
-    """A check of one object. Unlike a built-in rule, it receives plain data and carries its own code."""
+    """A check of one object. Unlike a built-in rule, it receives plain data and carries its own
+    code.
+    """
 
     code: str
     """The plugin's prefix and three digits, such as ACME001."""
     name: str
     """Lower-case words joined by hyphens, such as cost-center."""
     check: Callable[[Json, Sequence[Json]], Iterable[Found]]
-    """Called with the object and the objects of its stream; yields findings. Pure: no I/O, and no changes to its
-    arguments.
+    """Called with the object and the objects of its stream; yields findings. Pure: no I/O, and no
+    changes to its arguments.
     """
     kinds: tuple[str, ...] = ()
-    """The kinds it applies to, as `Job` or `batch/v1/Job`; TrainingJob is a spec. Empty means every kind."""
+    """The kinds it applies to, as `Job` or `batch/v1/Job`; TrainingJob is a spec. Empty means
+    every kind.
+    """
     severity: Severity = "warning"
     stage: Stage = "style"
     authority: Authority = "ptcompile"
     page: str = ""
-    """The page for `ptcompile explain CODE`: a sentence, then paragraphs. If empty, the docstring of `check`."""
+    """The page for `ptcompile explain CODE`: a sentence, then paragraphs. If empty, the
+    docstring of `check`.
+    """
     url: str = ""
-    """The address of the page that reports link to. They never link to ptcompile's own site for the rule."""
+    """The address of the page that reports link to. They never link to ptcompile's own site for
+    the rule.
+    """
     owner: str = ""
-    """Set when a plugin or a configuration is loaded: `rule of plugin acme-ptcompile`, `rule of ptcompile.toml`. Text
-    reports print it.
+    """Set when a plugin or a configuration is loaded: `rule of plugin acme-ptcompile`, `rule of
+    ptcompile.toml`. Text reports print it.
     """
 
 

@@ -14,14 +14,18 @@ _shared: ContextVar[dict[str, Any]] = ContextVar("shared")
 
 
 def shared() -> dict[str, Any]:
-    """Return the state that rules share while they check one object, such as the budget of declared rules."""
+    """Return the state that rules share while they check one object, such as the budget of
+    declared rules.
+    """
     return _shared.get({})
 
 
 def rule_problems(
     extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
 ) -> Problems:
-    """Yield the findings of every rule for one object; `others` are the objects of its stream. Never raises."""
+    """Yield the findings of every rule for one object; `others` are the objects of its stream.
+    Never raises.
+    """
     _shared.set({})
     for rule in extensions.rules:
         if applies_to(rule, manifest):
@@ -54,6 +58,7 @@ def extension_failure(subject: str, error: BaseException, help: str) -> Problem:
 def _to_problem(rule: Rule, finding: object) -> Problem:
     if not isinstance(finding, Found):
         raise TypeError(f"check must yield Found(path, message), not {type(finding).__name__}")
+
     problem = Problem(
         name=rule.name,
         path=tuple(finding.path),
@@ -69,11 +74,14 @@ def _to_problem(rule: Rule, finding: object) -> Problem:
         page=rule.url,
         field=finding.field,
     )
+
     return led_by_field(problem)
 
 
 def led_by_field(problem: Problem) -> Problem:
-    """Return a plugin's problem as `problem_at` makes it, if the whole sentence that it says begins with its field."""
+    """Return a plugin's problem as `problem_at` makes it, if the whole sentence that it says
+    begins with its field.
+    """
     start = f"{field_path(problem.path)}: "
     if problem.field != "" or not problem.text.startswith(start):
         return problem

@@ -1,4 +1,5 @@
-"""Rules without code: tables of the configuration, each with a path and a CEL expression that must hold there.
+"""Rules without code: tables of the configuration, each with a path and a CEL expression that must
+hold there.
 
     [[tool.ptcompile.rule]]
     code = "ACME101"
@@ -9,8 +10,8 @@
     message = "every job has the label cost-center"
     url = "https://wiki.acme.example/cost-centers"
 
-`self` is the value at the path, `object` the whole object. A rule is data, so a repository may carry it: its
-expression can read the object, and nothing else.
+`self` is the value at the path, `object` the whole object. A rule is data, so a repository may
+carry it: its expression can read the object, and nothing else.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def declared_rule(table: object) -> Rule:
         raise ValueError(
             'a rule must be a table, such as [[tool.ptcompile.rule]] with code = "ACME101"'
         )
+
     for key in table:
         if key not in _ALL_KEYS:
             suggestion = closest_match(str(key), _ALL_KEYS)
@@ -68,9 +70,11 @@ def declared_rule(table: object) -> Rule:
                     else f"; the keys are {', '.join(_ALL_KEYS)}"
                 )
             )
+
     missing = [key for key in _REQUIRED_KEYS if key not in table]
     if missing:
         raise ValueError(f"missing {', '.join(missing)}")
+
     texts = {key: _required_text(key, value) for key, value in table.items() if key != "kind"}
     check_code(texts["code"], texts["name"])
     each = _checked_choice("each", texts.get("each", "object"), SCOPES)
@@ -80,6 +84,7 @@ def declared_rule(table: object) -> Rule:
     error = why_invalid(declared.expression, frozenset(("self", "object")))
     if error:
         raise ValueError(f"expression: {error}")
+
     severity: Any = _checked_choice(
         "severity", texts.get("severity", "warning"), get_args(Severity)
     )
@@ -90,6 +95,7 @@ def declared_rule(table: object) -> Rule:
         raise ValueError(
             f"url must be an address such as https://wiki.acme.example/rules, not {url!r}"
         )
+
     return Rule(
         code=texts["code"],
         name=texts["name"],
@@ -106,7 +112,8 @@ def check_code(code: str, name: str) -> None:
     """Raise ValueError for a code or name that a rule outside ptcompile must not have."""
     if not CODE.fullmatch(code):
         raise ValueError(
-            f"code must be 2 to 8 capital letters (not PTC) and three digits, such as ACME101, not {code!r}"
+            "code must be 2 to 8 capital letters (not PTC) and three digits, such as ACME101, "
+            f"not {code!r}"
         )
     if not _is_name(name):
         raise ValueError(
@@ -130,19 +137,25 @@ def _kinds(value: object) -> tuple[str, ...]:
     kinds = [value] if isinstance(value, str) else value
     if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind for kind in kinds):
         raise ValueError(
-            'kind must be a kind or a list of kinds, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]'
+            'kind must be a kind or a list of kinds, such as ["Job", '
+            '"jobset.x-k8s.io/v1alpha2/JobSet"]'
         )
+
     for kind in kinds:
         meant = _meant_kind(kind)
         if meant is not None:
             raise ValueError(
-                f"kind: no object is a {kind!r}; did you mean {meant}? Of another API, write acme.io/v1/{kind}"
+                f"kind: no object is a {kind!r}; did you mean {meant}? Of another API, write "
+                f"acme.io/v1/{kind}"
             )
+
     return tuple(kinds)
 
 
 def _meant_kind(written: str) -> str | None:
-    """Return the known kind that differs from an unknown one only in letter case or in a letter, or None."""
+    """Return the known kind that differs from an unknown one only in letter case or in a letter,
+    or None.
+    """
     api_version, _, name = written.rpartition("/")
     known: dict[str, str] = {}
     for version, kind in chain(_OWN_KINDS, known_kinds()):
@@ -177,7 +190,9 @@ def _make_check(read: _DeclaredRule) -> Callable[[Json, Sequence[Json]], Iterato
 
 
 def _iter_roots(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
-    """Yield the roots of the path: the object, each of its pod templates, or each of their containers."""
+    """Yield the roots of the path: the object, each of its pod templates, or each of their
+    containers.
+    """
     if each == "object":
         yield (), manifest
         return
@@ -198,10 +213,13 @@ def _iter_roots(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
 
 
 def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield the values at a path, with `*` for every item. A missing value is None, at the path where it would be."""
+    """Yield the values at a path, with `*` for every item. A missing value is None, at the path
+    where it would be.
+    """
     if not path:
         yield under, data
         return
+
     key = path[0]
     rest = path[1:]
     if key == "*":
@@ -216,10 +234,11 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
 
 
 def _failure_reason(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:
-    """Return None if the expression is true, else the reason why it is not, or "" if there is none to add.
+    """Return None if the expression is true, else the reason why it is not, or "" if there is none
+    to add.
 
-    An expression that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError, and
-    TypeError for a result that is neither true nor false.
+    An expression that fails on its values does not hold, as on the API server. Raises
+    UncheckedError and CostError, and TypeError for a result that is neither true nor false.
     """
     try:
         result = evaluate(expression, {"self": value, "object": manifest}, budget)

@@ -81,20 +81,24 @@ def _absolute(folders: Iterable[str]) -> Iterable[str]:
 
 
 class ExtensionError(ValueError):
-    """Raised for plugins that cannot be used and invalid declared rules; the text has one sentence for each."""
+    """Raised for plugins that cannot be used and invalid declared rules; the text has one
+    sentence for each.
+    """
 
 
 def load(
     plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]
 ) -> Extensions:
-    """Import the plugins with these names, and read declared rules. Raises `ExtensionError` that lists all mistakes.
+    """Import the plugins with these names, and read declared rules. Raises `ExtensionError` that
+    lists all mistakes.
 
-    `passes` are the names of the built-in passes. Equal codes, names, passes or targets are an error that names both
-    owners: nothing is replaced silently.
+    `passes` are the names of the built-in passes. Equal codes, names, passes or targets are an
+    error that names both owners: nothing is replaced silently.
     """
+    # with CEL, which few configurations need
     from ptcompile.extending.declared import (
         declared_rule,
-    )  # with CEL, which few configurations need
+    )
 
     loader = _Loader(passes)
     for name in sorted(set(plugins)):
@@ -104,14 +108,18 @@ def load(
             loader.add_rule(declared_rule(table), f"rule[{index}]")
         except ValueError as error:
             loader.errors.append(f"rule[{index}]{_code_in_parentheses(table)}: {error}")
+
     if loader.errors:
         raise ExtensionError("\n  ".join(loader.errors))
+
     ordered = tuple(sorted(loader.rules, key=attrgetter("code")))
     return Extensions(tuple(loader.loaded), ordered, tuple(loader.passes.items()), loader.targets)
 
 
 def _code_in_parentheses(table: object) -> str:
-    """Return the code of a rule's table as messages show it after the index, or "" if it has none."""
+    """Return the code of a rule's table as messages show it after the index, or "" if it has
+    none.
+    """
     code = table.get("code") if isinstance(table, Mapping) else None
     return f" ({code})" if isinstance(code, str) else ""
 
@@ -134,22 +142,24 @@ class _Loader:
         package = distribution(name)
         if package is None:
             suggestion = closest_match(name, [plugin.name for plugin in installed()])
-            help = (
-                f"did you mean {suggestion}?"
-                if suggestion
-                else "ptcompile plugins lists those that are"
-            )
+            if suggestion:
+                help = f"did you mean {suggestion}?"
+            else:
+                help = "ptcompile plugins lists those that are"
             self.errors.append(f"plugin {name!r} is not installed; {help}")
             return
+
         points = sorted(
             (point for point in package.entry_points if point.group in GROUPS),
             key=attrgetter("name"),
         )
         if not points:
             self.errors.append(
-                f"plugin {name!r} {package.version} is not a plugin: it has no entry points {_join_or(GROUPS)}"
+                f"plugin {name!r} {package.version} is not a plugin: it has no entry points "
+                f"{_join_or(GROUPS)}"
             )
             return
+
         self.loaded.append(Loaded(package.metadata["Name"], package.version))
         for point in points:
             try:
@@ -160,7 +170,8 @@ class _Loader:
                 )
                 location = f"{point.group} {point.name} = {point.value}"
                 self.errors.append(
-                    f"plugin {name!r} {package.version} is broken ({location}): {' '.join(cause.split())}"
+                    f"plugin {name!r} {package.version} is broken ({location}): "
+                    f"{' '.join(cause.split())}"
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
@@ -172,7 +183,8 @@ class _Loader:
                 check_code(rule.code, rule.name)
                 if rule.code[:-3] != point.name:
                     raise ValueError(
-                        f"code must begin with {point.name}, the name of the entry point, not {rule.code!r}"
+                        f"code must begin with {point.name}, the name of the entry point, not "
+                        f"{rule.code!r}"
                     )
                 self.add_rule(
                     rule._replace(owner=f"rule of plugin {package.metadata['Name']}"), owner

@@ -1,4 +1,6 @@
-"""Checks of a plugin's passes, for its own tests: the contract that the compiler relies on and does not check."""
+"""Checks of a plugin's passes, for its own tests: the contract that the compiler relies on and
+does not check.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,18 @@ _OF_USER = "written-by-the-user"
 
 
 def check_pass(run: Pass, specs: Iterable[Json] = SPECS, cluster: Any = None) -> None:
-    """Check that a pass changes nothing when it runs again, and keeps what a user writes in the place of what it adds:
-    labels, annotations and variables.
+    """Check that a pass changes nothing when it runs again, and keeps what a user writes in the
+    place of what it adds: labels, annotations and variables.
 
-    The pass runs on each spec for every target; `cluster` is a ClusterProfile in any form. Raises AssertionError
-    with the place, and ValueError for a spec that does not compile.
+    The pass runs on each spec for every target; `cluster` is a ClusterProfile in any form. Raises
+    AssertionError with the place, and ValueError for a spec that does not compile.
     """
     for spec in specs:
         for job, context in _jobs(spec, cluster):
             once = run(job, context)
             if not isinstance(once, Job):
                 raise AssertionError(f"it returns a {type(once).__name__}, not a Job")
+
             place = _first_difference(once, run(once, context), "job")
             if place is not None:
                 raise AssertionError(f"it is not idempotent: a second run changes {place}")
@@ -47,10 +50,12 @@ def _jobs(spec: Json, cluster: Any) -> list[tuple[Job, Context]]:
     profile, mistakes = load_profile(cluster)
     if profile is None:
         raise ValueError(mistakes[0].message)
+
     compiled = [compile_document(spec, profile, target) for target in TARGETS]
     built = [each.built for each in compiled if each.built is not None and each.manifests]
     if not built:
         raise ValueError(f"the spec does not compile: {compiled[0].problems[0].message}")
+
     return [(each.job, each.context) for each in built]
 
 
@@ -58,6 +63,7 @@ def _first_difference(a: Any, b: Any, place: str) -> str | None:
     """Return the place of the first part in which two values differ, or None if they are equal."""
     if a == b:
         return None
+
     if type(a) is type(b) and isinstance(a, Mapping):
         parts = [(a.get(key), b.get(key), f"{place}[{key}]") for key in {**a, **b}]
     elif type(a) is type(b) and hasattr(a, "_fields"):
@@ -66,12 +72,15 @@ def _first_difference(a: Any, b: Any, place: str) -> str | None:
         parts = [(*pair, f"{place}[{index}]") for index, pair in enumerate(zip_longest(a, b))]
     else:
         return place
+
     inner = (_first_difference(*part) for part in parts)
     return next((part for part in inner if part is not None), place)
 
 
 def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:
-    """Return a job after a pass with a text of the user's in the place of each that the pass has added."""
+    """Return a job after a pass with a text of the user's in the place of each that the pass has
+    added.
+    """
     if before == after:
         return after
     if isinstance(after, Mapping):

@@ -45,7 +45,9 @@ _comment = re.compile(r"(?<![ \t])[ \t]+#.*").search
 
 
 def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
-    """Yield the edits for a block mapping that keeps or gains at least one entry. Raises `CannotFix`."""
+    """Yield the edits for a block mapping that keeps or gains at least one entry. Raises
+    `CannotFix`.
+    """
     names = {change.part for change in changes if change.op == "remove"}
     removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
     added = [change for change in changes if change.op == "add"]
@@ -57,6 +59,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             )
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout)
+
     slots = [(entry.start, entry.node.end) for entry in node.entries]
     for index in removed:
         check_unshared(node.entries[index].node)
@@ -71,11 +74,14 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             yield _replace_part(slots[removed.pop(0)], lines, indent, layout)
         else:
             yield _insert_after(slots[_insertion_index(node, lines)], lines, indent, layout)
+
     yield from remove_lines(layout.text, slots, removed)
 
 
 def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
-    """Yield the edits for a block list that keeps or gains at least one item. Raises `CannotFix`."""
+    """Yield the edits for a block list that keeps or gains at least one item. Raises
+    `CannotFix`.
+    """
     slots = node.slots()
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
@@ -89,6 +95,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
         inserted.setdefault((neighbor, change.part > 0 or neighbor in removed), []).extend(
             item_lines(change.value, layout)
         )
+
     for (neighbor, is_after), lines in inserted.items():
         if neighbor in removed:
             removed.remove(neighbor)
@@ -100,19 +107,22 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
             yield TextEdit(
                 start, start, _join_lines(lines, indent, layout) + layout.eol + " " * indent
             )
+
     for change in changes:
         if change.op == "replace":
             item = node.items[change.part]
             yield from replace_value(
                 item.dash, item.dash + 1, item.node, change.value, layout, is_item=True
             )
+
     yield from remove_lines(layout.text, slots, removed)
 
 
 def replace_value(
     start: int, after: int, node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool
 ) -> Iterator[TextEdit]:
-    """Yield the edits that give a new value to the entry or item at `start`, whose colon or dash ends at `after`.
+    """Yield the edits that give a new value to the entry or item at `start`, whose colon or dash
+    ends at `after`.
 
     A comment after the old value stays on its line.
     """
@@ -120,9 +130,10 @@ def replace_value(
     text = layout.text
     first, rest = _format_value(node, value, layout, is_item=is_item)
     is_below = line_start(text, node.start) > after
+    # spaces after the dash
     extra_indent = (
         node.start - after - 1 if is_item and not is_below and node.start < node.end else 0
-    )  # spaces after the dash
+    )
     more = "".join(
         layout.eol + line for line in _indent_lines(column(text, start) + extra_indent, rest)
     )
@@ -149,7 +160,9 @@ def replace_value(
 def _format_value(
     node: SyntaxNode, value: Any, layout: Layout, *, is_item: bool
 ) -> tuple[str, list[str]]:
-    """Return the text after the colon or dash, and the lines below it, relative to the column of the key or dash."""
+    """Return the text after the colon or dash, and the lines below it, relative to the column of
+    the key or dash.
+    """
     if node.flow or not is_block(value) or (node.kind == "scalar" and _is_short(value)):
         return inline(value, node.style), []
     if is_item:
@@ -186,8 +199,8 @@ def check_unshared(node: SyntaxNode) -> None:
 
 
 def _insertion_index(node: SyntaxNode, lines: Sequence[str]) -> int:
-    """Return the index of the entry to insert after: before the first long one if the new entry is short, but after all
-    merges.
+    """Return the index of the entry to insert after: before the first long one if the new entry is
+    short, but after all merges.
     """
     last = len(node.entries) - 1
     if len(lines) > 1:
@@ -222,8 +235,8 @@ def _indent_lines(indent: int, lines: Sequence[str]) -> Iterator[str]:
 
 
 def remove_lines(text: str, slots: Slots, removed: Collection[int]) -> Iterator[TextEdit]:
-    """Yield the edits that remove parts with their lines. The text must end with a line break and keep at least one
-    part.
+    """Yield the edits that remove parts with their lines. The text must end with a line break and
+    keep at least one part.
     """
     indexes = set(removed)
     start = slots[0][0]
@@ -233,12 +246,15 @@ def remove_lines(text: str, slots: Slots, removed: Collection[int]) -> Iterator[
         match = _whitespace.match(text, line_end(text, slots[first_kept - 1][1]))
         yield TextEdit(start, match.end() if match else start, "")
         indexes -= set(range(first_kept))
+
     for index in sorted(indexes):
         yield TextEdit(line_start(text, slots[index][0]), _end_of_lines(text, *slots[index]), "")
 
 
 def _end_of_lines(text: str, start: int, end: int) -> int:
-    """Return the end of a part's lines, including the comments below it that are indented deeper than its start."""
+    """Return the end of a part's lines, including the comments below it that are indented deeper
+    than its start.
+    """
     stop = text.index("\n", end) + 1
     comment = _own_comment(text, stop)
     while comment is not None and len(comment[1]) > column(text, start):

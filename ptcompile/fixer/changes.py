@@ -1,7 +1,7 @@
 """From a fix's edits to data changes, one collection at a time.
 
-The edits are applied to the data first, and only the difference is written. If a fix replaces a list, the items that
-stay keep their text.
+The edits are applied to the data first, and only the difference is written. If a fix replaces a
+list, the items that stay keep their text.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class NodeChange(NamedTuple):
     """One change of a mapping or a list; paths refer to the original data.
 
-    `replace`, `remove` and `rename` change the part with that key or index; `add` gives a mapping a new key, and
-    `insert` gives a list a new item before that index.
+    `replace`, `remove` and `rename` change the part with that key or index; `add` gives a mapping a
+    new key, and `insert` gives a list a new item before that index.
     """
 
     op: Literal["replace", "remove", "rename", "add", "insert"]
@@ -33,12 +33,16 @@ class NodeChange(NamedTuple):
 
     @property
     def touches(self) -> Path:
-        """The path that no other fix may touch in the same round; for an insertion, a marker for the list's length."""
+        """The path that no other fix may touch in the same round; for an insertion, a marker for
+        the list's length.
+        """
         return (*self.box, "+" if self.op == "insert" else self.part)
 
 
 def equal_json(a: object, b: object) -> bool:
-    """Return whether two values are the same JSON: `True` is not 1, and the order of keys is ignored."""
+    """Return whether two values are the same JSON: `True` is not 1, and the order of keys is
+    ignored.
+    """
     return a is b or canonical(a) == canonical(b)
 
 
@@ -48,28 +52,35 @@ def canonical(value: object) -> str:
 
 
 def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
-    """Return the changes of the edits, each applied to the result of the previous one. Raises `CannotFix`."""
+    """Return the changes of the edits, each applied to the result of the previous one. Raises
+    `CannotFix`.
+    """
     new = data
     renamed: dict[Path, str] = {}
     for edit in edits:
         if edit.op == "rename":
             renamed[edit.path] = str(edit.value)
         new = apply_edit(new, edit)
+
     if len(edits) == 1 and edits[0].op == "remove":
-        return [
-            NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])
-        ]  # among equal items, exactly this one
+        # among equal items, exactly this one
+        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]
+
     return list(_diff_values(data, new, (), renamed))
 
 
 def apply_edit(data: Any, edit: Edit, depth: int = 0) -> Any:
-    """Return a copy of the data with one edit applied. Raises `CannotFix` if the path does not exist."""
+    """Return a copy of the data with one edit applied. Raises `CannotFix` if the path does not
+    exist.
+    """
     path = edit.path
     if depth == len(path):
         return _edit_value(data, edit)
+
     part = path[depth]
     if depth == len(path) - 1 and edit.op in ("remove", "rename"):
         return _remove_or_rename(data, edit, part)
+
     if data is None and edit.op in ("set", "append"):
         data = [] if isinstance(part, int) else {}
     if isinstance(data, dict) and isinstance(part, str):
@@ -79,6 +90,7 @@ def apply_edit(data: Any, edit: Edit, depth: int = 0) -> Any:
     if isinstance(data, list) and isinstance(part, int) and 0 <= part <= len(data):
         item = apply_edit(data[part] if part < len(data) else None, edit, depth + 1)
         return [*data[:part], item, *data[part + 1 :]]
+
     raise CannotFix("the field does not exist")
 
 
@@ -95,11 +107,10 @@ def _edit_value(data: Any, edit: Edit) -> Any:
 
 
 def _remove_or_rename(data: Any, edit: Edit, part: str | int) -> Any:
-    exists = (
-        part in data
-        if isinstance(data, dict)
-        else isinstance(data, list) and part in range(len(data))
-    )
+    if isinstance(data, dict):
+        exists = part in data
+    else:
+        exists = isinstance(data, list) and part in range(len(data))
     if not exists:
         raise CannotFix("the field does not exist")
     if edit.op == "remove":
@@ -140,6 +151,7 @@ def _diff_mappings(
             yield from _diff_values(value, new[key], (*box, key), renamed)
         else:
             yield NodeChange("remove", box, key)
+
     for key, value in new.items():
         if key not in old and key not in names.values():
             yield NodeChange("add", box, key, value)
@@ -161,13 +173,16 @@ def _diff_lists(
 
 
 def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
-    """Return the ranges in which two lists differ; lists of equal length are compared item by item."""
+    """Return the ranges in which two lists differ; lists of equal length are compared item by
+    item.
+    """
     if len(old) == len(new):
         return [
             (index, index + 1, index, index + 1)
             for index in range(len(old))
             if old[index] is not new[index]
         ]
+
     from difflib import SequenceMatcher
 
     difference = next(
@@ -181,6 +196,7 @@ def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int
     start = min(len(old), len(new)) if difference is None else difference
     before, after = ([canonical(old_item) for old_item in items[start:]] for items in (old, new))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
+
     return [
         (start + i, start + j, start + k, start + m)
         for op, i, j, k, m in matcher.get_opcodes()
@@ -206,11 +222,9 @@ def apply_changes(data: Any, changes: Iterable[NodeChange]) -> Any:
 
 def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
     if not path:
-        return (
-            _change_mapping(data, changes)
-            if isinstance(data, dict)
-            else _change_list(data, changes)
-        )
+        if isinstance(data, dict):
+            return _change_mapping(data, changes)
+        return _change_list(data, changes)
     inner = _change_inside(data[path[0]], path[1:], changes)
     if isinstance(data, dict):
         return {**data, path[0]: inner}
@@ -230,6 +244,7 @@ def _change_mapping(data: JsonDict, changes: list[NodeChange]) -> JsonDict:
         for key, value in data.items()
         if key not in removed
     }
+
     return result | values
 
 
@@ -244,18 +259,23 @@ def _change_list(data: list[Any], changes: list[NodeChange]) -> list[Any]:
         result += before.get(index, ())
         if index < len(data) and (index not in by_index or by_index[index].op == "replace"):
             result.append(by_index[index].value if index in by_index else data[index])
+
     return result
 
 
 class ClaimedPaths:
-    """The paths that the fixes of a round touch. A fix that overlaps them waits for the next round."""
+    """The paths that the fixes of a round touch. A fix that overlaps them waits for the next
+    round.
+    """
 
     def __init__(self) -> None:
         self._exactly: set[Path] = set()
         self._above: set[Path] = set()
 
     def take(self, changes: Iterable[NodeChange]) -> bool:
-        """Claim the paths of these changes and return True, or return False if any overlaps a claimed one."""
+        """Claim the paths of these changes and return True, or return False if any overlaps a
+        claimed one.
+        """
         paths = {change.touches for change in changes}
         if any(self._overlaps(path) for path in paths):
             return False

@@ -35,6 +35,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             yield TextEdit(entry.node.start, entry.node.end, before + written)
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout, flow=True)
+
     for index in removed:
         check_unshared(node.entries[index].node)
     slots = [(entry.start, entry.node.end) for entry in node.entries]
@@ -52,6 +53,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
             item = node.items[change.part].node
             check_unshared(item)
             yield TextEdit(item.start, item.end, _inline_value(change.value, item.style, layout))
+
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
         check_unshared(node.items[index].node)
@@ -71,11 +73,14 @@ def _change_parts(
     inserted: dict[int, list[str]],
     layout: Layout,
 ) -> Iterator[TextEdit]:
-    """Yield the edits that remove some parts and insert others, keyed by the index that they precede."""
+    """Yield the edits that remove some parts and insert others, keyed by the index that they
+    precede.
+    """
     if len(removed) == len(slots):
         pieces = [piece for index in sorted(inserted) for piece in inserted[index]]
         yield TextEdit(node.bracket + 1, node.end - 1, ", ".join(pieces))
         return
+
     for index, pieces in sorted(inserted.items()):
         neighbor = max(index - 1, 0)
         if neighbor in removed:
@@ -85,14 +90,15 @@ def _change_parts(
             yield from _insert_after(slots[neighbor], pieces, layout)
         else:
             yield TextEdit(slots[0][0], slots[0][0], "".join(f"{piece}, " for piece in pieces))
+
     yield from remove_parts(layout.text, slots, removed)
 
 
 def _insert_after(
     slot: tuple[int, int], pieces: Sequence[str], layout: Layout
 ) -> Iterator[TextEdit]:
-    """Yield the edits that insert parts after another: on separate lines if that part has its own, and never before a
-    comment.
+    """Yield the edits that insert parts after another: on separate lines if that part has its own,
+    and never before a comment.
     """
     text, (start, end) = layout.text, slot
     before = text[line_start(text, start) : start]
@@ -101,6 +107,7 @@ def _insert_after(
     if before.strip() or rest is None:
         yield TextEdit(end, end, "".join(f", {piece}" for piece in pieces))
         return
+
     lines = ",".join(f"{layout.eol}{before}{piece}" for piece in pieces)
     if rest[1] is None:
         yield TextEdit(end, end, ",")
@@ -108,8 +115,8 @@ def _insert_after(
 
 
 def remove_parts(text: str, slots: Slots, removed: Sequence[int]) -> Iterator[TextEdit]:
-    """Yield the edits that remove parts, each with the comma after it; the last ones with the comma before. One part
-    must stay.
+    """Yield the edits that remove parts, each with the comma after it; the last ones with the comma
+    before. One part must stay.
     """
     kept = sorted({*range(len(slots))}.difference(removed))
     for index in removed:
@@ -121,12 +128,15 @@ def remove_parts(text: str, slots: Slots, removed: Sequence[int]) -> Iterator[Te
                 rest = _rest_of_line.match(text, after)
                 stop = rest.end() if rest else after
             yield TextEdit(start, stop, "")
+
     if kept[-1] < len(slots) - 1:
         yield from _remove_tail(text, slots[kept[-1]][1], slots[kept[-1] + 1][0], slots[-1][1])
 
 
 def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdit]:
-    """Yield the edits that remove the last parts, from `start` to `end`; the part before them ends at `kept`."""
+    """Yield the edits that remove the last parts, from `start` to `end`; the part before them
+    ends at `kept`.
+    """
     rest = _end_of_part(text[end : line_end(text, end)])
     if not text[line_start(text, start) : start].strip() and rest is not None:
         yield TextEdit(line_start(text, start), text.index("\n", end) + 1, "")

@@ -43,14 +43,18 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
                     step = right if step is None else step
                 else:
                     dash = right if dash is None else dash
+
         stack += [entry.node for entry in reversed(node.entries)] + [
             item.node for item in reversed(node.items)
         ]
+
     return Layout(text, eol, step or 2, dash or 0, is_json)
 
 
 def key_text(name: str, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
-    """Return a key with the given quotes. Raises `CannotFix` for a key that is too long for one line."""
+    """Return a key with the given quotes. Raises `CannotFix` for a key that is too long for one
+    line.
+    """
     if len(name) > _MAX_KEY_LENGTH:
         raise CannotFix("the key is too long")
     return _scalar(name, style, flow=flow, is_json=is_json)
@@ -59,7 +63,8 @@ def key_text(name: str, style: str = "", *, flow: bool = False, is_json: bool = 
 def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
     """Return a value on one line: a scalar with the given quotes, or a collection in brackets.
 
-    Multi-line text is written that way too: as a block scalar, it would absorb an indented comment below it.
+    Multi-line text is written that way too: as a block scalar, it would absorb an indented comment
+    below it.
     """
     if isinstance(value, dict):
         pairs = ((key_text(key, flow=True, is_json=is_json), item) for key, item in value.items())
@@ -76,7 +81,9 @@ def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
         return double_quote(value)
     if style == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    return double_quote(value) if flow and _ends_in_flow(value) else scalar(value)
+    if flow and _ends_in_flow(value):
+        return double_quote(value)
+    return scalar(value)
 
 
 def is_block(value: Any) -> bool:

@@ -16,7 +16,9 @@ from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, find_node, parse,
 from ptcompile.source.documents import Document, Source, read
 
 Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
-"""Check a new text and the findings that it fixes; return None, or why the text is not acceptable."""
+"""Check a new text and the findings that it fixes; return None, or why the text is not
+acceptable.
+"""
 
 
 class Skipped(NamedTuple):
@@ -31,7 +33,9 @@ class Skipped(NamedTuple):
 
 
 class FixResult(NamedTuple):
-    """A fixed text. Findings neither applied nor skipped overlap another fix and wait for the next round."""
+    """A fixed text. Findings neither applied nor skipped overlap another fix and wait for the
+    next round.
+    """
 
     content: bytes
     applied: tuple[Diagnostic, ...]
@@ -61,7 +65,8 @@ def apply(
 ) -> FixResult:
     """Apply the fixes of the findings of one file: the safe ones, or all of them if `unsafe`.
 
-    A fix that does not fit the text is skipped, not raised. If two fixes overlap, the first one is applied.
+    A fix that does not fit the text is skipped, not raised. If two fixes overlap, the first one is
+    applied.
     """
     source = read(content)
     fixable = [d for d in diagnostics if d.fix is not None and (unsafe or d.fix.safe)]
@@ -69,11 +74,13 @@ def apply(
         return FixResult(content, (), ())
     if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return FixResult(content, (), tuple(Skipped(d, "the file is not UTF-8") for d in fixable))
+
     attempt = _Round(
         source, codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b"", accept
     )
     plans = attempt.compatible(attempt.plans(fixable))
     new = attempt.write(plans) if plans else content
+
     return FixResult(new, tuple(plan.diagnostic for plan in plans), tuple(attempt.skipped))
 
 
@@ -106,29 +113,34 @@ class _Round:
                 continue
             if claimed.setdefault(plan.document, ClaimedPaths()).take(plan.changes):
                 plans.append(plan)
+
         return _without_nested_removals(plans)
 
     def _plan(self, diagnostic: Diagnostic) -> _Plan:
         edits = diagnostic.fix.edits if diagnostic.fix else ()
         if any(edit.op == "deduplicate" for edit in edits):
             return self._plan_removal(diagnostic)
+
         document = self._documents.get(diagnostic.document)
         if document is None:
             raise CannotFix("the document cannot be read")
+
         text = self._text(document)
         node_changes = changes(document.data, [_as_set(edit, text) for edit in edits])
         if not node_changes:
             raise CannotFix("there is nothing to change")
+
         splices.text_edits(text.root, text.layout, node_changes)
         return _Plan(diagnostic, document.index, tuple(node_changes))
 
     def _plan_removal(self, diagnostic: Diagnostic) -> _Plan:
-        """Plan the removal of a repeated key. The reader's findings have no document index, so find it from the
-        position.
+        """Plan the removal of a repeated key. The reader's findings have no document index, so find
+        it from the position.
         """
         span = diagnostic.span
         if span is None:
             raise CannotFix("the location is unknown")
+
         offset = self._source.offset(span.line, span.column)
         document = next(
             (
@@ -140,6 +152,7 @@ class _Round:
         )
         if document is None:
             raise CannotFix("the document cannot be read")
+
         text = self._text(document)
         twins = self._repeated_keys.get(document.index)
         if twins is None:
@@ -149,6 +162,7 @@ class _Round:
             raise CannotFix("the key does not exist")
         if shares(entry[0].entries[entry[1]].node):
             raise CannotFix("an alias shares the value")
+
         return _Plan(diagnostic, document.index, (), entry)
 
     def _text(self, document: Document) -> _Text:
@@ -158,8 +172,8 @@ class _Round:
         return text
 
     def compatible(self, plans: list[_Plan]) -> list[_Plan]:
-        """Return the fixes that can be applied together. Record those that fail even alone as skipped, and all that are
-        left when many attempts have failed; the rest wait.
+        """Return the fixes that can be applied together. Record those that fail even alone as
+        skipped, and all that are left when many attempts have failed; the rest wait.
         """
         if not plans:
             return []
@@ -168,6 +182,7 @@ class _Round:
                 Skipped(plan.diagnostic, "many other fixes of the file failed") for plan in plans
             ]
             return []
+
         self._attempts += 1
         reason = self._why_not(plans)
         if reason is None:
@@ -175,11 +190,13 @@ class _Round:
         if len(plans) == 1:
             self.skipped.append(Skipped(plans[0].diagnostic, str(reason), reason.fault))
             return []
+
         half = len(plans) // 2
         first = self.compatible(plans[:half])
         second = self.compatible(plans[half:])
         if not first or not second:
             return first or second
+
         both = [*first, *second]
         return first if len(both) == len(plans) or self._why_not(both) else both
 
@@ -188,10 +205,14 @@ class _Round:
             new = self.write(plans)
         except CannotFix as reason:
             return reason
-        return self._accept(new, [plan.diagnostic for plan in plans]) if self._accept else None
+        if self._accept:
+            return self._accept(new, [plan.diagnostic for plan in plans])
+        return None
 
     def write(self, plans: Sequence[_Plan]) -> bytes:
-        """Return the whole stream with the fixes applied. Raises `CannotFix` if its data would not match the fixes."""
+        """Return the whole stream with the fixes applied. Raises `CannotFix` if its data would
+        not match the fixes.
+        """
         source = self._source
         by_document: dict[int, list[_Plan]] = {}
         for plan in plans:
@@ -212,18 +233,21 @@ class _Round:
                     _write_document(self._texts[document.index], document_plans),
                 ]
                 offset = document.end()
+
         new = "".join([*parts, source.text[offset:]])
         if not _has_data(new, expected, len(source.problems)):
-            if any(
-                self._texts[index].padded for index in by_document
-            ):  # the line break changes the value of a final block scalar
+            # the line break changes the value of a final block scalar
+            if any(self._texts[index].padded for index in by_document):
                 raise CannotFix("the file does not end with a line break")
             raise CannotFix("the edited text would not match the fix", fault=True)
+
         return self._bom + new.encode()
 
 
 def _without_nested_removals(plans: list[_Plan]) -> list[_Plan]:
-    """Return the plans without removals inside another removed entry: these wait for the next round."""
+    """Return the plans without removals inside another removed entry: these wait for the next
+    round.
+    """
     nested: set[int] = set()
     document = -1
     end = 0
@@ -234,11 +258,14 @@ def _without_nested_removals(plans: list[_Plan]) -> list[_Plan]:
         else:
             document = plan.document
             end = -minus_end
+
     return [plan for plan in plans if id(plan) not in nested]
 
 
 def _removed_range(plan: _Plan) -> tuple[int, int, int]:
-    """Return the document, the start and the negative end of a removed entry: an entry sorts before those inside it."""
+    """Return the document, the start and the negative end of a removed entry: an entry sorts
+    before those inside it.
+    """
     if plan.gone is None:
         return plan.document, 0, 0
     mapping, index = plan.gone
@@ -262,6 +289,7 @@ def _parse_text(source: Source, document: Document) -> _Text:
         from ptcompile.source.json_reader import as_yaml
 
         readable = as_yaml(text)
+
     padded = not source.is_json and not text.endswith(("\n", "\r"))
     eol = "\r\n" if "\r\n" in text else "\n"
     if padded:
@@ -269,6 +297,7 @@ def _parse_text(source: Source, document: Document) -> _Text:
     root = parse(readable)
     if root is None:
         raise CannotFix("there is nothing to change")
+
     return _Text(document, root, layout_of(text, root, is_json=source.is_json), padded)
 
 
@@ -282,10 +311,10 @@ def _write_document(text: _Text, plans: Sequence[_Plan]) -> str:
     )
     edits = splices.sort_edits(edits, text.layout.eol)
     new = splices.apply_edits(text.layout.text, edits)
-    if text.padded and edits[-1].end < len(
-        text.layout.text
-    ):  # otherwise the last line was removed, with the added line break
+    # otherwise the last line was removed, with the added line break
+    if text.padded and edits[-1].end < len(text.layout.text):
         return new.removesuffix(text.layout.eol)
+
     return new
 
 
@@ -317,11 +346,12 @@ class FixedText(NamedTuple):
 
 
 def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> FixedText:
-    """Apply all fixes of a file. A fix that fails or causes a new finding is undone, and counts as a bug in ptcompile;
-    but an unsafe one changes what the file does, and the new behavior may have another finding.
+    """Apply all fixes of a file. A fix that fails or causes a new finding is undone, and counts as
+    a bug in ptcompile; but an unsafe one changes what the file does, and the new behavior may have
+    another finding.
 
-    Rejections are fixed before advice, and only advice must not cause new findings: a rejection can hide findings below
-    it, such as those on the value of a misspelled key.
+    Rejections are fixed before advice, and only advice must not cause new findings: a rejection can
+    hide findings below it, such as those on the value of a misspelled key.
     """
     diagnostics = judge(content)
     applied: list[Diagnostic] = []
@@ -340,6 +370,7 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
             continue
         if not fixable:
             break
+
         result, diagnostics = _run_round(content, diagnostics, fixable, judge)
         skipped |= {_fix_key(skip.diagnostic): skip for skip in result.skipped}
         if result.applied:  # positions have moved
@@ -347,6 +378,7 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
             skipped = {key: skip for key, skip in skipped.items() if skip.diagnostic.path}
         applied += result.applied
         content = result.content
+
     remaining = set(map(_fix_key, diagnostics))
     return FixedText(
         content, tuple(applied), tuple(skip for key, skip in skipped.items() if key in remaining)
@@ -376,7 +408,9 @@ def _is_rejection(diagnostic: Diagnostic) -> bool:
 
 
 def _fix_key(diagnostic: Diagnostic) -> _FindingKey:
-    """Return what identifies a fix within a round; the reader's findings have no path, only a position."""
+    """Return what identifies a fix within a round; the reader's findings have no path, only a
+    position.
+    """
     span = None if diagnostic.path else diagnostic.span
     title = diagnostic.fix.title if diagnostic.fix else ""
     return diagnostic.name, diagnostic.document, diagnostic.path, span, title
@@ -385,7 +419,9 @@ def _fix_key(diagnostic: Diagnostic) -> _FindingKey:
 def _why_not(
     before: Sequence[Diagnostic], after: Sequence[Diagnostic], fixed: Sequence[Diagnostic]
 ) -> CannotFix | None:
-    """Return why a fixed text is not acceptable (a finding remains, or a new one appears), or None."""
+    """Return why a fixed text is not acceptable (a finding remains, or a new one appears), or
+    None.
+    """
     counts_before = Counter(map(_name_and_document, before))
     counts_after = Counter(map(_name_and_document, after))
     remaining = {(*_name_and_document(d), d.path, d.message) for d in after}
@@ -403,6 +439,7 @@ def _why_not(
             (diagnostic.document, path) in rejected for path in _assigned_paths(diagnostic)
         ):
             return CannotFix("the value would still be rejected")
+
     if not any(_is_rejection(d) for d in fixed):
         for d in after:
             if (
@@ -411,6 +448,7 @@ def _why_not(
             ):
                 fault = all(diagnostic.fix and diagnostic.fix.safe for diagnostic in fixed)
                 return CannotFix(f"{d.code} {d.name} would appear instead", fault=fault)
+
     return None
 
 

@@ -16,13 +16,12 @@ from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, find_no
 
 
 def text_edits(root: SyntaxNode, layout: Layout, changes: Iterable[NodeChange]) -> list[TextEdit]:
-    """Return the text edits for the changes, in the order of the text. Raises `CannotFix` if the text does not allow
-    them.
+    """Return the text edits for the changes, in the order of the text. Raises `CannotFix` if the
+    text does not allow them.
     """
     boxes = group_by_box(changes)
-    inner_first = sorted(
-        boxes, key=len, reverse=True
-    )  # if two changes add a line at the same offset, the inner one's comes first
+    # if two changes add a line at the same offset, the inner one's comes first
+    inner_first = sorted(boxes, key=len, reverse=True)
     return sort_edits(
         (edit for box in inner_first for edit in _edits_in_box(root, layout, box, boxes[box])),
         layout.eol,
@@ -30,7 +29,9 @@ def text_edits(root: SyntaxNode, layout: Layout, changes: Iterable[NodeChange]) 
 
 
 def repeated_keys(root: SyntaxNode) -> dict[int, tuple[SyntaxNode, int]]:
-    """Return the mapping and the index of the previous entry for each repeated key, keyed by the key's offset."""
+    """Return the mapping and the index of the previous entry for each repeated key, keyed by the
+    key's offset.
+    """
     repeated: dict[int, tuple[SyntaxNode, int]] = {}
     stack = [root]
     while stack:
@@ -43,6 +44,7 @@ def repeated_keys(root: SyntaxNode) -> dict[int, tuple[SyntaxNode, int]]:
                 repeated[entry.start] = node, last[entry.name]
             last[entry.name] = index
         stack += [entry.node for entry in node.entries] + [item.node for item in node.items]
+
     return repeated
 
 
@@ -57,6 +59,7 @@ def remove_entries(entries: Iterable[tuple[SyntaxNode, int]], layout: Layout) ->
         edits += cut(
             layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes
         )
+
     return sort_edits(edits, layout.eol)
 
 
@@ -107,16 +110,13 @@ def _edits_in_box(
             raise CannotFix("the collection would have no other part left")
         return _write_empty(root, layout, box, {} if node.kind == "mapping" else [])
     if node.kind == "mapping":
-        return (
-            flows.mapping(node, changes, layout)
-            if node.flow
-            else blocks.mapping(node, changes, layout)
-        )
-    return (
-        flows.sequence(node, changes, layout)
-        if node.flow
-        else blocks.sequence(node, changes, layout)
-    )
+        if node.flow:
+            return flows.mapping(node, changes, layout)
+        return blocks.mapping(node, changes, layout)
+    if node.flow:
+        return flows.sequence(node, changes, layout)
+
+    return blocks.sequence(node, changes, layout)
 
 
 def _becomes_empty(node: SyntaxNode, changes: Sequence[NodeChange]) -> bool:
@@ -132,6 +132,7 @@ def _write_empty(root: SyntaxNode, layout: Layout, box: Path, value: Any) -> Ite
     """Yield the edits that replace an empty block with `{}` or `[]`."""
     if not box:
         raise CannotFix("nothing would be left")
+
     parent = find_node(root, box[:-1])
     part = box[-1]
     if isinstance(part, int):
@@ -139,6 +140,7 @@ def _write_empty(root: SyntaxNode, layout: Layout, box: Path, value: Any) -> Ite
         return blocks.replace_value(
             item.dash, item.dash + 1, item.node, value, layout, is_item=True
         )
+
     entry = entry_of(parent, part)
     return blocks.replace_value(
         entry.start, blocks.colon_end(entry), entry.node, value, layout, is_item=False

@@ -1,7 +1,7 @@
 """The syntax tree of a document, with the exact positions that text edits need.
 
-`source.nodes` is enough to point at a value. Changing one also takes its style, the positions of dashes, colons and
-brackets, the real end of a block, and which values aliases share.
+`source.nodes` is enough to point at a value. Changing one also takes its style, the positions of
+dashes, colons and brackets, the real end of a block, and which values aliases share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class CannotFix(Exception):  # noqa: N818 - not an error: it ends a nested edit and carries the reason
-    """Raised when a fix cannot be applied to this text, with a short reason. `fixer.apply` catches it."""
+    """Raised when a fix cannot be applied to this text, with a short reason. `fixer.apply`
+    catches it.
+    """
 
     def __init__(self, why: str, *, fault: bool = False) -> None:
         super().__init__(why)
@@ -53,7 +55,9 @@ class SyntaxNode:
         self._slots: list[tuple[int, int]] | None = None
 
     def slots(self) -> Sequence[tuple[int, int]]:
-        """Return the start (the dash) and end of each item of a finished list; cached, since many fixes need it."""
+        """Return the start (the dash) and end of each item of a finished list; cached, since
+        many fixes need it.
+        """
         if self._slots is None:
             self._slots = [(item.dash, item.node.end) for item in self.items]
         return self._slots
@@ -118,6 +122,7 @@ def _build_tree(text: str) -> SyntaxNode | None:
             )
             keys.append(None)
             continue
+
         if isinstance(event, kinds.CollectionEndEvent):
             node = stack.pop()
             keys.pop()
@@ -129,6 +134,7 @@ def _build_tree(text: str) -> SyntaxNode | None:
         if not stack:
             return node
         _attach(text, stack[-1], keys, node, event)
+
     return None
 
 
@@ -177,7 +183,9 @@ def _skip_spaces(text: str, offset: int) -> int:
 
 
 def _first_dash(text: str, box: SyntaxNode) -> int:
-    """Return the offset of a list's first dash after its anchor and tag, which may contain dashes."""
+    """Return the offset of a list's first dash after its anchor and tag, which may contain
+    dashes.
+    """
     offset = box.start
     while text[offset] in "&!":
         property_match = re.compile(r"\S*").match(text, offset)
@@ -200,12 +208,14 @@ def _entry(
         key_name = key(event.value) if is_plain else event.value
         if is_plain and event.value == "<<":
             key_name = None
+
     is_bare = (
         not is_explicit
         and name.anchor is None
         and not name.tagged
         and (colon is not None or box.flow)
     )
+
     return MappingEntry(key_name, name.start, name.end, name.style, colon, is_bare, value)
 
 
@@ -224,11 +234,9 @@ def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     end = node.end
     header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
     if "+" in header.rpartition(node.style)[2]:
-        return (
-            len(text[:end].removesuffix("\n").removesuffix("\r"))
-            if text[:end].endswith("\n")
-            else end
-        )
+        if text[:end].endswith("\n"):
+            return len(text[:end].removesuffix("\n").removesuffix("\r"))
+        return end
     while end > node.start and text[end - 1] in " \t\r\n":
         end -= 1
     return line_end(text, end)
@@ -266,6 +274,7 @@ def find_node(root: SyntaxNode, path: Path) -> SyntaxNode:
             node = node.items[part].node
         else:
             raise CannotFix("the field does not exist")
+
     return _check_unshared(node)
 
 
@@ -278,7 +287,9 @@ def _check_unshared(node: SyntaxNode) -> SyntaxNode:
 
 
 def entry_of(node: SyntaxNode, name: str) -> MappingEntry:
-    """Return the effective entry of a key: the last one. Raises `CannotFix` if the key comes from a merge."""
+    """Return the effective entry of a key: the last one. Raises `CannotFix` if the key comes
+    from a merge.
+    """
     for entry in reversed(node.entries):
         if entry.name == name:
             return entry

@@ -1,8 +1,9 @@
 """The Flyte front end: Flyte tasks and platform configuration as specs and cluster profiles.
 
-`task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do so with
-flytekit objects; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
-imported: its objects are read by attribute. No task is run; in the pods, `ptcompile.flyte.run` calls its function.
+`task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and
+`from_workflow` do so with flytekit objects; `platform` turns the configuration of Flyte's plugins
+into a ClusterProfile. flytekit is never imported: its objects are read by attribute. No task is
+run; in the pods, `ptcompile.flyte.run` calls its function.
 """
 
 from __future__ import annotations

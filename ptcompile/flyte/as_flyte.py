@@ -1,7 +1,9 @@
-"""The object that Flyte creates for a task, as far as the task decides it, compared with the manifests of ptcompile.
+"""The object that Flyte creates for a task, as far as the task decides it, compared with the
+manifests of ptcompile.
 
-What flytekit 1.16 and the backends of Flyte 1 and 2 write is in docs/facts/flyte.md. The execution and the platform's
-configuration decide the rest, which a heading names. Nothing here can be applied: it shows what differs.
+What flytekit 1.16 and the backends of Flyte 1 and 2 write is in docs/facts/flyte.md. The execution
+and the platform's configuration decide the rest, which a heading names. Nothing here can be
+applied: it shows what differs.
 """
 
 from __future__ import annotations
@@ -23,11 +25,15 @@ _HEADING = """\
 # tolerations, node selectors). Not modeled: the task's pod template, secrets and accelerator.
 """
 _SAFE_TO_EVICT = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
-"""The default of the backend's setting default-annotations (docs/facts/flyte.md#labels-annotations-and-secrets)."""
+"""The default of the backend's setting default-annotations
+(docs/facts/flyte.md#labels-annotations-and-secrets).
+"""
 
 
 def compare_with_flyte(converted: Converted, compiled: Json, manifests: Sequence[Json]) -> str:
-    """Return a diff from Flyte's object to manifests of the same task; `compiled` is the task for Flyte's operator."""
+    """Return a diff from Flyte's object to manifests of the same task; `compiled` is the task
+    for Flyte's operator.
+    """
     flytes = flyte_object(converted, compiled)
     kinds = "+".join(str(manifest["kind"]) for manifest in manifests)
     old = emitter.emit(flytes).splitlines()
@@ -38,7 +44,9 @@ def compare_with_flyte(converted: Converted, compiled: Json, manifests: Sequence
 
 
 def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
-    """Return the job of the operator, or the Pod of a single node, that Flyte creates, without a name."""
+    """Return the job of the operator, or the Pod of a single node, that Flyte creates, without a
+    name.
+    """
     config = converted.task_config
     roles = compiled["spec"]["pytorchReplicaSpecs"]
     templates = {role: _template(converted, replica["template"]) for role, replica in roles.items()}
@@ -64,6 +72,7 @@ def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
             "maxRestarts": config.max_restarts,
         }
         replicas, restarts, templates = {"Worker": int(high or low)}, {}, {"Worker": first}
+
     spec["pytorchReplicaSpecs"] = {
         role: {
             "replicas": replicas[role],
@@ -72,11 +81,14 @@ def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
         }
         for role, template in templates.items()
     }
+
     return {**compiled, "metadata": first["metadata"], "spec": spec}
 
 
 def _run_policy(config: Any) -> JsonDict:
-    """Return Flyte's run policy: empty without one, else with a policy for pods, and without zeros."""
+    """Return Flyte's run policy: empty without one, else with a policy for pods, and without
+    zeros.
+    """
     if config.run_policy is None:
         return {}
     fields = run_policy_fields(config.run_policy, [])
@@ -109,6 +121,7 @@ def _template(converted: Converted, template: Json) -> JsonDict:
         **_SAFE_TO_EVICT,
         **converted.document["spec"].get("podAnnotations", {}),
     }
+
     return {"metadata": metadata, "spec": spec}
 
 

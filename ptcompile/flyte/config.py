@@ -1,7 +1,9 @@
-"""Light versions of Flyte's types: names, fields, defaults and meaning of flytekitplugins-kfpytorch 1.16.
+"""Light versions of Flyte's types: names, fields, defaults and meaning of flytekitplugins-kfpytorch
+1.16.
 
-Two things differ. The policies are plain enums (the plugin's are dataclasses without fields, so all their members are
-equal), and nothing is checked or raised here: `convert` reports every mistake at once, with its path.
+Two things differ. The policies are plain enums (the plugin's are dataclasses without fields, so all
+their members are equal), and nothing is checked or raised here: `convert` reports every mistake at
+once, with its path.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class CleanPodPolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Resources of one pod. `cpu` in cores, `mem` and `ephemeral_storage` in bytes, `gpu` in whole devices."""
+    """Resources of one pod. `cpu` in cores, `mem` and `ephemeral_storage` in bytes, `gpu` in
+    whole devices.
+    """
 
     cpu: Amount = None
     mem: Amount = None
@@ -45,7 +49,9 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class RunPolicy:
-    """When the job ends and what remains of it. Times are seconds; unlike in Flyte, 0 is a value."""
+    """When the job ends and what remains of it. Times are seconds; unlike in Flyte, 0 is a
+    value.
+    """
 
     clean_pod_policy: CleanPodPolicy | None = None
     ttl_seconds_after_finished: int | None = None
@@ -76,7 +82,9 @@ class Master:
 
 @dataclass(frozen=True, slots=True)
 class PyTorch:
-    """A master and its workers; each pod runs one process. `num_workers` is the old name of `worker.replicas`."""
+    """A master and its workers; each pod runs one process. `num_workers` is the old name of
+    `worker.replicas`.
+    """
 
     master: Master = Master()
     worker: Worker = Worker()
@@ -103,7 +111,9 @@ class Elastic:
 
 @dataclass(frozen=True, slots=True)
 class PodTemplate:
-    """A pod around the task, as in flytekit 1.16. `pod_spec` is a Kubernetes PodSpec as plain data."""
+    """A pod around the task, as in flytekit 1.16. `pod_spec` is a Kubernetes PodSpec as plain
+    data.
+    """
 
     pod_spec: Mapping[str, Any] | None = None
     primary_container_name: str = "primary"
@@ -113,7 +123,9 @@ class PodTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A key of a Kubernetes Secret, as in flytekit 1.16. `mount_requirement` is ANY, ENV_VAR or FILE; ANY is a file."""
+    """A key of a Kubernetes Secret, as in flytekit 1.16. `mount_requirement` is ANY, ENV_VAR or
+    FILE; ANY is a file.
+    """
 
     group: str | None = None
     key: str | None = None

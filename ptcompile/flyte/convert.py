@@ -1,5 +1,5 @@
-"""Conversion of a Flyte task to a TrainingJob document. All mistakes are found at once, each with its path in the
-call.
+"""Conversion of a Flyte task to a TrainingJob document. All mistakes are found at once, each with
+its path in the call.
 """
 
 from __future__ import annotations
@@ -45,13 +45,17 @@ class Converted:
 
     document: dict[str, Any]
     problems: tuple[Problem, ...]
-    """Problems with paths in the Flyte call. Warnings report what is dropped or means something else here."""
+    """Problems with paths in the Flyte call. Warnings report what is dropped or means something
+    else here.
+    """
     platform: Platform | None = None
     """The platform that the task was converted for."""
     objects: tuple[dict[str, Any], ...] = ()
     """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
     origins: tuple[tuple[Path, Path], ...] = ()
-    """Spec paths whose values come from other keywords than usual, such as `retries`, with their call paths."""
+    """Spec paths whose values come from other keywords than usual, such as `retries`, with their
+    call paths.
+    """
     task_config: Any = None
     """The task's configuration, as given."""
     keywords: Knobs = field(default_factory=Knobs)
@@ -132,6 +136,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
         problems.append(
             call_warning(("pod_template_name",), message, "give its content as pod_template")
         )
+
     spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
     spec["volumes"], spec["volumeMounts"] = (
         [*spec["volumes"], *starts.volumes],
@@ -151,15 +156,15 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     }
     problems += shape_problems(document, problems, origins)
     if has_error(problems):
-        problems = [
-            problem for problem in problems if problem.severity != "note"
-        ]  # notes describe a job, but there is none
+        # notes describe a job, but there is none
+        problems = [problem for problem in problems if problem.severity != "note"]
+
     return Converted(document, tuple(problems), platform, starts.objects, origins, config, knobs)
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
-"""The toleration of GPU pods without a platform: the taint of flytekit's documentation and of Flyte's sample
-configuration (1.16). A platform's own `resource-tolerations` are in its profile.
+"""The toleration of GPU pods without a platform: the taint of flytekit's documentation and of
+Flyte's sample configuration (1.16). A platform's own `resource-tolerations` are in its profile.
 """
 
 _FIELD_ORDER = (
@@ -180,6 +185,7 @@ def _pod_fields(
         named_images(knobs),
         problems,
     )
+
     return {
         "target": knobs.get("target"),
         # the template's image wins over the task's, as in flytekit 1.16
@@ -215,9 +221,11 @@ def _set_resources(
         }
         for block in (spec,) if "gpu" in common else blocks.values():
             block["tolerations"] = [GPU_TAINT]
+
     device = foreign.read_device(knobs.get("accelerator"), problems)
     if device is None:
         return
+
     if any("gpu" in amounts_of_role for amounts_of_role in (common, *of_roles)):
         platform = knobs.get("platform")
         spec["accelerator"] = entry_name(
@@ -235,21 +243,23 @@ def _set_resources(
 
 
 def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None:
-    """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what remaining pods hold.
+    """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what
+    remaining pods hold.
 
-    Flyte 1.16 then leaves the field out, and the operator's default is None: pods that still run when the job is over
-    stay. A spec's own default is Running.
+    Flyte 1.16 then leaves the field out, and the operator's default is None: pods that still run
+    when the job is over stay. A spec's own default is Running.
     """
     policy = spec.get("runPolicy") or {}
     if spec.get("target") != "pytorchjob" or policy.get("cleanPodPolicy") is not None:
         return
+
     spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
     blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
-    held = (
-        "their GPUs"
-        if any("gpu" in block.get("resources", {}) for block in blocks)
-        else "their resources"
-    )
+    if any("gpu" in block.get("resources", {}) for block in blocks):
+        held = "their GPUs"
+    else:
+        held = "their resources"
+
     message = (
         f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
     )
@@ -283,4 +293,5 @@ def _env_fields(knobs: Knobs, problems: list[Problem]) -> dict[str, str]:
             problems.append(call_error("spec-wrong-type", path, message, "write it as a string"))
         else:
             out[str(name)] = str(value)
+
     return out

@@ -1,4 +1,6 @@
-"""The compiler's findings at the path of the Flyte call that caused them, and its line of Python."""
+"""The compiler's findings at the path of the Flyte call that caused them, and its line of
+Python.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def file_of(function: Callable[..., Any]) -> str | None:
 
 
 def call_span(function: Callable[..., Any], text: str, path: Path) -> Span | None:
-    """Return the span of the Flyte call at `path`, or the closest one in the text: the decorator or the function."""
+    """Return the span of the Flyte call at `path`, or the closest one in the text: the decorator
+    or the function.
+    """
     code = getattr(inspect.unwrap(function), "__code__", None)
     for node in ast.walk(ast.parse(text)):
         if code is None or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -45,16 +49,19 @@ def _closest_node(
         return node.returns
     if path == ("checkpoint",) and (use := _checkpoint_use(node)):
         return use
+
     for decorator in node.decorator_list:
         inner = _follow_path(decorator, path)
         if inner is not decorator:
             return inner
+
     return node.decorator_list[0] if node.decorator_list else node
 
 
 def _follow_path(node: ast.expr, path: Path) -> ast.expr:
     if not path:
         return node
+
     step = path[0]
     rest = path[1:]
     inner: ast.expr | None = None
@@ -68,6 +75,7 @@ def _follow_path(node: ast.expr, path: Path) -> ast.expr:
         )
     elif isinstance(node, ast.List | ast.Tuple) and isinstance(step, int) and step < len(node.elts):
         inner = node.elts[step]
+
     return node if inner is None else _follow_path(inner, rest)
 
 
@@ -79,6 +87,7 @@ def _node_span(node: ast.expr | ast.arg | ast.stmt, lines: list[str]) -> Span:
         return Span(
             node.lineno, _column_of(line, node.col_offset), node.lineno, len(line.rstrip()) + 1
         )
+
     line = lines[end - 1]
     return Span(
         node.lineno,
@@ -94,13 +103,17 @@ def _column_of(line: str, offset: int) -> int:
 
 
 def checkpoint_warnings(function: Callable[..., Any]) -> list[Problem]:
-    """Return a warning if a function uses Flyte's checkpoint, which only exists in Flyte's own pods."""
+    """Return a warning if a function uses Flyte's checkpoint, which only exists in Flyte's own
+    pods.
+    """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     except (OSError, TypeError, SyntaxError):  # no source, or a lambda in the middle of a line
         return []
+
     if _checkpoint_use(tree) is None:
         return []
+
     message = "current_context().checkpoint raises NotImplementedError outside Flyte"
     return [
         call_warning(
@@ -110,7 +123,9 @@ def checkpoint_warnings(function: Callable[..., Any]) -> list[Problem]:
 
 
 def _checkpoint_use(tree: ast.AST) -> ast.Attribute | None:
-    """Return the first `.checkpoint` of `current_context()`, or of a name that it was assigned to, or None."""
+    """Return the first `.checkpoint` of `current_context()`, or of a name that it was assigned
+    to, or None.
+    """
     contexts = {
         target.id
         for node in ast.walk(tree)
@@ -123,6 +138,7 @@ def _checkpoint_use(tree: ast.AST) -> ast.Attribute | None:
             name = node.value.id if isinstance(node.value, ast.Name) else None
             if name in contexts or _is_context(node.value):
                 return node
+
     return None
 
 
@@ -147,26 +163,36 @@ def unlike_flyte_notes(
     )
     if job_spec is None:
         return out
+
     if "elastic" in job and "Master" in job_spec["pytorchReplicaSpecs"]:
         name = document["metadata"]["name"]
         message = (
-            f"the job has a Master and Workers, with pods {name}-master-0 and {name}-worker-0, and torchrun's options "
+            f"the job has a Master and Workers, with pods {name}-master-0 and {name}-worker-0, "
+            "and torchrun's options "
             "on its command line; Flyte writes Workers only, and an elasticPolicy"
         )
         out.append(call_note("unlike-flyte", ("task_config", "nnodes"), message))
+
     return [*out, *_restart_notes(job, job_spec)]
 
 
 def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]]) -> list[Problem]:
-    """Return a note if the nodes are selected by NVIDIA's labels, as without a platform or a profile of the cluster."""
+    """Return a note if the nodes are selected by NVIDIA's labels, as without a platform or a
+    profile of the cluster.
+    """
     device, _, part = str(job.get("accelerator") or "").partition("/")
     if not device or "nvidia.com/gpu.product" not in json.dumps(manifests):
         return []
+
     _, label, part_label = CLASSES["nvidia"]
-    message = f"nodes are selected by the label nvidia.com/gpu.product; Flyte uses its platform's, by default {label}"
+    message = (
+        "nodes are selected by the label nvidia.com/gpu.product; Flyte uses its platform's, by "
+        f"default {label}"
+    )
     if part and part != WHOLE:
         resource = f"nvidia.com/mig-{part}"
         message += f", and nvidia.com/gpu with {part_label}: {part} instead of {resource}"
+
     return [
         call_note(
             "unlike-flyte",
@@ -178,7 +204,9 @@ def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]
 
 
 def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Problem]:
-    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself does not set."""
+    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself
+    does not set.
+    """
     why = _restart_causes(job)
     limit = job_spec.get("runPolicy", {}).get("backoffLimit")
     is_unset = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
@@ -192,6 +220,7 @@ def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[
     for policy in sorted(policies):
         message = f"the pods have restartPolicy: {policy}, but Flyte's have Never: {why}"
         out.append(call_note("unlike-flyte", ("task_config",), message))
+
     return out
 
 
@@ -209,6 +238,7 @@ def _restart_causes(job: Mapping[str, Any]) -> str:
             for role in ("master", "worker")
         ),
     }
+
     return (
         ", and ".join(cause for cause, true in causes.items() if true)
         or "the operator's own default differs"
@@ -222,8 +252,8 @@ def _path(text: str) -> Path:
 ORIGINS = tuple(
     (_path(row["spec"]), _path(row["flyte"])) for row in load_table("flyte/origins.json")["origins"]
 )
-"""Spec paths and the call paths they come from; the first matching prefix applies. Flat resources of a call are both
-requests and limits; a spec's `resources` as a whole lead to `requests`.
+"""Spec paths and the call paths they come from; the first matching prefix applies. Flat resources
+of a call are both requests and limits; a spec's `resources` as a whole lead to `requests`.
 """
 
 
@@ -248,11 +278,14 @@ def shape_problems(
             continue
         reported_paths.append(path)
         out.append(problem._replace(path=path, fix=None))
+
     return out
 
 
 def call_path(path: Path, origins: Origins) -> Path:
-    """Return the path in the Flyte call for a path in the spec; a task's own `origins` come first."""
+    """Return the path in the Flyte call for a path in the spec; a task's own `origins` come
+    first.
+    """
     for spec_path, flyte_path in (*origins, *ORIGINS):
         if path[: len(spec_path)] == spec_path:
             rest = path[len(spec_path) :]
@@ -293,14 +326,23 @@ def to_call_diagnostic(diagnostic: Diagnostic, origins: Origins) -> Diagnostic:
     """Return a diagnostic about a task's spec with its path and its terms in the Flyte call."""
     if not (diagnostic.resource or "").startswith("TrainingJob/"):
         return diagnostic  # about a manifest or a profile
+
     path = call_path(diagnostic.path, origins)
     if diagnostic.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
-        message = "container_image: is missing: Flyte would use the project's default image, which is unknown here"
+        message = (
+            "container_image: is missing: Flyte would use the project's default image, which is "
+            "unknown here"
+        )
         return diagnostic._replace(
             path=("container_image",), message=message, help="add container_image, or give --image"
         )
+
     message = message_at(path, diagnostic.text) if diagnostic.field else diagnostic.message
     help = diagnostic.help and in_flyte_terms(diagnostic.help, origins)
     if path == ("interruptible",) and diagnostic.name == "spec-invalid-value":
-        help = "pass the platform's configuration, which has interruptible-tolerations, or a profile with spec.spot"
+        help = (
+            "pass the platform's configuration, which has interruptible-tolerations, or a profile "
+            "with spec.spot"
+        )
+
     return diagnostic._replace(path=path, message=in_flyte_terms(message, origins), help=help)

@@ -1,4 +1,6 @@
-"""Keywords of a task besides task_config: Flyte's own (flytekit 1.16 `@task`), and those that ptcompile adds."""
+"""Keywords of a task besides task_config: Flyte's own (flytekit 1.16 `@task`), and those that
+ptcompile adds.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,9 @@ def named_images(knobs: Knobs) -> dict[str, str]:
 
 
 def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
-    """Return the task's own resources. `resources` replaces `requests` and `limits`, as in flytekit 1.16."""
+    """Return the task's own resources. `resources` replaces `requests` and `limits`, as in
+    flytekit 1.16.
+    """
     problems += [
         call_warning(
             (name,), "configures Flyte's engine and has no counterpart in a manifest", "remove it"
@@ -147,7 +151,9 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
                         f"remove {name} or resources",
                     )
                 )
+
         return amounts.read_pairs(resources, ("resources",), problems)
+
     return amounts.read_resources(requests, limits, (), problems)
 
 
@@ -156,8 +162,9 @@ def with_retries_and_timeout(
 ) -> dict[str, Any]:
     """Return the run policy with the task's `retries` and `timeout`.
 
-    In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the backoff limit unless the
-    run policy sets one, and `timeout` is the active deadline if it is the shorter one.
+    In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the
+    backoff limit unless the run policy sets one, and `timeout` is the active deadline if it is the
+    shorter one.
     """
     out = dict(policy)
     retries = knobs.get("retries", 0)
@@ -184,6 +191,7 @@ def with_retries_and_timeout(
             "counts failed pods here, as the job's backoff limit; Flyte starts the whole task again"
         )
         problems.append(call_note("unlike-flyte", ("retries",), message))
+
     seconds = _timeout_seconds(knobs.get("timeout"), ("timeout",), problems)
     if seconds:
         deadline = out.get("activeDeadlineSeconds")
@@ -192,6 +200,7 @@ def with_retries_and_timeout(
             if isinstance(deadline, int) and deadline > 0
             else deadline or seconds
         )
+
     return out
 
 
@@ -211,6 +220,7 @@ def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[P
     """Return a timeout in whole seconds, rounded up; 0 means none."""
     if value is None:
         return 0
+
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
     elif is_not_integer(value):

@@ -1,9 +1,9 @@
 """The program and inputs that start in the container of a Flyte task.
 
-Flyte's pods run `pyflyte-execute`, which loads the task and calls its function. Here, `ptcompile.flyte.run` does so
-once per process: torchrun starts it for an Elastic task, each pod for other tasks, as in Flyte, and the operator gives
-it MASTER_ADDR, WORLD_SIZE and RANK. A task may name its own program instead: `script`, `command`, or, without a
-function, `module`.
+Flyte's pods run `pyflyte-execute`, which loads the task and calls its function. Here,
+`ptcompile.flyte.run` does so once per process: torchrun starts it for an Elastic task, each pod for
+other tasks, as in Flyte, and the operator gives it MASTER_ADDR, WORLD_SIZE and RANK. A task may
+name its own program instead: `script`, `command`, or, without a function, `module`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ INPUT_HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
 def input_arguments(
     function: Any, values: Mapping[str, Any], problems: list[Problem], *, torchrun: bool
 ) -> list[str]:
-    """Return the runner's `--input` arguments in the order of the function's parameters; report values it would reject.
+    """Return the runner's `--input` arguments in the order of the function's parameters; report
+    values it would reject.
 
-    Dollars are doubled: the kubelet replaces `$$` by one dollar and `$(NAME)` by a variable. torchrun (2.13) fills
-    `${local_rank}` into the arguments of its script and also replaces `$$`, so it needs four.
+    Dollars are doubled: the kubelet replaces `$$` by one dollar and `$(NAME)` by a variable.
+    torchrun (2.13) fills `${local_rank}` into the arguments of its script and also replaces `$$`,
+    so it needs four.
     """
     texts: dict[str, str] = {}
     for name, value in values.items():
@@ -44,6 +46,7 @@ def input_arguments(
                     "use text, numbers, lists or dataclasses",
                 )
             )
+
     left_out = {str(name) for name in values if name not in texts}
     parsed, rejected = run.parse_arguments(function, texts)
     problems += [
@@ -56,8 +59,10 @@ def input_arguments(
             continue
         kind: RuleName = "spec-missing-field" if name not in texts else "spec-invalid-value"
         problems.append(call_error(kind, ("inputs", name), why, INPUT_HELP.format(name=name)))
+
     dollar = "$$$$" if torchrun else "$$"
     ordered = [name for name in run.parameters(function) if name in texts]
+
     return [
         argument
         for name in ordered
@@ -66,18 +71,16 @@ def input_arguments(
 
 
 def input_text(value: Any) -> str:
-    """Return a value as text that `run.value_of` can parse: texts, times, paths and enums as plain text, everything
-    else as JSON.
+    """Return a value as text that `run.value_of` can parse: texts, times, paths and enums as plain
+    text, everything else as JSON.
 
     Raises:
         TypeError: JSON cannot express the value.
     """
     data = run.plain_data(value)
-    return (
-        data
-        if isinstance(data, str)
-        else json.dumps(data, ensure_ascii=False, default=_reject_value)
-    )
+    if isinstance(data, str):
+        return data
+    return json.dumps(data, ensure_ascii=False, default=_reject_value)
 
 
 def _reject_value(value: Any) -> Any:
@@ -85,7 +88,9 @@ def _reject_value(value: Any) -> Any:
 
 
 def _relative_paths(value: Any) -> Iterator[str]:
-    """Yield the paths of files, folders and tables in an argument that are neither absolute nor URLs."""
+    """Yield the paths of files, folders and tables in an argument that are neither absolute nor
+    URLs.
+    """
     if isinstance(value, run.StoredValue):
         if "://" not in value.uri and not value.uri.startswith("/"):
             yield value.uri
@@ -98,37 +103,50 @@ def _relative_paths(value: Any) -> Iterator[str]:
 
 
 def _relative_path(name: str, uri: str) -> Problem:
-    message = f"{uri} is a path in the container's working directory, while Flyte uploads the file that is here"
+    message = (
+        f"{uri} is a path in the container's working directory, while Flyte uploads the file that "
+        "is here"
+    )
     return call_warning(
         ("inputs", name), message, "pass a URL, or the path on a volume that the pod mounts"
     )
 
 
 def result_problems(function: Any, file: str | None) -> list[Problem]:
-    """Return what happens to a function's return value: Flyte stores it, here it is printed as JSON."""
+    """Return what happens to a function's return value: Flyte stores it, here it is printed as
+    JSON.
+    """
     hint = run.hints_of(function).get("return")
     path = ("outputs",)
     if hint in (None, type(None), "None"):
         lost = call_warning(("result",), "the function returns nothing to write", "remove it")
         return [lost] if file is not None else []
+
     for part in _result_parts(hint):
         name = getattr(part, "__name__", str(part))
         if run.is_stored(part):
-            message = f"the returned {name} stays in the pod and is lost with it: Flyte stores it, a job has nowhere to"
+            message = (
+                f"the returned {name} stays in the pod and is lost with it: Flyte stores it, a "
+                "job has nowhere to"
+            )
             return [call_warning(path, message, "write it to a volume or a bucket in the function")]
         try:
             run.check_type(part)
         except run.TaskCallError:
             message = f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
             return [call_warning(path, message, "write it to a volume or a bucket in the function")]
+
     where = "prints it as JSON" + (f" and writes it to {file}" if file else "")
     message = f"Flyte stores what the function returns; here the process of rank 0 {where}"
     help = None if file else "name a file on a volume to keep it: --result FILE, result=..."
+
     return [call_note("unlike-flyte", path, message, help)]
 
 
 def _result_parts(hint: Any) -> Iterator[Any]:
-    """Yield the types in a return type: the fields of a NamedTuple, the items of a tuple, a list or a dict."""
+    """Yield the types in a return type: the fields of a NamedTuple, the items of a tuple, a list
+    or a dict.
+    """
     origin = get_origin(hint)
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         for field_hint in run.hints_of(hint).values():
@@ -169,7 +187,9 @@ class TaskLaunch(NamedTuple):
 
 
 def find_entry_point(function: Callable[..., Any], *holders: Any) -> EntryPoint:
-    """Return the module and name under which a function, or an object that holds it, can be imported."""
+    """Return the module and name under which a function, or an object that holds it, can be
+    imported.
+    """
     own_module = getattr(function, "__module__", None) or ""
     # flytekit records the module that called a factory
     modules = (getattr(holder, "instantiated_in", None) for holder in holders)
@@ -180,6 +200,7 @@ def find_entry_point(function: Callable[..., Any], *holders: Any) -> EntryPoint:
         for name, value in names.items():
             if any(value is holder for holder in holders if holder is not None):
                 return EntryPoint(function, module, name)
+
     name = getattr(function, "__qualname__", "")
     return EntryPoint(function, own_module, "" if "<locals>" in name else name)
 
@@ -187,7 +208,9 @@ def find_entry_point(function: Callable[..., Any], *holders: Any) -> EntryPoint:
 def task_launch(
     config: Any, knobs: Knobs, entry_point: EntryPoint | None, name: str, problems: list[Problem]
 ) -> TaskLaunch:
-    """Return what a task starts: its own program if it names one, else its function through the runner."""
+    """Return what a task starts: its own program if it names one, else its function through the
+    runner.
+    """
     programs: dict[str, Any] = {
         key: knobs[key] for key in ("command", "script") if knobs.get(key) is not None
     }
@@ -203,6 +226,7 @@ def task_launch(
                 f"remove {first} or {key}",
             )
         )
+
     if first is not None and knobs.get("inputs"):
         message = f"{first} starts another program, which takes args"
         problems.append(
@@ -212,6 +236,7 @@ def task_launch(
         )
     if first is None and entry_point is not None:
         return _runner_launch(config, knobs, entry_point, name, problems)
+
     job: dict[str, Any] = {"args": _string_list(knobs.get("args"), ("args",), problems)}
     if hasattr(config, "nnodes"):
         job.update(_elastic_start(first, programs, problems))
@@ -223,18 +248,22 @@ def task_launch(
             if first == "script"
             else ["python", "-m", programs["module"]]
         )
+
     return TaskLaunch({key: value for key, value in job.items() if value is not None})
 
 
 def _runner_launch(
     config: Any, knobs: Knobs, entry_point: EntryPoint, name: str, problems: list[Problem]
 ) -> TaskLaunch:
-    """Return the launch of the function by the runner: a module of the image, or a file from a ConfigMap."""
+    """Return the launch of the function by the runner: a module of the image, or a file from a
+    ConfigMap.
+    """
     if knobs.get("args"):
         message = "the function takes inputs; args are for a script"
         problems.append(
             call_error("spec-conflict", ("args",), message, "set inputs, or name the script")
         )
+
     module = knobs.get("module") or entry_point.module
     if module == "__main__":
         problems.append(
@@ -247,6 +276,7 @@ def _runner_launch(
         problems.append(
             _missing_field("script", why, "define the task at the top level of its module")
         )
+
     torchrun = hasattr(config, "nnodes")
     inputs = input_arguments(
         entry_point.function, knobs.get("inputs") or {}, problems, torchrun=torchrun
@@ -263,19 +293,25 @@ def _runner_launch(
         job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
     else:
         job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
+
     job["args"] = args
-    return _embed_runner(job, knobs, f"{name}-runner") if file else TaskLaunch(job)
+    if file:
+        return _embed_runner(job, knobs, f"{name}-runner")
+
+    return TaskLaunch(job)
 
 
 def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     """Return a note on what the image must contain."""
     needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
-    message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
-    help = (
-        None
-        if embed
-        else "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
+    message = (
+        f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all "
+        "that it imports"
     )
+    if embed:
+        help = None
+    else:
+        help = "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
     return call_note("image-contents", ("container_image",), message, help)
 
 
@@ -292,6 +328,7 @@ def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
     }
     volume = {"name": _VOLUME_NAME, "configMap": {"name": name}}
     mount = {"name": _VOLUME_NAME, "mountPath": MOUNT_PATH, "readOnly": True}
+
     return TaskLaunch(job, (volume,), (mount,), (config_map,))
 
 

@@ -1,7 +1,7 @@
 """The decorators of flytekit 0.x: `pytorch_task`, `inputs`, `outputs`, `Types`.
 
-A legacy function takes `wf_params` first, then its inputs and outputs by name, and sets its outputs: `result.set(7)`.
-Here, it gets all three as flytekit 0.x's `SdkRunnableTask` passed them.
+A legacy function takes `wf_params` first, then its inputs and outputs by name, and sets its
+outputs: `result.set(7)`. Here, it gets all three as flytekit 0.x's `SdkRunnableTask` passed them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ CONTEXT_PARAMETER = "wf_params"
 
 
 class Types:
-    """Legacy types of inputs and outputs. The classes are in Flyte's storage, so they cannot be inputs of a job."""
+    """Legacy types of inputs and outputs. The classes are in Flyte's storage, so they cannot be
+    inputs of a job.
+    """
 
     Integer = int
     Float = float
@@ -105,9 +107,13 @@ def outputs(**types: Any) -> Callable[[Task], Task]:
 
 
 def adapt_legacy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adapt a legacy-form function to the runner's calling convention; return any other function unchanged."""
+    """Adapt a legacy-form function to the runner's calling convention; return any other function
+    unchanged.
+    """
     first = next(iter(inspect.signature(function).parameters), None)
-    return wrap_legacy(_Legacy(function)) if first == CONTEXT_PARAMETER else function
+    if first == CONTEXT_PARAMETER:
+        return wrap_legacy(_Legacy(function))
+    return function
 
 
 def wrap_legacy(legacy: _Legacy) -> Callable[..., Any]:
@@ -126,14 +132,18 @@ def wrap_legacy(legacy: _Legacy) -> Callable[..., Any]:
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {**legacy.inputs, "return": dict if legacy.outputs else None}
     call.legacy = legacy  # type: ignore[attr-defined]
+
     return call
 
 
 def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
-    """Return problems for undeclared parameters of a legacy function, and for declarations without a parameter."""
+    """Return problems for undeclared parameters of a legacy function, and for declarations
+    without a parameter.
+    """
     legacy = getattr(function, "legacy", None)
     if legacy is None:
         return []
+
     names = [*inspect.signature(legacy.function).parameters][1:]
     declared = {
         **dict.fromkeys(legacy.inputs, "inputs"),
@@ -141,6 +151,7 @@ def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
     }
     bare = [name for name in names if name not in declared]
     unused = [(decorator, name) for name, decorator in declared.items() if name not in names]
+
     return [
         *(
             call_error(
@@ -170,7 +181,9 @@ def _to_hint(kind: Any) -> Any:
 
 
 class LegacyKnobs(Knobs, total=False):
-    """The legacy decorator's keywords: resources of every pod ("" if unset), and the keywords of `task`."""
+    """The legacy decorator's keywords: resources of every pod ("" if unset), and the keywords of
+    `task`.
+    """
 
     per_replica_cpu_request: str
     per_replica_cpu_limit: str
@@ -205,11 +218,13 @@ def pytorch_task(
     workers_count: int = 1,
     **knobs: Unpack[LegacyKnobs],
 ) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
-    """Declare a legacy task: `workers_count` workers and one master, each with the same `per_replica_*` resources.
+    """Declare a legacy task: `workers_count` workers and one master, each with the same
+    `per_replica_*` resources.
 
-    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any. Without, it decorates.
-    Storage becomes ephemeral-storage, which Flyte's backend took for a persistent kind and dropped: a warning says so.
-    A missing limit is the request and a missing request the limit, as the decorator's documentation has it.
+    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any.
+    Without, it decorates. Storage becomes ephemeral-storage, which Flyte's backend took for a
+    persistent kind and dropped: a warning says so. A missing limit is the request and a missing
+    request the limit, as the decorator's documentation has it.
     """
     replicas = {key: value for key, value in knobs.items() if key in _REPLICA_KEYWORDS}
     task_knobs = cast(
@@ -242,6 +257,7 @@ def _convert_legacy(
                     None,
                 )
             )
+
     texts = {
         key: value or ""
         for key, value in replicas.items()
@@ -260,6 +276,7 @@ def _convert_legacy(
     )
     requests, limits = halves
     converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, called)
+
     return replace(converted, problems=(*problems, *map(_as_workers_count, converted.problems)))
 
 

@@ -1,7 +1,8 @@
 """Flyte's propeller configuration as a cluster profile.
 
-Flyte 1.16 turns an accelerator into a required node affinity on the device's label and a toleration of the same label,
-and does it again with the label of a slice. A catalog entry combines both, under the names of `entry_name`.
+Flyte 1.16 turns an accelerator into a required node affinity on the device's label and a toleration
+of the same label, and does it again with the label of a slice. A catalog entry combines both, under
+the names of `entry_name`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ CONTAINER_KEYS: dict[str, tuple[str, type, str]] = {
 
 _TABLE = load_table("flyte/tables.json")
 ENGINE_KEYS: Mapping[str, str] = _TABLE["engine"]
-"""Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and `kf-operator`)."""
+"""Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and
+`kf-operator`).
+"""
 
 KNOWN_KEYS = (*POD_KEYS, *CONTAINER_KEYS, *_TABLE["known"])
 
@@ -102,7 +105,9 @@ class ConfigSection:
 
 
 def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
-    """Return names and text. Flyte takes a mapping or a list of mappings; its reader preserves capitals in a list."""
+    """Return names and text. Flyte takes a mapping or a list of mappings; its reader preserves
+    capitals in a list.
+    """
     value = settings.any(key)
     items = [value] if isinstance(value, Mapping) else settings.sequence(key)
     if not all(isinstance(item, Mapping) for item in items):
@@ -138,7 +143,9 @@ def accelerator_entries(
     more: Iterable[str],
     gpu: str,
 ) -> dict[str, Json]:
-    """Return the catalog: each device known from the configuration or Flyte itself, whole and in slices."""
+    """Return the catalog: each device known from the configuration or Flyte itself, whole and in
+    slices.
+    """
     kinds = {kind: _read_class(settings, kind) for kind in CLASSES}
     names = [
         *dict.fromkeys(devices.values()),
@@ -162,6 +169,7 @@ def accelerator_entries(
         if kind.resource != gpu:
             entry["resourceName"] = kind.resource
         out[f"{name}/{part}" if part else name] = entry
+
     return out
 
 
@@ -170,7 +178,9 @@ def _class_name(name: str) -> str:
 
 
 def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
-    """Return a class from Flyte 2's `accelerator-device-classes`, Flyte 1's `gpu-*` keys for GPUs, or the defaults."""
+    """Return a class from Flyte 2's `accelerator-device-classes`, Flyte 1's `gpu-*` keys for
+    GPUs, or the defaults.
+    """
     resource, device, partition = CLASSES[kind]
     classes = {
         str(k).lower().replace("-", "_"): v
@@ -179,6 +189,7 @@ def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
     data = classes.get(_CLASS_NAMES[kind])
     new = ConfigSection(data if isinstance(data, Mapping) else {}, settings.problems)
     old = settings if kind == "nvidia" else ConfigSection({}, settings.problems)
+
     return _DeviceClass(
         new.text("resource-name") or old.text("gpu-resource-name") or resource,
         new.text("device-node-label") or old.text("gpu-device-node-label") or device,
@@ -225,8 +236,9 @@ def platform(
 ) -> Platform:
     """Return a platform from the text or data of Flyte's plugin configuration.
 
-    The section may be the whole document, or be below `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
-    `accelerators` are devices, or `device/slice`, in addition to those that Flyte knows. Never raises for user input.
+    The section may be the whole document, or be below `k8s` or `plugins.k8s`, as in a ConfigMap of
+    a Flyte chart. `accelerators` are devices, or `device/slice`, in addition to those that Flyte
+    knows. Never raises for user input.
     """
     from ptcompile.compiler.frontend.reader import decode_profile
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -261,9 +273,11 @@ def platform(
     }
     read, problems = decode_profile(document)
     profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)
+    # limits repeat the requests
     distinct = (
         problem for problem in problems if problem.path[:3] != ("spec", "defaults", "limits")
-    )  # limits repeat the requests
+    )
+
     return Platform(document, profile, devices, (*config_problems, *distinct))
 
 
@@ -272,16 +286,19 @@ def _read_config(
 ) -> Mapping[str, Any]:
     if isinstance(config, Mapping):
         return config
+
     read = source.read(config)
     problems += read.problems
     if len(read.documents) == 1:
         return read.documents[0].data
+
     if not read.problems:
         problems.append(
             call_error(
                 "spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"
             )
         )
+
     return {}
 
 
@@ -308,7 +325,9 @@ def _report_unknown_keys(section: Mapping[str, Any], problems: list[Problem]) ->
 
 
 def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
-    """Return tolerations by resource name; extended resources of the second list tolerate a taint named after them."""
+    """Return tolerations by resource name; extended resources of the second list tolerate a
+    taint named after them.
+    """
     out: dict[str, list[Json]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
         out[str(resource)] = as_dicts(items)
@@ -317,12 +336,14 @@ def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
             settings.problems.append(
                 call_error("spec-wrong-type", path, "is not a list of tolerations")
             )
+
     for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
         toleration = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
         out[resource] = [
             *(item for item in out.get(resource, []) if item != toleration),
             toleration,
         ]
+
     return out
 
 
@@ -334,11 +355,13 @@ def _spot_fields(settings: ConfigSection) -> Json:
             labels[str(requirement["key"])] = str(requirement["values"][0])
         else:
             expressions.append(requirement)
+
     out = {
         "nodeLabels": labels,
         "matchExpressions": expressions,
         "tolerations": settings.sequence("interruptible-tolerations"),
     }
+
     return {key: value for key, value in out.items() if value}
 
 
@@ -373,6 +396,7 @@ def _profile_defaults(settings: ConfigSection) -> Json:
         "schedulerName": settings.text("scheduler-name"),
         "podTemplate": _pod_template(settings),
     }
+
     return {key: value for key, value in out.items() if value}
 
 

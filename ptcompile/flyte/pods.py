@@ -16,15 +16,20 @@ from ptcompile.spec.checks import MAIN
 _IMAGE_TEMPLATE = re.compile(
     r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE
 )
-"""Matches `{{.image.NAME}}`, `{{.image.NAME.fqn}}` and `{{.image.NAME.version}}` (flytekit 1.16)."""
+"""Matches `{{.image.NAME}}`, `{{.image.NAME.fqn}}` and `{{.image.NAME.version}}` (flytekit
+1.16).
+"""
 
 
 def image_of(
     value: Any, path: Path, images: Mapping[str, str], problems: list[Problem]
 ) -> str | None:
-    """Return an image reference: text with its templates filled from `images`, or the future name of an ImageSpec."""
+    """Return an image reference: text with its templates filled from `images`, or the future
+    name of an ImageSpec.
+    """
     if value is None or isinstance(value, str):
         return _fill_templates(value, path, images, problems) if value else None
+
     name = getattr(value, "image_name", None)
     text = name() if callable(name) else None
     if not isinstance(text, str):
@@ -35,6 +40,7 @@ def image_of(
             )
         )
         return None
+
     if getattr(value, "registry", None):
         problems.append(
             call_note(
@@ -44,8 +50,12 @@ def image_of(
             )
         )
     else:
-        message = f"an ImageSpec without a registry: {text} exists only where it is built, and nodes cannot pull it"
+        message = (
+            f"an ImageSpec without a registry: {text} exists only where it is built, and nodes "
+            "cannot pull it"
+        )
         problems.append(call_warning(path, message, "give the ImageSpec a registry"))
+
     return text
 
 
@@ -62,15 +72,19 @@ def _fill_templates(
         problems.append(
             call_error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}")
         )
+
     if missing:
         return None
+
     # a version that is a digest is joined with @
     text = re.sub(r":(?=\{\{[^}]*\.version\s*\}\})", "", text)
     return _IMAGE_TEMPLATE.sub(lambda match: _reference_part(images[match[1]], match[2]), text)
 
 
 def _reference_part(reference: str, part: str | None) -> str:
-    """Return a whole reference, its name (`fqn`), or its tag or digest with the leading sign (`version`)."""
+    """Return a whole reference, its name (`fqn`), or its tag or digest with the leading sign
+    (`version`).
+    """
     match = re.fullmatch(r"(.+?)((?::[^:/@]+)?(?:@.+)?)", reference)
     name, version = (match[1], match[2]) if match else (reference, "")
     return {"fqn": name, "version": version}.get((part or "").lower(), reference)
@@ -103,12 +117,13 @@ def read_template(
 ) -> TaskPodTemplate:
     """Read a PodTemplate of flytekit 1.16 or ours, or a Kubernetes pod template as plain data.
 
-    The task's own settings win, key by key: its resources over the container's, its command over the container's
-    (`starts`). The template's image wins over the task's, as in flytekit. `gpu` is the resource name behind `gpu`;
-    `images` has the images of templates.
+    The task's own settings win, key by key: its resources over the container's, its command over
+    the container's (`starts`). The template's image wins over the task's, as in flytekit. `gpu` is
+    the resource name behind `gpu`; `images` has the images of templates.
     """
     if value is None:
         return TaskPodTemplate({}, {}, {}, None)
+
     spec, labels, annotations, primary = _template_parts(value)
     containers = foreign.as_dict(spec).get("containers") or []
     if (
@@ -122,12 +137,17 @@ def read_template(
             )
         )
         return TaskPodTemplate({}, labels, annotations, None)
+
     primary = primary or _guess_main(containers)
     names = [str(container.get("name")) for container in containers]
     if names and primary not in names:
-        message = f"no container is called {primary!r}, so the task runs in another container, beside {', '.join(names)}"
+        message = (
+            f"no container is called {primary!r}, so the task runs in another container, beside "
+            f"{', '.join(names)}"
+        )
         help = f"name the task's container {primary}, or set primary_container_name"
         problems.append(call_note("unlike-flyte", ("pod_template",), message, help))
+
     sidecars = [container for container in containers if container.get("name") != primary]
     main = next(
         (dict(container) for container in containers if container.get("name") == primary), {}
@@ -146,6 +166,7 @@ def read_template(
     spec = without_keys(spec, "containers")
     if kept or sidecars:
         spec["containers"] = [*kept, *sidecars]
+
     return TaskPodTemplate(
         spec, labels, annotations, image_of(image, ("pod_template", "image"), images, problems)
     )
@@ -159,14 +180,18 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
             foreign.as_dict(metadata.get(key)) for key in ("labels", "annotations")
         )
         return data.get("spec") or {}, labels, annotations, None
+
     spec = foreign.to_plain_data(getattr(value, "pod_spec", None)) or {}
     labels = getattr(value, "labels", None) or {}
     annotations = getattr(value, "annotations", None) or {}
+
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
 
 
 def _guess_main(containers: list[Mapping[str, Any]]) -> str:
-    """Return the main container of a plain template: by Flyte's and our names, else the only one."""
+    """Return the main container of a plain template: by Flyte's and our names, else the only
+    one.
+    """
     names = [str(container.get("name")) for container in containers]
     usual = next((name for name in (MAIN, "primary") if name in names), None)
     return usual or (names[0] if len(names) == 1 else MAIN)
@@ -196,22 +221,28 @@ class Secrets(NamedTuple):
 
 
 def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
-    """Return secrets the way Flyte's webhook provides them (flytekit 1.16 names): `_FSEC_<GROUP>_<KEY>`, or files.
+    """Return secrets the way Flyte's webhook provides them (flytekit 1.16 names):
+    `_FSEC_<GROUP>_<KEY>`, or files.
 
-    A group is the name of a Kubernetes Secret and a key one of its keys. ANY is a file, as in Flyte's webhook. The
-    variable FLYTE_SECRETS_DEFAULT_DIR gives flytekit the directory of the files.
+    A group is the name of a Kubernetes Secret and a key one of its keys. ANY is a file, as in
+    Flyte's webhook. The variable FLYTE_SECRETS_DEFAULT_DIR gives flytekit the directory of the
+    files.
     """
     out = Secrets({}, [], [])
     for i, request in enumerate(requests):
         group = getattr(request, "group", None)
         key = getattr(request, "key", None)
         if not isinstance(group, str) or not group:
-            why = f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose name is the group"
+            why = (
+                f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose "
+                "name is the group"
+            )
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
             problems.append(
                 call_error("spec-missing-field", ("secret_requests", i, "group"), why, help)
             )
             continue
+
         kind = getattr(request, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
@@ -238,6 +269,7 @@ def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
                 key,
                 getattr(request, "env_var", None),
             )
+
     return out
 
 
@@ -261,6 +293,7 @@ def _add_secret_file(
         item["key"] != key for item in volume["secret"]["items"]
     ):
         volume["secret"]["items"].append({"key": key, "path": key.lower()})
+
     out.env["FLYTE_SECRETS_DEFAULT_DIR"] = SECRETS_PATH
     if env_var and key:
         out.env[env_var] = f"{folder}/{key.lower()}"

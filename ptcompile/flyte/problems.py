@@ -29,7 +29,9 @@ def call_error(name: RuleName, path: Path, message: str, help: str | None = None
 
 
 def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
-    """Return a warning that a value of the Flyte call is dropped or carried over as something else."""
+    """Return a warning that a value of the Flyte call is dropped or carried over as something
+    else.
+    """
     return problem_at("not-carried-over", path, message, help, "warning", "style", "ptcompile")
 
 
@@ -39,7 +41,9 @@ def call_note(
     message: str,
     help: str | None = None,
 ) -> Problem:
-    """Return a note: the job is as the task requests, but may differ from what Flyte users expect."""
+    """Return a note: the job is as the task requests, but may differ from what Flyte users
+    expect.
+    """
     return call_warning(path, message, help)._replace(name=name, severity="note")
 
 

@@ -1,9 +1,10 @@
 """Flyte's resources and accelerators in spec form.
 
-The precedence is the spec's own, key by key: a replica, else the task, else the profile. In a spec, a request without a
-limit has no limit; here the missing limit is the request, because Flyte's backend (1.16) fills both halves, and both
-are written into the spec. A zero means unset, as in Flyte's container path; on a replica it means that this replica
-gets none of what the task gives to the others. Nothing is clamped silently.
+The precedence is the spec's own, key by key: a replica, else the task, else the profile. In a spec,
+a request without a limit has no limit; here the missing limit is the request, because Flyte's
+backend (1.16) fills both halves, and both are written into the spec. A zero means unset, as in
+Flyte's container path; on a replica it means that this replica gets none of what the task gives to
+the others. Nothing is clamped silently.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
 def read_policy(
     value: Any, names: Mapping[str, str], path: Path, problems: list[Problem]
 ) -> str | None:
-    """Return Kubernetes' name of a policy, given as an enum member, by name, or as text in any case.
+    """Return Kubernetes' name of a policy, given as an enum member, by name, or as text in any
+    case.
 
-    flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and have no hash: only
-    the name tells them apart.
+    flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and
+    have no hash: only the name tells them apart.
     """
     if value is None:
         return None
+
     name = value if isinstance(value, str) else getattr(value, "name", None)
     policy = names.get(name.upper()) if isinstance(name, str) else None
     if policy is None:
@@ -43,6 +46,7 @@ def read_policy(
         problems.append(
             call_error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}")
         )
+
     return policy
 
 
@@ -53,15 +57,15 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 def as_dicts(value: Any) -> list[dict[str, Any]]:
     """Return copies of the mappings in a list."""
-    return (
-        [dict(item) for item in value if isinstance(item, Mapping)]
-        if isinstance(value, list | tuple)
-        else []
-    )
+    if isinstance(value, list | tuple):
+        return [dict(item) for item in value if isinstance(item, Mapping)]
+    return []
 
 
 class Device(NamedTuple):
-    """An accelerator as Flyte requests it. `partition` is a size such as `1g.5gb`, or None for no preference."""
+    """An accelerator as Flyte requests it. `partition` is a size such as `1g.5gb`, or None for
+    no preference.
+    """
 
     name: str
     partition: str | None = None
@@ -69,7 +73,9 @@ class Device(NamedTuple):
 
 
 def read_device(value: Any, problems: list[Problem]) -> Device | None:
-    """Read an accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of flytekit's constants."""
+    """Read an accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of
+    flytekit's constants.
+    """
     if value is None:
         return None
     if isinstance(value, str):
@@ -79,6 +85,7 @@ def read_device(value: Any, problems: list[Problem]) -> Device | None:
             slice_name if slice_name not in {"", "unpartitioned"} else None,
             slice_name == "unpartitioned",
         )
+
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
@@ -88,9 +95,11 @@ def read_device(value: Any, problems: list[Problem]) -> Device | None:
             )
         )
         return None
-    # flytekit 1.16: the attribute is missing without a preference, None for a whole device, else the size
+    # flytekit 1.16: the attribute is missing without a preference, None for a whole device, else
+    # the size
     if not hasattr(value, "_partition_size"):
         return Device(name)
+
     size = value._partition_size
     return Device(name, size, unpartitioned=size is None)
 
@@ -98,7 +107,8 @@ def read_device(value: Any, problems: list[Problem]) -> Device | None:
 def to_plain_data(value: Any) -> Any:
     """Return an object of the Kubernetes client as plain data, or a copy of plain data.
 
-    The client's models name their fields in `attribute_map`: Python name to JSON name (kubernetes 36).
+    The client's models name their fields in `attribute_map`: Python name to JSON name (kubernetes
+    36).
     """
     if isinstance(value, Mapping):
         return {key: to_plain_data(item) for key, item in value.items() if item is not None}
@@ -112,15 +122,17 @@ def to_plain_data(value: Any) -> Any:
 
 
 DEVICES: Mapping[str, str] = load_table("flyte/tables.json")["devices"]
-"""The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name in capitals."""
+"""The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name
+in capitals.
+"""
 
 PARTITIONS: dict[str, tuple[str, ...]] = {
     name: slices
     for name in DEVICES.values()
     if (row := row_of(name)[0]) is not None and (slices := row.slices)
 }
-"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies) from the built-in catalog, which covers those of
-flytekit 1.16 and Flyte 2.
+"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies) from the built-in catalog, which
+covers those of flytekit 1.16 and Flyte 2.
 """
 
 WHOLE = "unpartitioned"
@@ -137,11 +149,15 @@ CLASSES: dict[str, tuple[str, str, str]] = {
         "cloud.google.com/gke-tpu-topology",
     ),
 }
-"""Resource name, device label and partition label of a device class (flyte backend 1.16 and 2.0 defaults)."""
+"""Resource name, device label and partition label of a device class (flyte backend 1.16 and 2.0
+defaults).
+"""
 
 
 def node_device_name(name: str, devices: Mapping[str, str] = DEVICES) -> str:
-    """Return the device name on nodes: short names are looked up in any case, other names are returned unchanged."""
+    """Return the device name on nodes: short names are looked up in any case, other names are
+    returned unchanged.
+    """
     return devices.get(name.upper(), name)
 
 
@@ -153,7 +169,9 @@ def entry_name(device: Device, devices: Mapping[str, str]) -> str:
 
 
 def device_slices(names: Iterable[str]) -> list[tuple[str, str | None]]:
-    """Return every device, whole and in each known slice: (name, None, a slice or `unpartitioned`)."""
+    """Return every device, whole and in each known slice: (name, None, a slice or
+    `unpartitioned`).
+    """
     out: list[tuple[str, str | None]] = []
     for device in names:
         name, _, part = device.partition("/")
@@ -182,7 +200,9 @@ Amounts = dict[str, RequestAndLimit]
 def read_resources(
     requests: object, limits: object, path: Path, problems: list[Problem]
 ) -> Amounts:
-    """Read `requests=` and `limits=` of a task or a replica. `path` is the path of the block that has them."""
+    """Read `requests=` and `limits=` of a task or a replica. `path` is the path of the block
+    that has them.
+    """
     return _pair_amounts(
         _read_half(requests, (*path, "requests"), problems),
         _read_half(limits, (*path, "limits"), problems),
@@ -206,10 +226,12 @@ def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> 
                     )
                 )
                 continue
+
             requests[key] = _quantity_text(value[0], name, (*path, 0), problems)
             limits[key] = _quantity_text(value[1], name, (*path, 1), problems)
         else:
             requests[key] = _quantity_text(value, name, path, problems)
+
     return _pair_amounts(requests, limits)
 
 
@@ -240,7 +262,9 @@ def _read_half(block: object, path: Path, problems: list[Problem]) -> dict[str, 
                 )
             )
             continue
+
         out[key] = _quantity_text(value, name, (*path, name), problems)
+
     return out
 
 
@@ -248,6 +272,7 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
     """Return one quantity as text, or None if it is unset or invalid."""
     if value is None:
         return None
+
     fraction = isinstance(value, float) and name not in _FRACTIONS
     if isinstance(value, bool) or fraction or not isinstance(value, str | int | float):
         problems.append(
@@ -259,13 +284,14 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
             )
         )
         return None
+
     text = value if isinstance(value, str) else repr(value)
     if not quantity.is_quantity(text) or text.startswith("-"):
-        reason = (
-            f"{value!r} is not a Kubernetes quantity"
-            if not text.startswith("-")
-            else f"{value!r} is negative"
-        )
+        if not text.startswith("-"):
+            reason = f"{value!r} is not a Kubernetes quantity"
+        else:
+            reason = f"{value!r} is negative"
+
         suggestion = quantity.likely_quantity(text)
         problems.append(
             call_error(
@@ -276,6 +302,7 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
             )
         )
         return None
+
     return text
 
 
@@ -294,8 +321,8 @@ def _nonzero(text: str | None) -> str | None:
 
 
 def split_by_role(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, list[Amounts]]:
-    """Return the task's and the roles' resources without zeros; if a role has a zero, the other roles get the task's
-    value.
+    """Return the task's and the roles' resources without zeros; if a role has a zero, the other
+    roles get the task's value.
     """
     task = {key: pair for key, pair in task.items() if any(pair)}
     zeroed = {key for role in roles for key, pair in role.items() if key in task and not any(pair)}
@@ -308,7 +335,9 @@ def split_by_role(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, lis
 
 
 def to_spec(amounts: Amounts) -> dict[str, Any]:
-    """Return resources in spec form: flat if request and limit are equal, else below requests and limits."""
+    """Return resources in spec form: flat if request and limit are equal, else below requests
+    and limits.
+    """
     flat: dict[str, Any] = {}
     requests: dict[str, Any] = {}
     limits: dict[str, Any] = {}
@@ -317,6 +346,7 @@ def to_spec(amounts: Amounts) -> dict[str, Any]:
             flat[key] = _plain_number(request or limit or "")
         else:
             requests[key], limits[key] = _plain_number(request), _plain_number(limit)
+
     lists = {"requests": requests, "limits": limits}
     return {**flat, **{name: amounts for name, amounts in lists.items() if amounts}}
 
@@ -330,8 +360,6 @@ def with_plain_numbers(resources: Any) -> Any:
 
 def _plain_number(text: str) -> str | int:
     """Return a whole number as an integer, which needs no quotes in YAML."""
-    return (
-        int(text)
-        if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text
-        else text
-    )
+    if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text:
+        return int(text)
+    return text

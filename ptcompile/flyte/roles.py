@@ -16,7 +16,8 @@ from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 CONFIG: Path = ("task_config",)
 TORCH_JOIN_TIMEOUT = 600
 """Seconds: flytekit hands a given dict to torch as it is (kfpytorch 1.16, task.py), and torch's
-dynamic_rendezvous.py has this default. Without `timeout`, torch's LaunchConfig adds 900, which is Flyte's too.
+dynamic_rendezvous.py has this default. Without `timeout`, torch's LaunchConfig adds 900, which is
+Flyte's too.
 """
 TARGET = "pytorchjob"
 """The target of what Flyte's plugin creates."""
@@ -47,6 +48,7 @@ def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayou
         return _elastic_layout(config, knobs, problems)
     if hasattr(config, "worker") and hasattr(config, "master"):
         return _pytorch_layout(config, knobs, problems)
+
     name = type(config).__name__
     problems.append(
         call_error(
@@ -56,6 +58,7 @@ def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayou
             "use PyTorch, Elastic or None",
         )
     )
+
     return RoleLayout({}, {})
 
 
@@ -78,19 +81,23 @@ def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
                 "0 means only the master",
             )
         )
+
     workers = replicas if replicas is not None else num_workers
     roles = {
         "master": _role_fields(config.master, (*CONFIG, "master"), knobs, problems),
         "worker": _role_fields(config.worker, (*CONFIG, "worker"), knobs, problems),
     }
     roles["worker"].fields["replicas"] = workers
+
     return RoleLayout(
         job, {key: role for key, role in roles.items() if key == "worker" or any(role)}
     )
 
 
 def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
-    """Return torchrun's settings that differ from the spec's defaults. A single node needs no operator."""
+    """Return torchrun's settings that differ from the spec's defaults. A single node needs no
+    operator.
+    """
     job = _common_fields(config, knobs, problems)
     nnodes = config.nnodes.strip() if isinstance(config.nnodes, str) else config.nnodes
     is_single = str(nnodes) in {"1", "1:1"}
@@ -108,10 +115,14 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
         if getattr(config, name, default) != default:
             elastic[key] = getattr(config, name)
     if elastic.get("startMethod", "spawn") not in _FLYTES_METHODS:
-        message = f"Flyte raises a ValueError for {elastic['startMethod']!r} when the task runs; here torch decides"
+        message = (
+            f"Flyte raises a ValueError for {elastic['startMethod']!r} when the task runs; here "
+            "torch decides"
+        )
         problems.append(
             call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork")
         )
+
     elastic["rdzvConfigs"] = _rendezvous_configs(
         getattr(config, "rdzv_configs", None), problems, waits=not is_single
     )
@@ -121,23 +132,30 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
         None,
         "None",
     ):
-        message = "a Pod without an operator stays after it ends; Flyte drops the run policy of one node too"
+        message = (
+            "a Pod without an operator stays after it ends; Flyte drops the run policy of one "
+            "node too"
+        )
         problems.append(
             call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out")
         )
+
     roles = _elastic_roles(nodes, knobs, problems)
     if "master" in roles or "worker" in roles:
         del elastic["nnodes"]
     job["elastic"] = {
         key: value for key, value in elastic.items() if value is not None and value != {}
     }
+
     return RoleLayout(job, roles)
 
 
 def _elastic_roles(
     nodes: int | None, knobs: Knobs, problems: list[Problem]
 ) -> dict[str, RoleFields]:
-    """Return the roles of ptcompile's own `master=` and `worker=` with an Elastic, which Flyte does not have."""
+    """Return the roles of ptcompile's own `master=` and `worker=` with an Elastic, which Flyte
+    does not have.
+    """
     own_roles = {name: knobs[name] for name in ("master", "worker") if knobs.get(name) is not None}
     if own_roles and (nodes is None or nodes < 2):
         message = "requires a fixed number of two or more nodes: pods of a range share one template"
@@ -146,26 +164,32 @@ def _elastic_roles(
             for name in own_roles
         ]
         return {}
+
     roles = {
         name: _role_fields(value, (name,), knobs, problems) for name, value in own_roles.items()
     }
     if roles:
         assert nodes is not None  # noqa: S101  a range was rejected above
         roles.setdefault("worker", RoleFields({}, {})).fields["replicas"] = nodes - 1
+
     return roles
 
 
 def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[str, Any]:
-    """Return shared memory and run policy. The task's `shared_memory` wins over increase_shared_mem, as in Flyte."""
+    """Return shared memory and run policy. The task's `shared_memory` wins over
+    increase_shared_mem, as in Flyte.
+    """
     out: dict[str, Any] = {}
     size = knobs.get("shared_memory")
     if isinstance(size, str):
         out["sharedMemory"] = size
     elif not size and (config is None or getattr(config, "increase_shared_mem", True) is False):
         out["sharedMemory"] = False
+
     policy = getattr(config, "run_policy", None)
     if policy is not None:
         out["runPolicy"] = run_policy_fields(policy, problems)
+
     return out
 
 
@@ -173,6 +197,7 @@ def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
     """Return a run policy under Kubernetes' names, with None for what it leaves out."""
     clean = getattr(policy, "clean_pod_policy", None)
     policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
+
     return {
         "cleanPodPolicy": resources.read_policy(
             clean, resources.CLEAN_POD_POLICIES, policy_path, problems
@@ -196,6 +221,7 @@ def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) 
     role_amounts = resources.read_resources(
         getattr(value, "requests", None), getattr(value, "limits", None), path, problems
     )
+
     return RoleFields(
         {
             key: value_of_field
@@ -222,6 +248,7 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
             )
         )
         return {}
+
     out: dict[str, Any] = {}
     for key, value in (configs or {}).items():
         if isinstance(value, float) and value.is_integer():
@@ -239,9 +266,11 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
             )
         elif RENDEZVOUS_DEFAULTS.get(key) != value:
             out[str(key)] = value
+
     if waits and configs is not None and "join_timeout" not in configs:
         message = (
-            f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} seconds, not "
+            f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} "
+            "seconds, not "
             f"{RENDEZVOUS_DEFAULTS['join_timeout']}"
         )
         problems.append(
@@ -250,4 +279,5 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
             )
         )
         out["join_timeout"] = TORCH_JOIN_TIMEOUT
+
     return out

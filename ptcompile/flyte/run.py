@@ -1,9 +1,11 @@
-"""Call a Flyte task's function in a pod; torchrun, or a pod without torchrun, starts this once per process.
+"""Call a Flyte task's function in a pod; torchrun, or a pod without torchrun, starts this once per
+process.
 
     python -m ptcompile.flyte.run FILE_OR_MODULE:TASK --input epochs=7
 
-Self-contained, for Python 3.9 or newer: a ConfigMap can carry the file into an image without ptcompile. It calls the
-function inside the task; the task itself would start flytekit's elastic launch in every process of torchrun.
+Self-contained, for Python 3.9 or newer: a ConfigMap can carry the file into an image without
+ptcompile. It calls the function inside the task; the task itself would start flytekit's elastic
+launch in every process of torchrun.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ _STORED = {
 
 
 class TaskCallError(Exception):
-    """Raised if the task cannot be called: no such module or task, or an input that its function does not take."""
+    """Raised if the task cannot be called: no such module or task, or an input that its function
+    does not take.
+    """
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +58,9 @@ class StoredValue:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Call the function once. Return 0, or 2 if it cannot be called. Exceptions of the function propagate."""
+    """Call the function once. Return 0, or 2 if it cannot be called. Exceptions of the function
+    propagate.
+    """
     description = "Call the function of a Flyte task in this process."
     parser = argparse.ArgumentParser(
         "python -m ptcompile.flyte.run", description=description, allow_abbrev=False
@@ -79,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TaskCallError as error:
         sys.stderr.write(f"{parser.prog}: {error}\n")
         return 2
+
     report_result(_call(function, values), options.result)
     return 0
 
@@ -92,10 +99,13 @@ def parse_inputs(texts: Sequence[str]) -> dict[str, str]:
 
 
 def load_task(target: str) -> Any:
-    """Return the object named by FILE_OR_MODULE:NAME. Its folder, or the working directory, stays on sys.path."""
+    """Return the object named by FILE_OR_MODULE:NAME. Its folder, or the working directory,
+    stays on sys.path.
+    """
     module_or_file, _, name = target.rpartition(":")
     if not module_or_file or not name:
         raise TaskCallError(f"{target!r} does not name a task: write FILE.py:TASK or MODULE:TASK")
+
     folder, module = (
         _folder_and_module(module_or_file)
         if module_or_file.endswith(".py")
@@ -109,6 +119,7 @@ def load_task(target: str) -> Any:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
         raise TaskCallError(f"no module {module!r} in {folder}, nor on PYTHONPATH") from None
+
     file = getattr(target_object, "__file__", None)
     if module_or_file.endswith(".py") and not (
         file and os.path.realpath(file) == os.path.realpath(module_or_file)
@@ -116,15 +127,19 @@ def load_task(target: str) -> Any:
         raise TaskCallError(
             f"{module_or_file}: module name {module!r} is already taken by {file}; rename the file"
         )
+
     for part in name.split("."):
         if not hasattr(target_object, part):
             raise TaskCallError(f"{module_or_file} has no {name!r}")
         target_object = getattr(target_object, part)
+
     return target_object
 
 
 def _folder_and_module(path: str) -> tuple[str, str]:
-    """Return the folder from which a file's module is imported, and the module's name with its packages."""
+    """Return the folder from which a file's module is imported, and the module's name with its
+    packages.
+    """
     if not os.path.isfile(path):
         raise TaskCallError(f"no such file: {path}")
     folder, file = os.path.split(os.path.abspath(path))
@@ -140,7 +155,8 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
     mode = getattr(getattr(task, "execution_mode", None), "name", "DEFAULT")
     if mode != "DEFAULT":
         raise TaskCallError(
-            f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself"
+            f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing "
+            "itself"
         )
     function = getattr(task, "task_function", task)
     if not inspect.isroutine(function):
@@ -151,11 +167,9 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
 def _call(function: Callable[..., Any], values: dict[str, Any]) -> Any:
     """Return what the function returns, and write torchrun's error file if it fails."""
     try:
-        return (
-            asyncio.run(function(**values))
-            if inspect.iscoroutinefunction(function)
-            else function(**values)
-        )
+        if inspect.iscoroutinefunction(function):
+            return asyncio.run(function(**values))
+        return function(**values)
     except Exception as error:
         kind = type(error)
         if (kind.__module__, kind.__name__) == ("flytekit.core.base_task", "IgnoreOutputs"):
@@ -176,16 +190,18 @@ def _write_error_file(error: Exception) -> None:
 
 
 def report_result(result: Any, file: str | None) -> None:
-    """Print a return value as one line of JSON, and write it to `file`. Only the process of rank 0 does, as in Flyte,
-    where the others' results are ignored.
+    """Print a return value as one line of JSON, and write it to `file`. Only the process of rank 0
+    does, as in Flyte, where the others' results are ignored.
     """
     if os.environ.get("RANK", "0") != "0" or (result is None and file is None):
         return
+
     try:
         text = json.dumps(plain_data(result), ensure_ascii=False, default=_reject_value)
     except (TypeError, ValueError) as error:
         sys.stderr.write(f"the return value is not printed: {error}\n")
         return
+
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     if file is not None:
@@ -195,7 +211,9 @@ def report_result(result: Any, file: str | None) -> None:
 
 
 def plain_data(value: Any) -> Any:
-    """Return enums, dataclasses, pydantic models, times and references to files as plain data, at any depth."""
+    """Return enums, dataclasses, pydantic models, times and references to files as plain data,
+    at any depth.
+    """
     if isinstance(value, enum.Enum):
         return plain_data(value.value)
     if isinstance(value, StoredValue) or is_stored(type(value)):
@@ -206,20 +224,19 @@ def plain_data(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if isinstance(value, _TIMES):
-        return (
-            f"{value.total_seconds():f}s"
-            if isinstance(value, datetime.timedelta)
-            else value.isoformat()
-        )
+        if isinstance(value, datetime.timedelta):
+            return f"{value.total_seconds():f}s"
+        return value.isoformat()
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return {name: plain_data(getattr(value, name)) for name in value._fields}
     if isinstance(value, Mapping):
         return {str(key): plain_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_data(item) for item in value]
-    has_one_number = (
-        hasattr(value, "item") and getattr(value, "ndim", None) == 0
-    )  # of numpy or torch
+
+    # of numpy or torch
+    has_one_number = hasattr(value, "item") and getattr(value, "ndim", None) == 0
+
     return value.item() if has_one_number else value
 
 
@@ -230,8 +247,8 @@ def _reject_value(value: Any) -> Any:
 def parse_arguments(
     function: Callable[..., Any], texts: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the function's arguments parsed from texts, and the problem of each bad input. Defaults are left to the
-    function.
+    """Return the function's arguments parsed from texts, and the problem of each bad input.
+    Defaults are left to the function.
     """
     inputs = parameters(function)
     hints = hints_of(function)
@@ -246,6 +263,7 @@ def parse_arguments(
                 errors[name] = str(error)
         elif parameter.default is parameter.empty:
             errors[name] = f"is missing, {_with_article(hints.get(name, Any))}"
+
     return values, errors
 
 
@@ -260,7 +278,9 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a function's inputs and `return`, or of a class's fields; unevaluated if evaluation fails."""
+    """Return the types of a function's inputs and `return`, or of a class's fields; unevaluated
+    if evaluation fails.
+    """
     try:
         return typing.get_type_hints(function)
     except Exception:  # such as a name imported only under TYPE_CHECKING
@@ -268,7 +288,8 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def value_of(text: str, hint: Any) -> Any:
-    """Parse an input's value by its type, as `pyflyte run` does (flytekit 1.16): plain text or JSON.
+    """Parse an input's value by its type, as `pyflyte run` does (flytekit 1.16): plain text or
+    JSON.
 
     Messages never repeat the text, which may be a secret.
 
@@ -282,6 +303,7 @@ def value_of(text: str, hint: Any) -> Any:
         return _first_accepted(
             value_of, text, sorted(options, key=lambda option: option is str), hint
         )
+
     check_type(hint)
     if hint in (bool, int, float, str):
         return _parse_plain(text, hint)
@@ -289,6 +311,7 @@ def value_of(text: str, hint: Any) -> Any:
         return parse_time(text, hint)
     if is_stored(hint):
         return _stored_value(text, hint)
+
     try:
         return _from_json(text if _is_enum(hint) else json.loads(text), hint)
     except ValueError:
@@ -298,11 +321,15 @@ def value_of(text: str, hint: Any) -> Any:
 
 
 def check_type(hint: Any) -> None:
-    """Check that text or JSON can express a type. Raises TaskCallError if only Flyte can pass it."""
+    """Check that text or JSON can express a type. Raises TaskCallError if only Flyte can pass
+    it.
+    """
     if isinstance(hint, str):
         raise TaskCallError(
-            f"is {_with_article(hint)}, which is undefined at run time; import it outside TYPE_CHECKING"
+            f"is {_with_article(hint)}, which is undefined at run time; import it outside "
+            "TYPE_CHECKING"
         )
+
     is_plain = hint in (Any, bool, int, float, str, list, dict, type(None), *_TIMES) or _is_enum(
         hint
     )
@@ -312,7 +339,8 @@ def check_type(hint: Any) -> None:
     is_data = dataclasses.is_dataclass(hint) and not hint.__module__.startswith("flytekit.")
     if not (is_plain or inner or is_data or is_stored(hint) or hasattr(hint, "model_validate")):
         raise TaskCallError(
-            f"is {_with_article(hint)}, which only Flyte can pass; declare a str and pass a path or URL"
+            f"is {_with_article(hint)}, which only Flyte can pass; declare a str and pass a path "
+            "or URL"
         )
 
 
@@ -325,7 +353,9 @@ def is_stored(hint: Any) -> bool:
 
 
 def _stored_value(data: Any, hint: Any) -> StoredValue:
-    """Return the reference in a text, or in flytekit's JSON of a file: {"path": ...} or {"uri": ...}."""
+    """Return the reference in a text, or in flytekit's JSON of a file: {"path": ...} or {"uri":
+    ...}.
+    """
     if isinstance(data, dict):
         data = data.get("path", data.get("uri"))
     if not isinstance(data, str) or not data.strip():
@@ -338,7 +368,9 @@ def _stored_value(data: Any, hint: Any) -> StoredValue:
 
 
 def _uri_of(value: Any) -> str:
-    """Return the path or URL of a reference. flytekit's files are not opened, which would download them."""
+    """Return the path or URL of a reference. flytekit's files are not opened, which would
+    download them.
+    """
     for name in ("_remote_source", "uri", "path"):
         uri = getattr(value, name, None)
         if isinstance(uri, (str, os.PathLike)):
@@ -354,20 +386,25 @@ def load_stored(value: Any) -> Any:
         return [load_stored(item) for item in value]
     if isinstance(value, dict):
         return {key: load_stored(item) for key, item in value.items()}
+
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         for data_field in dataclasses.fields(value):
             item = getattr(value, data_field.name, None)
             if isinstance(item, (StoredValue, list, dict)):
                 object.__setattr__(value, data_field.name, load_stored(item))
+
     return value
 
 
 def _read_stored(hint: Any, uri: str) -> Any:
-    """Return a file, folder or table. flytekit reads URLs with fsspec, files and folders when they are opened."""
+    """Return a file, folder or table. flytekit reads URLs with fsspec, files and folders when
+    they are opened.
+    """
     is_table = getattr(hint, "__module__", "").startswith("pandas.")
     if is_table and uri.endswith((".csv", ".parquet")):
         reader = "read_csv" if uri.endswith(".csv") else "read_parquet"
         return getattr(importlib.import_module("pandas"), reader)(uri)
+
     try:
         from flytekit.core.context_manager import FlyteContextManager
         from flytekit.core.type_engine import TypeEngine
@@ -376,12 +413,14 @@ def _read_stored(hint: Any, uri: str) -> Any:
         raise TaskCallError(
             f"cannot be read as {_with_article(hint)}: the image has no flytekit"
         ) from None
+
     kind = TypeEngine.to_literal_type(hint)
     if kind.blob is not None:
         scalar = literals.Scalar(blob=literals.Blob(literals.BlobMetadata(kind.blob), uri))
     else:
         metadata = literals.StructuredDatasetMetadata(kind.structured_dataset_type)
         scalar = literals.Scalar(structured_dataset=literals.StructuredDataset(uri, metadata))
+
     context = FlyteContextManager.current_context()
     return TypeEngine.to_python_value(context, literals.Literal(scalar=scalar), hint)
 
@@ -415,31 +454,35 @@ _CLOCK = re.compile(
 
 
 def parse_time(text: str, hint: Any) -> Any:
-    """Return a datetime, date or timedelta, as `pyflyte run` reads them: ISO 8601, `2026-05-01 - 3 days`; `1h30m`,
-    `10 days`, `1:24`.
+    """Return a datetime, date or timedelta, as `pyflyte run` reads them: ISO 8601, `2026-05-01 - 3
+    days`; `1h30m`, `10 days`, `1:24`.
 
-    Flyte passes times in UTC, and a time without an offset counts as UTC. `now` is rejected: each process would have
-    its own.
+    Flyte passes times in UTC, and a time without an offset counts as UTC. `now` is rejected: each
+    process would have its own.
     """
     text = text.strip()
     if hint is datetime.timedelta:
         return _duration_of(text)
+
     sign = next((sign for sign in (" - ", " + ") if sign in text), "")
     moment, _, offset = text.partition(sign) if sign else (text, "", "0s")
     if moment in ("now", "today"):
         raise TaskCallError(
             f"is {moment!r}, which each process would read from its own clock; write the time"
         )
+
     try:
         value = datetime.datetime.fromisoformat(re.sub("[Zz]$", "+00:00", moment))
     except ValueError:
         raise TaskCallError(
             f"is not {_with_article(hint)}, such as 2026-05-01 or 2026-05-01T12:00:00"
         ) from None
+
     utc = datetime.timezone.utc  # noqa: UP017  Python 3.9
     value = value.astimezone(utc) if value.tzinfo else value.replace(tzinfo=utc)
     delta = _duration_of(offset.strip())
     value = value - delta if sign == " - " else value + delta
+
     return value.date() if hint is datetime.date else value
 
 
@@ -455,9 +498,11 @@ def _duration_of(text: str) -> datetime.timedelta:
         )
     else:
         raise TaskCallError("is not a timedelta, such as 90s, 1h30m, 2 days or 1:30:00")
+
     length = datetime.timedelta(
         weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds
     )
+
     return -length if text.startswith("-") else length
 
 
@@ -485,6 +530,7 @@ def _from_json(data: Any, hint: Any) -> Any:
         return float(data)
     if hint is not Any and type(data) is not hint:
         raise TaskCallError(f"is not {_with_article(hint)}")
+
     return data
 
 
@@ -523,6 +569,7 @@ def _from_fields(data: Any, hint: Any) -> Any:
         raise TaskCallError(
             f"is not {_with_article(hint)} in JSON, an object with {', '.join(fields)}"
         )
+
     unset = dataclasses.MISSING
     needed = [
         name
@@ -533,10 +580,12 @@ def _from_fields(data: Any, hint: Any) -> Any:
         if name not in fields or name not in data:
             problem = "a field" if name in fields else "no field"
             raise TaskCallError(f"is not {_with_article(hint)}, which has {problem} {name!r}")
+
     hints = hints_of(hint)
     values = {
         name: _with_location(f".{name}", item, hints.get(name, Any)) for name, item in data.items()
     }
+
     return _construct(lambda: hint(**values), hint)
 
 
@@ -563,7 +612,9 @@ def _with_article(hint: Any) -> str:
     """Return a type's name with its article: `an int`, `a list[Config]`."""
     is_named = isinstance(hint, type) and not typing.get_args(hint)
     name = hint.__name__ if is_named else re.sub(r"\b[A-Za-z_]+\.", "", str(hint))
-    return "any value" if hint is Any else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    if hint is Any:
+        return "any value"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 if __name__ == "__main__":

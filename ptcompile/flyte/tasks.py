@@ -35,7 +35,9 @@ _NO_PLATFORM: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Task:
-    """A decorated function: calling it runs the function, and it can be converted to a spec and manifests."""
+    """A decorated function: calling it runs the function, and it can be converted to a spec and
+    manifests.
+    """
 
     function: Callable[..., Any]
     finish: Convert
@@ -85,12 +87,14 @@ class Task:
     ) -> api.Result:
         """Return the task's manifests and all diagnostics. Raises nothing for a user's mistake.
 
-        Every diagnostic has its path in the Flyte call: `container_image`, `task_config.nproc_per_node`.
+        Every diagnostic has its path in the Flyte call: `container_image`,
+        `task_config.nproc_per_node`.
         """
         converted = self.convert(name, **more)
         reported = _to_diagnostics(converted.problems, converted.document)
         if not converted.ok:
             return api.Result((), reported)
+
         if cluster is None:
             cluster = converted.platform.profile if converted.platform is not None else _NO_PLATFORM
         result = api.compile(converted.document, cluster=cluster)
@@ -105,6 +109,7 @@ class Task:
             findings.to_call_diagnostic(item, converted.origins) for item in result.diagnostics
         ]:
             from_spec += [] if diagnostic in from_spec else [diagnostic]
+
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*reported, *from_spec, *notes))
 
@@ -134,12 +139,13 @@ def task(
     task_config: Any = None,
     **knobs: Unpack[Knobs],
 ) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
-    """Declare a task like Flyte's `@task(task_config=...)` with the keywords of flytekit 1.16; see `Knobs`.
+    """Declare a task like Flyte's `@task(task_config=...)` with the keywords of flytekit 1.16; see
+    `Knobs`.
 
-    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any. Without, it decorates.
-    `task_config` and every object in it may be ours or flytekitplugins-kfpytorch's. In the container, the decorated
-    function is called with `inputs`, unless `script` or `command` names another program; without a function, `module`
-    may.
+    With `name` it returns a Spec, and raises `FlyteError` with all mistakes if there are any.
+    Without, it decorates. `task_config` and every object in it may be ours or
+    flytekitplugins-kfpytorch's. In the container, the decorated function is called with `inputs`,
+    unless `script` or `command` names another program; without a function, `module` may.
     """
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
@@ -181,10 +187,11 @@ _METADATA_ATTRIBUTES = (
 
 
 def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
-    """Return a Task from flytekit's own `@task` or ours, with all its settings; `knobs` override them.
+    """Return a Task from flytekit's own `@task` or ours, with all its settings; `knobs` override
+    them.
 
-    Only attributes are read: flytekit is not imported, and the function is not called. Its parameters need `inputs`,
-    unless they have defaults.
+    Only attributes are read: flytekit is not imported, and the function is not called. Its
+    parameters need `inputs`, unless they have defaults.
 
     Raises:
         TypeError: it is not such a task.
@@ -198,10 +205,12 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
         )
     if not callable(getattr(task, "task_function", None)) or not hasattr(task, "task_config"):
         raise TypeError(f"{type(task).__name__} is not a flytekit task")
+
     try:
         function = run.function_of(task, getattr(task, "name", "this"))
     except run.TaskCallError as error:
         raise TypeError(str(error)) from None
+
     task_knobs = _task_keywords(task)
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
@@ -223,4 +232,5 @@ def _task_keywords(task: Any) -> dict[str, Any]:
     resources = getattr(task, "resources", None)
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
     read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)
+
     return {name: value for name, value in read.items() if value is not None}

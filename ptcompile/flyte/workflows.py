@@ -36,8 +36,8 @@ class UnboundInput(NamedTuple):
 def from_node(node: Any, **knobs: Unpack[Knobs]) -> Task:
     """Return the task of a workflow's node with its `with_overrides`; `knobs` override both.
 
-    Values written in the workflow's function become inputs. Values that come from another node or from the workflow's
-    inputs must be passed as `inputs`.
+    Values written in the workflow's function become inputs. Values that come from another node or
+    from the workflow's inputs must be passed as `inputs`.
 
     Raises:
         TypeError: it is not a node, or its entity is not a task with a function.
@@ -69,8 +69,8 @@ def task_of(node: Any, values: Mapping[str, Any], knobs: Knobs) -> Task:
 
 
 def node_overrides(node: Any) -> dict[str, Any]:
-    """Return a node's settings besides its task. A task_config is not among them: flytekit writes it into the task
-    itself.
+    """Return a node's settings besides its task. A task_config is not among them: flytekit writes
+    it into the task itself.
     """
     metadata = node.metadata
     task = node.flyte_entity
@@ -98,6 +98,7 @@ def node_overrides(node: Any) -> dict[str, Any]:
                 for key in RESOURCE_FIELDS.values()
             }
         )
+
     return {key: value for key, value in out.items() if value is not None}
 
 
@@ -106,12 +107,14 @@ def _extended_resources(resources: Any) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if resources is None:
         return out
+
     if resources.HasField("gpu_accelerator"):
         device = resources.gpu_accelerator
         part = "unpartitioned" if device.unpartitioned else device.partition_size
         out["accelerator"] = f"{device.device}/{part}" if part else device.device
     if resources.HasField("shared_memory"):
         out["shared_memory"] = resources.shared_memory.size_limit or True
+
     return out
 
 
@@ -125,9 +128,11 @@ def _binding_value(binding: Any, scope: Mapping[str, Any]) -> Any:
     promise = getattr(binding, "promise", None)
     if promise is not None:
         return _promise_value(promise, scope)
+
     for items in (_group_items(binding.collection), _group_items(binding.map)):
         if items is None:
             continue
+
         values = [
             _binding_value(item, scope)
             for item in (items.values() if isinstance(items, Mapping) else items)
@@ -136,6 +141,7 @@ def _binding_value(binding: Any, scope: Mapping[str, Any]) -> Any:
         return unknown or (
             dict(zip(items, values, strict=True)) if isinstance(items, Mapping) else values
         )
+
     scalar = binding.scalar
     if getattr(scalar, "union", None) is not None:
         return _binding_value(scalar.union.value, scope)
@@ -147,9 +153,11 @@ def _binding_value(binding: Any, scope: Mapping[str, Any]) -> Any:
         from msgpack import unpackb  # a dependency of flytekit, which packs dataclasses with it
 
         return unpackb(scalar.binary.value)
+
     for reference in (getattr(scalar, "blob", None), getattr(scalar, "structured_dataset", None)):
         if reference is not None and reference.uri:
             return reference.uri
+
     return UnboundInput("it is an object in Flyte's storage")
 
 
@@ -163,11 +171,9 @@ def _promise_value(promise: Any, scope: Mapping[str, Any]) -> Any:
 
 
 def _group_items(group: Any) -> Any:
-    return (
-        None
-        if group is None
-        else getattr(group, "bindings", None) or getattr(group, "literals", None) or []
-    )
+    if group is None:
+        return None
+    return getattr(group, "bindings", None) or getattr(group, "literals", None) or []
 
 
 def node_label(node: Any) -> str:
@@ -218,6 +224,7 @@ class Workflow:
             if has_error(diagnostics)
             else tuple(manifest for result in results for manifest in result.manifests)
         )
+
         return api.Result((), ())._replace(manifests=manifests, diagnostics=diagnostics)
 
 
@@ -238,10 +245,11 @@ def is_workflow(value: object) -> bool:
 
 
 def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
-    """Return the jobs of a workflow's PyTorch tasks, including those of sub-workflows; `knobs` override each.
+    """Return the jobs of a workflow's PyTorch tasks, including those of sub-workflows; `knobs`
+    override each.
 
-    `inputs` are the workflow's own by name, and those of one job as `JOB.INPUT`: another task's results are unknown
-    before it has run. flytekit compiles the workflow; no task is run.
+    `inputs` are the workflow's own by name, and those of one job as `JOB.INPUT`: another task's
+    results are unknown before it has run. flytekit compiles the workflow; no task is run.
 
     Raises:
         TypeError: it is not a workflow.
@@ -249,6 +257,7 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
     check_names(knobs)
     if not is_workflow(workflow):
         raise TypeError(f"{type(workflow).__name__} is not a flytekit workflow")
+
     problems: list[Problem] = []
     inputs = dict(knobs.pop("inputs", None) or {})
     workflow_values = {name: value for name, value in inputs.items() if "." not in name}
@@ -265,6 +274,7 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
             if key.startswith(f"{name}.")
         }
         tasks.append(replace(task_of(node.node, {**node.values, **job_inputs}, knobs), name=name))
+
     names = ", ".join(str(job_task.name) for job_task in tasks)
     for key in inputs.keys() - workflow_values.keys():
         problems.append(
@@ -272,10 +282,12 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
                 "spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"
             )
         )
+
     if not tasks:
         problems.append(
             call_error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task")
         )
+
     return Workflow(tuple(tasks), tuple(problems))
 
 
@@ -295,13 +307,16 @@ def _workflow_inputs(
             out[name] = run.value_of(value, hints[name]) if isinstance(value, str) else value
         except run.TaskCallError as error:
             problems.append(call_error("spec-invalid-value", ("inputs", name), str(error)))
+
     return out
 
 
 def _training_nodes(
     workflow: Any, scope: Mapping[str, Any], problems: list[Problem]
 ) -> Iterator[_TrainingNode]:
-    """Yield the PyTorch nodes, including those of sub-workflows; report every other node as a warning."""
+    """Yield the PyTorch nodes, including those of sub-workflows; report every other node as a
+    warning.
+    """
     for node in _sort_nodes(workflow.nodes):
         entity = node.flyte_entity
         if is_workflow(entity):
@@ -351,6 +366,7 @@ def _sort_nodes(nodes: list[Any]) -> list[Any]:
         )
         remaining.remove(ready)
         out.append(ready)
+
     return out
 
 

@@ -1,4 +1,6 @@
-"""Mermaid flowcharts for README files and merge requests. Every name is escaped, so none is read as syntax."""
+"""Mermaid flowcharts for README files and merge requests. Every name is escaped, so none is read
+as syntax.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +71,7 @@ def _rendezvous_arrows(picture: Picture, key: str) -> Iterator[str]:
     lead = next((node for node, card in cards if card.leads), None)
     if lead is None or not picture.meeting:
         return
+
     label = escape(picture.meeting)
     yield from (
         f'  {node} -->|"{label}"| {lead}' for node, card in cards if card.meets and node != lead

@@ -15,7 +15,9 @@ from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 
 MAX_CARDS = 3
-"""Number of pods drawn for a wide role: the first ones and the last. A single pod is never hidden."""
+"""Number of pods drawn for a wide role: the first ones and the last. A single pod is never
+hidden.
+"""
 MAX_ROLES = 8
 TIMES = "\u00d7"
 
@@ -78,6 +80,7 @@ def make_picture(job: SimulatedJob) -> Picture:
     target = f"  ·  target {job.target}" if job.target else ""
     left_out = len([r for r in job.roles if r.count > 0]) - len(roles)
     more = (f"{left_out} more roles are not drawn",) if left_out else ()
+
     return Picture(
         title=job.title,
         subtitle=f"{kind_of(job.manifest)[0]}  ·  namespace {job.namespace}{target}",
@@ -120,18 +123,20 @@ def _rendezvous_label(rendezvous: JobRendezvous) -> str:
 def _make_group(
     job: SimulatedJob, role: ExpandedRole, rendezvous: JobRendezvous | None
 ) -> RoleGroup:
-    indexes = (
-        list(range(role.count))
-        if role.count <= MAX_CARDS + 1
-        else [*range(MAX_CARDS - 1), role.count - 1]
-    )
-    trains = (
-        {training_role.name for training_role, _ in rendezvous.roles} if rendezvous else set[str]()
-    )
+    if role.count <= MAX_CARDS + 1:
+        indexes = list(range(role.count))
+    else:
+        indexes = [*range(MAX_CARDS - 1), role.count - 1]
+    if rendezvous:
+        trains = {training_role.name for training_role, _ in rendezvous.roles}
+    else:
+        trains = set[str]()
+
     pods = [job.pod(role, i) for i in indexes]
     host = rendezvous.host if rendezvous else None
     cards = tuple(_make_card(pod, meets=role.name in trains, host=host) for pod in pods)
     keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(pods[0])))
+
     return RoleGroup(
         role.name,
         role.count,
@@ -146,13 +151,14 @@ def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
     rendezvous = pod.rendezvous
     rank = ""
     if meets and rendezvous.backend != "none":
-        rank = (
-            "rank at rendezvous"
-            if rendezvous.node_rank == AT_RENDEZVOUS
-            else f"node rank {rendezvous.node_rank}"
-        )
+        if rendezvous.node_rank == AT_RENDEZVOUS:
+            rank = "rank at rendezvous"
+        else:
+            rank = f"node rank {rendezvous.node_rank}"
+
     short = min(dns_names(pod.view), key=len, default="")
     devices = sum(amounts.accelerators(pod.requests).values())
+
     return Card(
         pod.display_name,
         short,
@@ -164,7 +170,9 @@ def _make_card(pod: Pod, *, meets: bool, host: str | None) -> Card:
 
 
 def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
-    """Yield the volumes that a container mounts, once per source, or once per role if they belong to the pod."""
+    """Yield the volumes that a container mounts, once per source, or once per role if they
+    belong to the pod.
+    """
     mounted = {as_string(m.get("name")) for container in pod.containers for m in container.mounts}
     for name, sort, source in volume_sources(pod.view.spec):
         if name in mounted:

@@ -1,5 +1,5 @@
-"""A world as one SVG: Services at the top, roles with their pods, volumes at the bottom, and arrows to the
-rendezvous.
+"""A world as one SVG: Services at the top, roles with their pods, volumes at the bottom, and arrows
+to the rendezvous.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def render_svg(world: World) -> str:
         lines, y = _job_elements(job_picture, width, y)
         body += lines
         y += MARGIN
+
     if not pictures:
         body.append(draw.text_line(MARGIN, y + 16, "no object here creates pods", "s soft"))
         y += MARGIN * 2
@@ -40,6 +41,7 @@ def render_svg(world: World) -> str:
     w = draw.coord(width)
     h = draw.coord(y)
     size = f'width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
+
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>',
@@ -126,6 +128,7 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
                 )
             ],
         )
+
     return out, y
 
 
@@ -143,7 +146,9 @@ def _fact_elements(picture: Picture, y: float, width: float) -> Iterator[str]:
 def _pill_positions(
     texts: list[str], middles: list[float], width: float
 ) -> list[tuple[float, float]]:
-    """Return x and width of each pill in a row, as close to its preferred middle as there is room."""
+    """Return x and width of each pill in a row, as close to its preferred middle as there is
+    room.
+    """
     widths = [_pill_width(text) for text in texts]
     order = sorted(range(len(texts)), key=lambda i: middles[i])
     xs = [0.0] * len(texts)
@@ -155,6 +160,7 @@ def _pill_positions(
     for i in reversed(order):
         xs[i] = min(xs[i], edge - widths[i])
         edge = xs[i] - GAP
+
     return list(zip(xs, widths, strict=True))
 
 
@@ -187,8 +193,8 @@ def _link_elements(
     volumes: list[tuple[float, float]],
     levels: tuple[float, float, float, float],
 ) -> Iterator[str]:
-    """Yield lines from Services to the roles below them and from roles to their volumes, each ending at a separate
-    point.
+    """Yield lines from Services to the roles below them and from roles to their volumes, each
+    ending at a separate point.
     """
     service_y, top, bottom, volume_y = levels
     keys = [key for key, _, _ in picture.volumes]
@@ -198,6 +204,7 @@ def _link_elements(
             yield draw.curve(
                 sx + sw / 2, service_y, x + w * n / (len(group.services) + 1), top, "link dash"
             )
+
         for n, key in enumerate(sorted(group.volumes, key=keys.index), 1):
             vx, vw = volumes[keys.index(key)]
             yield draw.curve(
@@ -220,7 +227,9 @@ def _cylinder(text: str, x: float, y: float, width: float) -> list[str]:
 
 
 def _card_lefts(group: RoleGroup, x: float) -> list[float]:
-    """Return the left edges of a role's cards; the last card comes after the gap for hidden pods."""
+    """Return the left edges of a role's cards; the last card comes after the gap for hidden
+    pods.
+    """
     out = [x + GAP + i * (CARD_W + GAP) for i in range(len(group.cards))]
     if group.hidden:
         out[-1] += MORE_W + GAP
@@ -239,6 +248,7 @@ def _group_elements(group: RoleGroup, x: float, y: float, height: float) -> Iter
         yield from draw.tooltip(
             f"{card.name}\n{card.address}", list(_card_elements(card, left, y + 40))
         )
+
     if group.hidden:
         middle = lefts[-1] - GAP - MORE_W / 2
         yield draw.text_line(middle, y + 40 + CARD_H / 2 - 4, "⋯", "title soft", anchor="middle")
@@ -267,7 +277,9 @@ def _card_elements(card: Card, x: float, y: float) -> Iterator[str]:
 def _rendezvous_elements(
     picture: Picture, groups: list[tuple[float, float]], y: float
 ) -> Iterator[str]:
-    """Yield arrows from the pods to the rendezvous endpoint below the cards, and the backend's label in the lane."""
+    """Yield arrows from the pods to the rendezvous endpoint below the cards, and the backend's
+    label in the lane.
+    """
     middles = [
         (card, left + CARD_W / 2)
         for group, (x, _) in zip(picture.groups, groups, strict=True)
@@ -276,6 +288,7 @@ def _rendezvous_elements(
     lead = next((x for card, x in middles if card.leads), None)
     if not picture.meeting or lead is None:
         return
+
     followers = [x for card, x in middles if card.meets and not card.leads]
     for n, x in enumerate(followers):
         shift = 34 + 13 * (n % 6)
@@ -285,6 +298,7 @@ def _rendezvous_elements(
             y,
             min(LANE_H, 30 + abs(x - lead) / 24) * 1.1,
         )
+
     width = len(picture.meeting) * 11 * draw.SANS + 20
     left = lead - CARD_W / 2
     yield draw.box(left, y + 24, width, 22, "tag", radius=11)

@@ -60,6 +60,7 @@ def escape(text: str) -> str:
         ("'", "&#39;"),
     ):
         safe = safe.replace(char, entity)
+
     return safe
 
 
@@ -69,7 +70,9 @@ def coord(value: float) -> str:
 
 
 def fit_text(text: str, room: float, size: float, *, factor: float = MONO) -> str:
-    """Shorten the text to the room by cutting its middle, because the end of a pod's name tells it from others."""
+    """Shorten the text to the room by cutting its middle, because the end of a pod's name tells
+    it from others.
+    """
     max_length = max(3, int(room / (size * factor)))
     safe = safe_text(text)
     if len(safe) <= max_length:
@@ -81,7 +84,10 @@ def fit_text(text: str, room: float, size: float, *, factor: float = MONO) -> st
 def text_line(x: float, y: float, content: str, kind: str, *, anchor: str = "start") -> str:
     """Return a line of text; the content is escaped."""
     anchor_attribute = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text x="{coord(x)}" y="{coord(y)}" class="{kind}"{anchor_attribute}>{escape(content)}</text>'
+    return (
+        f'<text x="{coord(x)}" y="{coord(y)}" '
+        f'class="{kind}"{anchor_attribute}>{escape(content)}</text>'
+    )
 
 
 def box(x: float, y: float, width: float, height: float, kind: str, *, radius: float = 8) -> str:
@@ -112,7 +118,10 @@ def cylinder(x: float, y: float, width: float, height: float, kind: str) -> str:
 def curve(x: float, y: float, to_x: float, to_y: float, kind: str) -> str:
     """Return a line from an upper to a lower point that starts and ends vertically."""
     middle = coord((y + to_y) / 2)
-    path = f"M{coord(x)} {coord(y)} C{coord(x)} {middle} {coord(to_x)} {middle} {coord(to_x)} {coord(to_y)}"
+    path = (
+        f"M{coord(x)} {coord(y)} C{coord(x)} {middle} {coord(to_x)} {middle} {coord(to_x)} "
+        f"{coord(to_y)}"
+    )
     return f'<path d="{path}" class="{kind}"/>'
 
 

@@ -1,1 +1,3 @@
-"""The hardware catalog, as data with sources: accelerators, machine types, nodes and the fabrics between them."""
+"""The hardware catalog, as data with sources: accelerators, machine types, nodes and the fabrics
+between them.
+"""

@@ -1,9 +1,9 @@
 """The accelerators, and the meaning of each name in a cloud.
 
-`accelerators.json` has the rows with their sources, from public documentation as of 2026. A name is `nvidia-h100`,
-optionally with a slice after a slash: `nvidia-a100-40gb/1g.5gb` (a MIG profile), `google-tpu-v5e/2x4` (a topology).
-A profile's own entries take precedence.
-Nothing imports this module until a job or a profile names an accelerator.
+`accelerators.json` has the rows with their sources, from public documentation as of 2026. A name is
+`nvidia-h100`, optionally with a slice after a slash: `nvidia-a100-40gb/1g.5gb` (a MIG profile),
+`google-tpu-v5e/2x4` (a topology). A profile's own entries take precedence. Nothing imports this
+module until a job or a profile names an accelerator.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from ptcompile.kubernetes.unstructured import Json
 _TABLE = load_table("hardware/accelerators.json")
 
 SOURCES: Mapping[str, str] = _TABLE["sources"]
-"""Sources of the values with the dates of retrieval, keyed by cloud, or by vendor for values of no cloud."""
+"""Sources of the values with the dates of retrieval, keyed by cloud, or by vendor for values of
+no cloud.
+"""
 
 ALIASES: Mapping[str, str] = _TABLE["aliases"]
 """GKE's names for some accelerators, which Flyte uses too."""
@@ -100,8 +102,8 @@ class CloudAccelerator(NamedTuple):
     resource: str
     labels: Mapping[str, tuple[str, ...]]
     without: tuple[str, ...]
-    """Labels that the nodes must not have, because a sliced node offers slices under the whole device's resource
-    name.
+    """Labels that the nodes must not have, because a sliced node offers slices under the whole
+    device's resource name.
     """
     taints: tuple[NodeTaint, ...]
     processes: int
@@ -109,7 +111,9 @@ class CloudAccelerator(NamedTuple):
     env: Mapping[str, str]
     whole: Whole | None
     domain: int
-    """Number of nodes that NVLink joins in one rack; 0 for a slice, or if NVLink ends at the machine."""
+    """Number of nodes that NVLink joins in one rack; 0 for a slice, or if NVLink ends at the
+    machine.
+    """
     sources: tuple[str, ...]
 
 
@@ -120,8 +124,8 @@ def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
 
 
 def find(name: str, cloud: str) -> CloudAccelerator | None:
-    """Return an accelerator as a cloud offers it, or None if the name is unknown, or the cloud lacks it or the
-    slice.
+    """Return an accelerator as a cloud offers it, or None if the name is unknown, or the cloud
+    lacks it or the slice.
     """
     row, part = row_of(name)
     if (
@@ -131,6 +135,7 @@ def find(name: str, cloud: str) -> CloudAccelerator | None:
         or name.endswith("/")
     ):
         return None
+
     vendor = VENDORS[row.vendor]
     dialect = vendor.dialects[cloud]
     labels = {dialect.label: row.nodes[cloud]} if dialect.label and row.nodes[cloud] else {}
@@ -142,6 +147,7 @@ def find(name: str, cloud: str) -> CloudAccelerator | None:
         resource = vendor.slice_resource.format(part)
     elif row.slices and vendor.slice_resource and dialect.slice_label:
         without = (dialect.slice_label,)
+
     return CloudAccelerator(
         resource=resource,
         labels=labels,
@@ -157,7 +163,9 @@ def find(name: str, cloud: str) -> CloudAccelerator | None:
 
 
 def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machines:
-    """Return the machines of an accelerator or of its slices: the largest, or all; () if they are unknown."""
+    """Return the machines of an accelerator or of its slices: the largest, or all; () if they
+    are unknown.
+    """
     base = name.partition("/")[0]
     machines = MACHINES.get(ALIASES.get(base, base), {}).get(cloud or ANYWHERE, ())
     most = max((machine.devices for machine in machines), default=0)
@@ -165,8 +173,8 @@ def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machin
 
 
 def largest_machine(name: str, cloud: str) -> Whole | None:
-    """Return the largest machine of an accelerator, with the smallest count of each fabric among the machines that have
-    it.
+    """Return the largest machine of an accelerator, with the smallest count of each fabric among
+    the machines that have it.
     """
     machines = machines_of(name, cloud)
     fabrics = {fabric for machine in machines for fabric in machine.fabrics}
@@ -178,7 +186,9 @@ def largest_machine(name: str, cloud: str) -> Whole | None:
 
 
 def names(cloud: str = ANYWHERE, *, slices: bool = False) -> Iterator[str]:
-    """Yield the names that are valid in a cloud, in table order; with `slices`, also those of slices."""
+    """Yield the names that are valid in a cloud, in table order; with `slices`, also those of
+    slices.
+    """
     for name, row in ROWS.items():
         if cloud in row.nodes:
             yield name

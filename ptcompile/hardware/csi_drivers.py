@@ -1,10 +1,11 @@
 """CSI drivers that act only on pods with an annotation, and CSI drivers that ignore fsGroup.
 
-Cloud Storage FUSE mounts a bucket by a sidecar, which its webhook adds to pods with the annotation. Without it the
-kubelet fails to mount the volume: "failed to find the sidecar container in Pod spec" (GoogleCloudPlatform/
-gcs-fuse-csi-driver pkg/webhook/mutatingwebhook.go: Handle, pkg/csi_driver/node.go: NodePublishVolume, 2026, and
-https://docs.cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-sidecar). Managed Lustre,
-Filestore, Mountpoint for S3, Azure Blob and FSx mount without a sidecar of the pod.
+Cloud Storage FUSE mounts a bucket by a sidecar, which its webhook adds to pods with the annotation.
+Without it the kubelet fails to mount the volume: "failed to find the sidecar container in Pod spec"
+(GoogleCloudPlatform/ gcs-fuse-csi-driver pkg/webhook/mutatingwebhook.go: Handle,
+pkg/csi_driver/node.go: NodePublishVolume, 2026, and
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-sidecar).
+Managed Lustre, Filestore, Mountpoint for S3, Azure Blob and FSx mount without a sidecar of the pod.
 """
 
 from __future__ import annotations
@@ -23,6 +24,6 @@ WITHOUT_GROUP: frozenset[str] = frozenset(
         "gcsfuse.csi.storage.gke.io",
     }
 )
-"""Drivers whose volumes keep their owners whatever fsGroup says: their fsGroupPolicy is None, or the default, which
-acts on ReadWriteOnce alone (the CSIDriver objects of each, 2026-08).
+"""Drivers whose volumes keep their owners whatever fsGroup says: their fsGroupPolicy is None, or
+the default, which acts on ReadWriteOnce alone (the CSIDriver objects of each, 2026-08).
 """

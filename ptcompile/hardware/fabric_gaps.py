@@ -1,9 +1,10 @@
 """Find gaps in the fabric settings of a pod template.
 
-The check takes plain data, so it applies to any manifest. Each gap makes NCCL fall back to TCP, choose the wrong
-interface or give up, long after the job was admitted. A privileged container, or one with resource claims, may have
-devices that are not visible here, so no device is reported as missing there. Sources: NCCL 2.27 environment variables,
-aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
+The check takes plain data, so it applies to any manifest. Each gap makes NCCL fall back to TCP,
+choose the wrong interface or give up, long after the job was admitted. A privileged container, or
+one with resource claims, may have devices that are not visible here, so no device is reported as
+missing there. Sources: NCCL 2.27 environment variables, aws-ofi-nccl 1.15, libfabric 2.1,
+Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def gaps(template: Json) -> Iterator[FabricGap]:
         limits = nested_map(manifest, "resources", "limits")
         if not concerns(as_mappings(manifest.get("env")), (*requests, *limits)):
             continue
+
         container = _read_container(
             manifest, ("spec", "containers", index), bool(spec.get("hostNetwork")), networks
         )
@@ -107,6 +109,7 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
         where[name] = index
         if "valueFrom" not in entry:
             env[name] = as_string(entry.get("value"))
+
     resources = nested_map(container, "resources")
     security = nested_map(container, "securityContext")
     devices = {
@@ -115,14 +118,15 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
         for name in as_mapping(resources.get(half))
     }
     added = nested_map(security, "capabilities").get("add")
-    names = (
-        {str(capability).removeprefix("CAP_") for capability in added}
-        if isinstance(added, list | tuple)
-        else set()
-    )
+    if isinstance(added, list | tuple):
+        names = {str(capability).removeprefix("CAP_") for capability in added}
+    else:
+        names = set()
+
     privileged = security.get("privileged") is True
     hidden = privileged or bool(as_mappings(resources.get("claims")))
     locks = privileged or bool(names & {"IPC_LOCK", "ALL"})
+
     return _Container(path, env, where, devices, hidden, locks, host, networks)
 
 
@@ -137,7 +141,10 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
         None,
     )
     if variable and EFA not in container.devices and not container.hidden:
-        message = f"{variable} is for EFA, but the container requests no {EFA}: NCCL falls back to TCP or stops"
+        message = (
+            f"{variable} is for EFA, but the container requests no {EFA}: NCCL falls back to TCP "
+            "or stops"
+        )
         yield FabricGap(
             container.env_path(variable), message, f"request {EFA}, or remove {variable}"
         )
@@ -157,18 +164,26 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
 
 
 def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
-    """Yield gaps of RDMA devices without locked memory, and of RDMA's variables without a device."""
+    """Yield gaps of RDMA devices without locked memory, and of RDMA's variables without a
+    device.
+    """
     device = next((name for name in container.devices if name.startswith(VERBS)), None)
     if device and not container.locks:
-        message = f"{device} registers memory, which needs IPC_LOCK: without it RDMA fails at the memlock limit"
+        message = (
+            f"{device} registers memory, which needs IPC_LOCK: without it RDMA fails at the "
+            "memlock limit"
+        )
         at_device = (*container.path, "resources", container.devices[device], device)
         yield FabricGap(at_device, message, "add IPC_LOCK to securityContext.capabilities.add")
+
     variable = next((name for name in _IB_ENV if name in container.env), None)
-    has_other_devices = any(
-        "/" in name and not is_accelerator(name) for name in container.devices
-    )  # device plugins may use site-specific names
+    # device plugins may use site-specific names
+    has_other_devices = any("/" in name and not is_accelerator(name) for name in container.devices)
     if variable and not (has_other_devices or container.hidden or container.networks):
-        message = f"{variable} is for RDMA devices, but the container requests none: NCCL falls back to TCP"
+        message = (
+            f"{variable} is for RDMA devices, but the container requests none: NCCL falls back to "
+            "TCP"
+        )
         yield FabricGap(
             container.env_path(variable),
             message,
@@ -213,10 +228,13 @@ def _conflict(container: _Container, name: str, message: str) -> FabricGap:
 
 
 def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
-    """Yield gaps of NCCL_SOCKET_IFNAME, one list: a leading `^` excludes all of it, and `=` makes the names exact."""
+    """Yield gaps of NCCL_SOCKET_IFNAME, one list: a leading `^` excludes all of it, and `=`
+    makes the names exact.
+    """
     value = container.env.get(INTERFACE)
     if not value:
         return
+
     names = value.removeprefix("^").removeprefix("=").split(",")
     if wrong := next(
         (name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None
@@ -239,7 +257,10 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
         and container.host
         and not any(name.startswith("docker") for name in names)
     ):
-        message = f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it does by default"
+        message = (
+            f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it "
+            "does by default"
+        )
         yield FabricGap(
             container.env_path(INTERFACE), message, "write ^lo,docker, or name the interface"
         )
@@ -253,15 +274,15 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
 
 
 def _excludes_eth0(value: str, names: list[str]) -> bool:
-    return (
-        "eth0" in names
-        if value.startswith("^=")
-        else any(name and "eth0".startswith(name) for name in names)
-    )
+    if value.startswith("^="):
+        return "eth0" in names
+    return any(name and "eth0".startswith(name) for name in names)
 
 
 def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap]:
-    """Yield gaps of GPUDirect-TCPX and -TCPXO, which need the networks and the daemon that receives for the GPUs."""
+    """Yield gaps of GPUDirect-TCPX and -TCPXO, which need the networks and the daemon that
+    receives for the GPUs.
+    """
     variable = next(
         (
             name
@@ -272,16 +293,21 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
     )
     if variable is None:
         return
+
     if (
         "networking.gke.io/interfaces" not in nested_map(template, "metadata", "annotations")
         and not container.host
     ):
-        message = f"{variable} names interfaces, but no annotation networking.gke.io/interfaces attaches any"
+        message = (
+            f"{variable} names interfaces, but no annotation networking.gke.io/interfaces "
+            "attaches any"
+        )
         yield FabricGap(
             container.env_path(variable),
             message,
             "add the annotation with the node pool's networks",
         )
+
     pod = nested_map(template, "spec")
     images = [
         as_string(c.get("image"))
@@ -300,7 +326,9 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
 
 
 def _nvlink_gaps(container: _Container) -> Iterator[FabricGap]:
-    """Yield a gap if NVLink between nodes lacks an IMEX channel, which a claim or the container runtime provides."""
+    """Yield a gap if NVLink between nodes lacks an IMEX channel, which a claim or the container
+    runtime provides.
+    """
     if (
         container.env.get(MNNVL) == "1"
         and not container.hidden
@@ -321,7 +349,9 @@ _COUNTED_FABRICS = {"eks": ("efa", EFA), "aks": ("infiniband", "rdma/ib")}
 
 
 def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Iterator[FabricGap]:
-    """Yield a gap if the pod uses all accelerators of a machine, but only some of its network devices."""
+    """Yield a gap if the pod uses all accelerators of a machine, but only some of its network
+    devices.
+    """
     from ptcompile.hardware.machines import machines_by_name
 
     for _, values in pinned_values(spec, _INSTANCE_TYPE):
@@ -333,12 +363,16 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
         resources_half = checked.devices.get(resource)
         if machine is None or resources_half is None:
             continue
+
         amounts = nested_map(container, "resources", resources_half)
         requested = as_string(amounts.get(resource)) or str(amounts.get(resource))
         available = machine.fabrics.get(fabric, 0)
         devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
         if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:
-            message = f"{requested} of the {available} {resource} of {machine.name}, with all of its accelerators"
+            message = (
+                f"{requested} of the {available} {resource} of {machine.name}, with all of its "
+                "accelerators"
+            )
             path = (*checked.path, "resources", resources_half, resource)
             yield FabricGap(
                 path, f"{message}: collectives run at part of its bandwidth", f"request {available}"

@@ -1,8 +1,8 @@
 """Which machines have which fabric.
 
-The machine table counts a fabric's devices, so a machine without a count does not have the fabric. Two fabrics have no
-counts: `nvlink-domain` follows from the accelerator, and `roce` needs a site's device plugin. Sources: those of
-`machines` and of each fabric.
+The machine table counts a fabric's devices, so a machine without a count does not have the fabric.
+Two fabrics have no counts: `nvlink-domain` follows from the accelerator, and `roce` needs a site's
+device plugin. Sources: those of `machines` and of each fabric.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def fabrics_in(cloud: str) -> list[str]:
 def machines_with(accelerator: str, cloud: str) -> Machines | None:
     """Return a cloud's machines with an accelerator, or None if they are unknown.
 
-    GKE attaches T4 and V100 to N1 machines, and its TPU v4 hosts have no row: none of these has a fabric.
+    GKE attaches T4 and V100 to N1 machines, and its TPU v4 hosts have no row: none of these has a
+    fabric.
     """
     base = accelerator.partition("/")[0]
     base = ALIASES.get(base, base)
@@ -71,7 +72,9 @@ def accelerators_with(fabric: str, cloud: str) -> list[str]:
 
 
 def without_fabric(fabric: str, cloud: str, machines: str, offered: Sequence[str]) -> str:
-    """Return the sentence for machines without a fabric: what they have instead, and which accelerators have it."""
+    """Return the sentence for machines without a fabric: what they have instead, and which
+    accelerators have it.
+    """
     has = f"has {' and '.join(offered)}, not {fabric}" if offered else "has no fabric"
     alternatives = shorten(accelerators_with(fabric, cloud))
     return f"{machines} {has}" + (f"; {fabric} comes with {alternatives}" if alternatives else "")

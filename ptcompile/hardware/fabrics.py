@@ -1,12 +1,13 @@
 """Fabrics as complete sets of settings, and NCCL tuning for them.
 
-`fabrics.json` has both with their sources, from public documentation as of 2026. NCCL_SOCKET_IFNAME makes processes use
-the pod's primary interface even if a second one is attached. Huge pages are requested only along with cpu or memory, as
-Kubernetes requires.
+`fabrics.json` has both with their sources, from public documentation as of 2026. NCCL_SOCKET_IFNAME
+makes processes use the pod's primary interface even if a second one is attached. Huge pages are
+requested only along with cpu or memory, as Kubernetes requires.
 
-Settings that the libraries choose are omitted: NCCL 2.21 and newer choose the HCAs and the GID of RoCE v2, and
-aws-ofi-nccl enables RDMA on devices that support it and tunes NCCL on every EFA machine (src/platform-aws.cpp,
-2026-08-21). So are settings that name a file of the image, such as NCCL_TOPO_FILE of Azure's ND machines.
+Settings that the libraries choose are omitted: NCCL 2.21 and newer choose the HCAs and the GID of
+RoCE v2, and aws-ofi-nccl enables RDMA on devices that support it and tunes NCCL on every EFA
+machine (src/platform-aws.cpp, 2026-08-21). So are settings that name a file of the image, such as
+NCCL_TOPO_FILE of Azure's ND machines.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ class FabricNeeds(NamedTuple):
     source: str
     resources: Mapping[str, str] = _EMPTY
     counted: str | None = None
-    """The resource whose count comes from the machine type; its count in `resources` is only the minimum."""
+    """The resource whose count comes from the machine type; its count in `resources` is only the
+    minimum.
+    """
     counted_on: tuple[str, ...] | None = None
     """Clouds to which `counted` applies, or None for all."""
     only_on: str = ""
-    """The only cloud with the fabric's devices or node software, or "" if several clouds have them."""
+    """The only cloud with the fabric's devices or node software, or "" if several clouds have
+    them.
+    """
     capabilities: tuple[str, ...] = ()
     env: Mapping[str, str] = _EMPTY
     annotations: Mapping[str, str] = _EMPTY
@@ -48,7 +53,9 @@ class FabricNeeds(NamedTuple):
     device_network: str = ""
     """The network that Multus' annotation repeats for each counted device."""
     node_has: Mapping[str, int] = _EMPTY
-    """MiB of a resource that every node has; a pod gets at most its share, in proportion to its accelerators."""
+    """MiB of a resource that every node has; a pod gets at most its share, in proportion to its
+    accelerators.
+    """
 
     def with_companion(self, extra: FabricNeeds) -> FabricNeeds:
         """Return this fabric combined with another; values of this one take precedence."""
@@ -92,7 +99,9 @@ TUNINGS = tuple(
 
 
 def recommended_env(fabric: str, cloud: str | None, accelerator: str) -> dict[str, str]:
-    """Return the recommended variables for a fabric on an accelerator's machines in a cloud; later rows win."""
+    """Return the recommended variables for a fabric on an accelerator's machines in a cloud;
+    later rows win.
+    """
     env: dict[str, str] = {}
     for tuning in TUNINGS:
         if (
@@ -118,11 +127,14 @@ def _read_fabric(row: Json) -> FabricNeeds:
     fields["by_accelerator"] = {
         name: _read_fabric(other) for name, other in row.get("by_accelerator", {}).items()
     }
+
     return FabricNeeds(**fields)
 
 
 def _network_annotations(row: Json) -> Json:
-    """Return the annotations of GKE's multi-networking: device files of a container, and the interfaces of the pod."""
+    """Return the annotations of GKE's multi-networking: device files of a container, and the
+    interfaces of the pod.
+    """
     if "interfaces" not in row:
         return {}
 
@@ -136,6 +148,7 @@ def _network_annotations(row: Json) -> Json:
     ]
     texts["networking.gke.io/default-interface"] = "eth0"
     texts["networking.gke.io/interfaces"] = json.dumps(interfaces, separators=(",", ":"))
+
     return texts
 
 
@@ -144,7 +157,9 @@ FABRICS = {name: _read_fabric(row) for name, row in _TABLE["fabrics"].items()}
 
 
 def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNeeds | None:
-    """Return the needs of a fabric on an accelerator's machines in a cloud, or None for an unknown name."""
+    """Return the needs of a fabric on an accelerator's machines in a cloud, or None for an
+    unknown name.
+    """
     needs = FABRICS.get(name)
     row_name = _row_name(accelerator)
     if needs is None:

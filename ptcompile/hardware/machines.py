@@ -1,12 +1,15 @@
-"""Machine types of the clouds, the amounts that the kubelet leaves for pods, and which requests fit.
+"""Machine types of the clouds, the amounts that the kubelet leaves for pods, and which requests
+fit.
 
-Requests are checked in order, each against the machines that satisfy the earlier ones: accelerators first, because they
-decide which machines are possible. If no source states an amount of a machine, any request fits.
+Requests are checked in order, each against the machines that satisfy the earlier ones: accelerators
+first, because they decide which machines are possible. If no source states an amount of a machine,
+any request fits.
 
-`machines.json` has a row for each machine type, with its sources by cloud. A row says which accelerator the machine has
-and how many, its vCPUs and its memory in GiB (0 if no source gives them), the number of devices of each fabric, and,
-where a source gives them, the size of its local disks (for GKE, the largest attachable size in GiB; for EC2, the size
-in GB) and the most pods that an EC2 machine runs.
+`machines.json` has a row for each machine type, with its sources by cloud. A row says which
+accelerator the machine has and how many, its vCPUs and its memory in GiB (0 if no source gives
+them), the number of devices of each fabric, and, where a source gives them, the size of its local
+disks (for GKE, the largest attachable size in GiB; for EC2, the size in GB) and the most pods that
+an EC2 machine runs.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import MILLI, NANO
 
 EKS_ROOT_LEFT = "17Gi"
-"""The part of EKS's default 20 GiB root volume that pods can use (aws/karpenter-provider-aws, types.go, 2026-08-21)."""
+"""The part of EKS's default 20 GiB root volume that pods can use (aws/karpenter-provider-aws,
+types.go, 2026-08-21).
+"""
 
 
 class Machine(NamedTuple):
@@ -71,10 +76,10 @@ _PODS: dict[str, int] = {row["name"]: row["pods"] for row in _ROWS if "pods" in 
 def least_memory(machine: Machine, cloud: str | None) -> int:
     """Return the MiB of memory that the kubelet leaves of a machine before any DaemonSet, at least.
 
-    Only on EKS is that less than `left_for_pods` says: the hypervisor takes up to 7.5% of an instance's memory
-    (Karpenter's vmMemoryOverheadPercent), and the kubelet reserves 11 MiB for each pod that the instance's network
-    interfaces have addresses for. Measured: g5.8xlarge leaves 124474 MiB (aws/aws-k8s-tester#471), g6.4xlarge 58981
-    (pytorch/ci-infra#1082).
+    Only on EKS is that less than `left_for_pods` says: the hypervisor takes up to 7.5% of an
+    instance's memory (Karpenter's vmMemoryOverheadPercent), and the kubelet reserves 11 MiB for
+    each pod that the instance's network interfaces have addresses for. Measured: g5.8xlarge leaves
+    124474 MiB (aws/aws-k8s-tester#471), g6.4xlarge 58981 (pytorch/ci-infra#1082).
     """
     if cloud != "eks":
         return left_for_pods(machine, cloud)[1]
@@ -84,12 +89,14 @@ def least_memory(machine: Machine, cloud: str | None) -> int:
 
 
 def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
-    """Return what the kubelet leaves for pods before any DaemonSet, at most: cores in thousandths, and memory in MiB.
+    """Return what the kubelet leaves for pods before any DaemonSet, at most: cores in thousandths,
+    and memory in MiB.
 
-    GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the others; AKS 6%, 4%,
-    2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its image takes (cluster-autoscaler,
-    gce_reserved.go); EKS 255 MiB and 11 MiB a pod, and may keep more: see `least_memory`
-    (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws, Azure/karpenter-provider-azure, 2026-08).
+    GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the
+    others; AKS 6%, 4%, 2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its
+    image takes (cluster-autoscaler, gce_reserved.go); EKS 255 MiB and 11 MiB a pod, and may keep
+    more: see `least_memory` (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws,
+    Azure/karpenter-provider-azure, 2026-08).
     """
     first, second, next_two, remaining = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
     reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * remaining
@@ -100,11 +107,14 @@ def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
         kept = _reserved_memory(memory) + 750
     else:
         kept = 255 + 11 * 29 + 100.0  # the smallest instances allow 29 pods
+
     return int(machine.cpu * 1000 - reserved), int(memory - kept)
 
 
 def _reserved_memory(memory: int) -> float:
-    """Return the MiB that GKE and AKS reserve: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
+    """Return the MiB that GKE and AKS reserve: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of
+    112, 2% of the rest.
+    """
     kept = 0.0
     lower = 0
     for upto, share in ((4, 0.25), (8, 0.2), (16, 0.1), (128, 0.06)):
@@ -117,7 +127,9 @@ MIB = 2**20 * NANO
 
 
 class Ask(NamedTuple):
-    """An amount that a pod requests, in nano units. `what` is cpu, memory, devices or a fabric's name."""
+    """An amount that a pod requests, in nano units. `what` is cpu, memory, devices or a fabric's
+    name.
+    """
 
     what: str
     nano: int
@@ -136,8 +148,8 @@ class Misfit(NamedTuple):
 
 
 def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Iterator[Misfit]:
-    """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if everything fits
-    without it.
+    """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if
+    everything fits without it.
     """
     fits = True
     rest = machines
@@ -148,6 +160,7 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
             fits = False
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
+
     for ask in asks if fits else ():
         enough = tuple(
             [machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano]
@@ -161,7 +174,9 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
 
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:
-    """Return as text what a machine leaves to pods; a range if the requested amount is within it."""
+    """Return as text what a machine leaves to pods; a range if the requested amount is within
+    it.
+    """
     least = guaranteed_amount(machine, ask.what, cloud)
     most = allocatable(machine, ask.what, cloud)
     if ask.nano > most:
@@ -184,7 +199,9 @@ class Shared(NamedTuple):
 def find_shared_machine(
     asks: Sequence[Ask], machines: Machines, cloud: str | None
 ) -> Shared | None:
-    """Return the smallest machine that fits, or None if the pod takes all of its accelerators or no machine fits."""
+    """Return the smallest machine that fits, or None if the pod takes all of its accelerators or
+    no machine fits.
+    """
     fitting = [
         machine
         for machine in machines
@@ -194,6 +211,7 @@ def find_shared_machine(
     least = min(fitting, key=lambda machine: machine.devices, default=None)
     if least is None or not 0 < devices < least.devices:
         return None
+
     pods = min(allocatable(least, ask.what, cloud) // ask.nano for ask in asks if ask.nano)
     return Shared(least.name, least.devices, pods)
 
@@ -231,16 +249,16 @@ def format_capacity(machine: Machine, resource: str) -> str:
     """Return a machine's amount as text."""
     if resource == "cpu":
         return f"{machine.cpu} vCPUs"
-    return (
-        f"{machine.memory}Gi"
-        if resource == "memory"
-        else str(_capacity(machine, Ask(resource, 0)) // NANO)
-    )
+    if resource == "memory":
+        return f"{machine.memory}Gi"
+    return str(_capacity(machine, Ask(resource, 0)) // NANO)
 
 
 def _format_amount(nano: int, resource: str) -> str:
     """Return an amount of cpu or memory left to pods, as text."""
-    return f"{nano // MILLI}m" if resource == "cpu" else f"{nano // MIB // 1024}Gi"
+    if resource == "cpu":
+        return f"{nano // MILLI}m"
+    return f"{nano // MIB // 1024}Gi"
 
 
 class KnownMachine(NamedTuple):

@@ -1,9 +1,11 @@
 """Labels and taints of nodes by cloud, and the levels of their topology.
 
-Sources: [GKE] https://docs.cloud.google.com/ai-hypercomputer (NCCL tests on GKE) and AI-Hypercomputer/xpk (2026-06-25);
-[EKS] kubernetes/cloud-provider-aws and NVIDIA/topograph docs/reference/node-labels.md (2026-08-21); [AKS]
-Azure/ai-infrastructure-on-azure utilities/aks/torset_labeler (2026-04-22); [OKE] oracle-quickstart/oci-hpc-oke
-docs/using-rdma-network-locality (2026-08-20); NVLink: NVIDIA/k8s-device-plugin GPU feature discovery (2026-08-19).
+Sources: [GKE] https://docs.cloud.google.com/ai-hypercomputer (NCCL tests on GKE) and
+AI-Hypercomputer/xpk (2026-06-25); [EKS] kubernetes/cloud-provider-aws and NVIDIA/topograph
+docs/reference/node-labels.md (2026-08-21); [AKS] Azure/ai-infrastructure-on-azure
+utilities/aks/torset_labeler (2026-04-22); [OKE] oracle-quickstart/oci-hpc-oke
+docs/using-rdma-network-locality (2026-08-20); NVLink: NVIDIA/k8s-device-plugin GPU feature
+discovery (2026-08-19).
 """
 
 from __future__ import annotations
@@ -18,15 +20,21 @@ _ANYWHERE = ""  # same value as ANYWHERE
 
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
-"""The NVLink domain of a Kubernetes node: cluster and clique. Absent until the node's Fabric Manager has joined."""
+"""The NVLink domain of a Kubernetes node: cluster and clique. Absent until the node's Fabric
+Manager has joined.
+"""
 
 _TABLE = load_table("hardware/nodes.json")
 LEVELS: Mapping[str, Mapping[str, str]] = _TABLE["levels"]
-"""Keyed by cloud, from the widest level to one node. A profile's own level of the same name wins."""
+"""Keyed by cloud, from the widest level to one node. A profile's own level of the same name
+wins.
+"""
 
 
 def nvlink_domain(cloud: str | None) -> str:
-    """Return the label whose value is a node's NVLink domain. On GKE, a sub-block of A4X is one rack."""
+    """Return the label whose value is a node's NVLink domain. On GKE, a sub-block of A4X is one
+    rack.
+    """
     return LEVELS["gke"]["subblock"] if cloud == "gke" else CLIQUE
 
 
@@ -36,7 +44,9 @@ def levels_of(cloud: str | None) -> Mapping[str, str]:
 
 
 ANYWHERE = ""
-"""The cloud of a profile that names none; its labels are those of the vendor's feature discovery."""
+"""The cloud of a profile that names none; its labels are those of the vendor's feature
+discovery.
+"""
 
 _NONE: Mapping[str, str] = {}
 
@@ -55,7 +65,9 @@ class NodeTaint(NamedTuple):
 
 
 ARM = NodeTaint("kubernetes.io/arch", "arm64")
-"""The taint of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
+"""The taint of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x,
+2026-06-25).
+"""
 
 
 class NodeMarks(NamedTuple):
@@ -108,9 +120,12 @@ SPOT: Mapping[str, SpotNodes] = {
 }
 """Keyed by cloud. On EKS Karpenter, EKS Auto Mode and managed node groups have different labels.
 
-Sources: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (2026); Karpenter 1.x, NodePool
-requirements; https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html, capacity types;
-https://learn.microsoft.com/azure/aks/spot-node-pool, and Azure/karpenter-provider-azure pull request 1283 (2025-12);
-https://docs.oracle.com/iaas/Content/ContEng/Tasks/contengusingpreemptiblecapacity.htm (2026)."""
+Sources: https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (2026); Karpenter
+1.x, NodePool requirements;
+https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html, capacity types;
+https://learn.microsoft.com/azure/aks/spot-node-pool, and Azure/karpenter-provider-azure pull
+request 1283 (2025-12);
+https://docs.oracle.com/iaas/Content/ContEng/Tasks/contengusingpreemptiblecapacity.htm (2026).
+"""
 
 VENDORS: dict[str, Vendor] = {name: _vendor(row) for name, row in _TABLE["vendors"].items()}

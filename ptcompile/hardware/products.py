@@ -1,7 +1,9 @@
-"""Names under which clouds, operators and nvidia-smi sell what the catalog has, for users who write those.
+"""Names under which clouds, operators and nvidia-smi sell what the catalog has, for users who write
+those.
 
-A name is found by the values of node labels, by machine types, or by the model in it: `NVIDIA-H100-80GB-HBM3`,
-`p5.48xlarge`, `H100:8` and `gpu:h100:4` are all nvidia-h100. `products.json` has the names.
+A name is found by the values of node labels, by machine types, or by the model in it:
+`NVIDIA-H100-80GB-HBM3`, `p5.48xlarge`, `H100:8` and `gpu:h100:4` are all nvidia-h100.
+`products.json` has the names.
 """
 
 from __future__ import annotations
@@ -61,12 +63,14 @@ def accelerators_named(product: str) -> tuple[str, ...]:
             return (_FAMILIES[family],)
         if (prefix := text.partition("-")[0]) in _FAMILIES and prefix.startswith("ct"):
             return (_FAMILIES[prefix],)
+
     return _by_model(text)
 
 
 def _by_model(text: str) -> tuple[str, ...]:
     if re.search(r"rtx-?pro-?6000", text):
         return _MODELS["rtxpro6000"]
+
     words = [
         word
         for word in re.split(r"[^a-z0-9]+", text.replace("tpuv", "v").replace("tpu7x", "v7x"))
@@ -74,22 +78,23 @@ def _by_model(text: str) -> tuple[str, ...]:
     ]
     if re.search(r"v5-?lite", text):
         return _MODELS["v5lite"]
+
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
     known_models = [word for word in models if _model_of(word)]
     if len(known_models) != 1 or any(
         _is_other_model(word) for word in models if word not in known_models
     ):
         return ()
+
     names = _model_of(known_models[0])
     if known_models[0] == "a100" and any(size in text for size in ("40g", "80g")):
         return tuple(name for name in names if ("40g" in text) == name.endswith("40gb"))
     if known_models[0] == "h100" and "mega" in words:
         return ("nvidia-h100-mega",)
-    return (
-        ("nvidia-h100-nvl",)
-        if known_models[0] == "h100" and ("nvl" in words or "94gb" in words)
-        else names
-    )
+    if known_models[0] == "h100" and ("nvl" in words or "94gb" in words):
+        return ("nvidia-h100-nvl",)
+
+    return names
 
 
 def _model_of(word: str) -> tuple[str, ...]:
@@ -106,7 +111,9 @@ def _is_other_model(word: str) -> bool:
 
 
 def is_other_product(name: str) -> bool:
-    """Return whether a name is that of a product outside the catalog, so that similar names are no typo of it."""
+    """Return whether a name is that of a product outside the catalog, so that similar names are
+    no typo of it.
+    """
     return not _OTHER_MODELS.isdisjoint(
         re.split(r"[^a-z0-9]+", name.lower().replace("rtx-", "rtx"))
     )

@@ -1,4 +1,6 @@
-"""The built-in catalog as tables: accelerators with their machines by cloud, and the fabrics between nodes."""
+"""The built-in catalog as tables: accelerators with their machines by cloud, and the fabrics
+between nodes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _ANY = "any"
 
 
 def to_dict() -> JsonDict:
-    """Return the catalog as data: accelerators by name and cloud, fabrics, variables and topology levels."""
+    """Return the catalog as data: accelerators by name and cloud, fabrics, variables and
+    topology levels.
+    """
     return {
         "accelerators": {name: _accelerator_dict(name) for name in ROWS},
         "fabrics": {name: _fabric_dict(name) for name in FABRICS},
@@ -54,6 +58,7 @@ def _cloud_dict(name: str, cloud: str) -> JsonDict:
     row = ROWS[name]
     accelerator = accelerators.find(name, cloud)
     labels = dict(accelerator.labels) if accelerator is not None else {}
+
     return {
         "labels": {key: list(values) for key, values in labels.items()},
         "slices": list(row.slices_in(cloud)),
@@ -137,4 +142,5 @@ def _cells(machine: Machine, cloud: str) -> tuple[str, ...]:
             str(machine.memory),
             f"{cpu}m, {most}Gi" if least == most else f"{cpu}m, {least}-{most}Gi",
         )
+
     return (machine.name, str(machine.devices), *size, DISKS.get(machine.name, ""), fabrics)

@@ -1,4 +1,6 @@
-"""Import attempts: candidate specs for a manifest, compiled and compared; the best one wins and gets comments."""
+"""Import attempts: candidate specs for a manifest, compiled and compared; the best one wins and
+gets comments.
+"""
 
 from __future__ import annotations
 
@@ -98,15 +100,17 @@ def prove_spec(
     masks: bool = True,
     extensions: Extensions | None = None,
 ) -> Proof:
-    """Compare the objects that the spec compiles to with the original object and the objects they replace.
+    """Compare the objects that the spec compiles to with the original object and the objects they
+    replace.
 
-    Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n times n objects.
-    Without `masks`, facts may contain secrets: for a proof that is only read if it has no facts. `extensions` are
-    passes of plugins that compile runs too.
+    Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n
+    times n objects. Without `masks`, facts may contain secrets: for a proof that is only read if it
+    has no facts. `extensions` are passes of plugins that compile runs too.
     """
     compiled = compile_document(spec, cluster, None, extensions, notes=False)
     if not compiled.manifests:
         return Proof((), compiled.problems, compiled=False)
+
     compiled_ids = {_identity(manifest) for manifest in compiled.manifests}
     namesakes = (
         same
@@ -122,6 +126,7 @@ def prove_spec(
     after = DiffSide([*compiled.manifests, *kept], cluster.versions(), others)
     unmasked = compare(before, after, masks=False)
     shows_facts = masks and any(difference.facts for difference in unmasked)
+
     return Proof(
         compare(before, after) if shows_facts else unmasked, compiled.problems, compiled=True
     )
@@ -162,7 +167,9 @@ class ImportOutcome(NamedTuple):
 
 
 def without_nulls(value: Any) -> Any:
-    """Return an object as a server decodes it: null fields are absent, and null list items are empty."""
+    """Return an object as a server decodes it: null fields are absent, and null list items are
+    empty.
+    """
     if isinstance(value, Mapping):
         return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
     if not isinstance(value, list):
@@ -176,9 +183,9 @@ def import_object(
 ) -> ImportOutcome:
     """Return the first attempt that compiles to an equivalent object, or else the closest one.
 
-    With `exact`, commands are never rewritten as torchrun options, so fields stay the same and not only their meaning.
-    A job with a node role and an auxiliary role may read as a master and a worker; if only one of the two trains, the
-    next reading takes precedence.
+    With `exact`, commands are never rewritten as torchrun options, so fields stay the same and not
+    only their meaning. A job with a node role and an auxiliary role may read as a master and a
+    worker; if only one of the two trains, the next reading takes precedence.
     """
     best: Attempt | None = None
     problems: list[Problem] = []
@@ -194,6 +201,7 @@ def import_object(
             patches = _rank_patches(refined.spec)
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
                 continue  # not better than the best, whatever else differs
+
             attempt = Attempt(refined, _NO_PROOF, read, lifts)
             if refined.manifests is not None:
                 proof = prove_spec(refined.spec, original, related, cluster, masks=False)
@@ -209,6 +217,7 @@ def import_object(
                 best = attempt
             if _rank_attempt(attempt) == 0:
                 break
+
         has_equal_names = read is reading
         if (
             best is not None
@@ -216,8 +225,10 @@ def import_object(
             and (has_equal_names or _all_train(manifest, read, related, cluster))
         ):
             return ImportOutcome(_shrink_attempt(best, original, related, cluster))
+
     if best is None:
         return ImportOutcome(None, tuple(problems))
+
     return ImportOutcome(_shrink_attempt(best, original, related, cluster))
 
 
@@ -248,8 +259,8 @@ def _shrink_attempt(
 
 
 def _rank_attempt(attempt: Attempt) -> int:
-    """Return 0 for an attempt without a patch; more per patched field, and yet more if other fields change; most if the
-    pods differ or it does not compile.
+    """Return 0 for an attempt without a patch; more per patched field, and yet more if other fields
+    change; most if the pods differ or it does not compile.
     """
     if not attempt.proof.compiled:
         return _REJECTED_RANK
@@ -260,7 +271,9 @@ def _rank_attempt(attempt: Attempt) -> int:
 
 
 def _rank_patches(spec: SpecData) -> int:
-    """Return the number of patched fields, the least rank that an attempt with this spec may have."""
+    """Return the number of patched fields, the least rank that an attempt with this spec may
+    have.
+    """
     return min(_count_leaves(spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
 
 
@@ -281,7 +294,9 @@ def _count_leaves(value: object) -> int:
 def _candidate_specs(
     manifest: Json, read: Read, related: Objects, cluster: ClusterProfile, *, exact: bool
 ) -> Iterator[tuple[SpecData, bool]]:
-    """Yield the specs to try for one reading: torchrun options as fields, then the command as written."""
+    """Yield the specs to try for one reading: torchrun options as fields, then the command as
+    written.
+    """
     gpu = hardware.gpu_resource(cluster, None)
     spec = draft(manifest, read, gpu)
     if not exact:
@@ -289,6 +304,7 @@ def _candidate_specs(
         lifted_spec = lift_launch(spec, world.jobs[0]) if world.jobs else None
         if lifted_spec is not None:
             yield lifted_spec, True
+
     yield spec, False
     if "elastic" in spec["spec"]:  # the spec may have no field for the object's torchrun options
         yield {**spec, "spec": without_keys(spec["spec"], "elastic")}, False
@@ -315,11 +331,14 @@ def _refine_spec(
         if not gaps or closed.spec == candidate.spec:
             break
         candidate = compile_candidate(closed.spec, cluster)
+
     return candidate
 
 
 def _is_in_launch(gap: ImportGap, spec: SpecData) -> bool:
-    """Return whether a lifted launch writes a gap differently: the command line, or what passes torchrun options."""
+    """Return whether a lifted launch writes a gap differently: the command line, or what passes
+    torchrun options.
+    """
     if gap.path in _PROCESSES_PATHS:
         return gap.theirs is MISSING
     return _is_launch_path(gap.path) and f"$({gap.path[-1].strip('[]')})" not in str(spec)
@@ -341,7 +360,10 @@ def differences(attempt: Attempt) -> Iterator[str]:
         if obj.before is None or obj.after is None:
             yield f"{obj.after or obj.before} is {'new' if obj.before is None else 'gone'}"
         for fact in obj.facts:
-            yield f"{fact.subject}: {fact.what} changes from {fact.before or 'absent'} to {fact.after or 'absent'}"
+            yield (
+                f"{fact.subject}: {fact.what} changes from {fact.before or 'absent'} to "
+                f"{fact.after or 'absent'}"
+            )
         for change in () if obj.facts else obj.changes:
             is_same = is_ignored(change.path) or _is_legacy_selector(change.path)
             if not is_same and not (attempt.lifted and _is_launch_path(change.path)):
@@ -349,7 +371,9 @@ def differences(attempt: Attempt) -> Iterator[str]:
 
 
 def _is_legacy_selector(path: tuple[str, ...]) -> bool:
-    """Return whether a path is in a Service's selector of a Job's pods by either of the two labels that they have."""
+    """Return whether a path is in a Service's selector of a Job's pods by either of the two
+    labels that they have.
+    """
     return path[:2] == ("spec", "selector") and path[-1] in {
         "job-name",
         "batch.kubernetes.io/job-name",
@@ -364,18 +388,21 @@ def compile_errors(attempt: Attempt) -> Problems:
 def inline_runtime(
     spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
 ) -> SpecData | None:
-    """Return the spec with the pods of its runtime written out, or None if it uses no runtime, the runtime is unknown,
-    or compile writes the runtime itself.
+    """Return the spec with the pods of its runtime written out, or None if it uses no runtime, the
+    runtime is unknown, or compile writes the runtime itself.
     """
     base = kind_named(kind_of(manifest)).runtime(manifest, related, cluster.versions())
     is_written = base is None or object_name(base.source) == object_name(manifest)
     if is_written and "runtimeRef" not in spec["spec"]:
         return None
+
     read = read_with_runtime(manifest, tuple(related))
     if read is None:
         return None
+
     inlined = draft(manifest, read, hardware.gpu_resource(cluster, None))
     patches = {field: spec["spec"][field] for field in ("manifest",) if field in spec["spec"]}
+
     return {**inlined, "spec": {**inlined["spec"], **patches}}
 
 
@@ -440,11 +467,10 @@ def _launch_text(attempt: Attempt) -> str:
             if container.get("name") == pods.main and args:
                 words = single_command(args) or args
                 launch = " ".join(words[: words.index(entry)] if entry in words else words)
-                return (
-                    launch
-                    if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch
-                    else f"{words[0]} ..."
-                )
+                if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch:
+                    return launch
+                return f"{words[0]} ..."
+
     return "torchrun"
 
 

@@ -1,7 +1,7 @@
 """Candidate specs with the manifests that they compile to.
 
-Only what decides the manifests is compiled: a candidate is compared with the original objects, and the spec that wins
-is compiled with all checks.
+Only what decides the manifests is compiled: a candidate is compared with the original objects, and
+the spec that wins is compiled with all checks.
 """
 
 from __future__ import annotations
@@ -56,24 +56,29 @@ def compile_candidate(
 ) -> Candidate:
     """Return the spec with the manifests that it compiles to.
 
-    If `like` is set, its spec has the same metadata and patches, and what the two specs have in common is compiled
-    once.
+    If `like` is set, its spec has the same metadata and patches, and what the two specs have in
+    common is compiled once.
     """
     lowered = _lower(spec, cluster)
     if lowered is None:
         return Candidate(spec, None)
+
     parts, job = lowered
     target = None if _has_conflict(parts) else _target_of(parts, job)
     if target is None:
         return Candidate(spec, None)
+
     run = None if like is None else like.run
     if like is not None and run is not None and run.target == target and run.before == job:
         return like._replace(spec=spec, run=run._replace(parts=parts))
+
     return _build(spec, parts, job, target, [] if run is None else [run])
 
 
 def without_auxiliary_env(candidate: Candidate) -> Candidate:
-    """Return the candidate with no variables in its auxiliary pods, each of which has those of all roles' hosts."""
+    """Return the candidate with no variables in its auxiliary pods, each of which has those of
+    all roles' hosts.
+    """
     run = candidate.run
     if run is None or not run.after.auxiliary_roles:
         return candidate
@@ -89,25 +94,31 @@ def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:
 def compile_with_policies(
     candidate: Candidate, policies: Iterable[Json], cluster: ClusterProfile
 ) -> Iterator[Candidate]:
-    """Yield the spec with each of the run policies that compile accepts. Everything else is compiled once."""
+    """Yield the spec with each of the run policies that compile accepts. Everything else is
+    compiled once.
+    """
     spec = candidate.spec
     run = candidate.run
     lowered = _lower(spec, cluster) if run is None else (run.parts, run.before)
     if lowered is None:
         return
+
     parts, job = lowered
     runs = [] if run is None else [run]
     for fields in policies:
         policy, violations = read(_RUN_POLICY, fields)
         if violations:
             continue
+
         changed = parts._replace(spec=parts.spec.replace(spec=parts.job.replace(run_policy=policy)))
         if _has_conflict(changed):
             continue
+
         changed_job = job._replace(run_policy=lower_run_policy(policy))
         target = _target_of(changed, changed_job)
         if target is None:
             continue
+
         with_policy = {**spec, "spec": {**spec["spec"], "runPolicy": fields}}
         yield _build(with_policy, changed, changed_job, target, runs)
 
@@ -124,7 +135,9 @@ def _lower(spec: SpecData, cluster: ClusterProfile) -> tuple[SpecParts, Job] | N
 def _build(
     spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]
 ) -> Candidate:
-    """Build the manifests. The passes run only if none of `runs` was the same, to which this run is then added."""
+    """Build the manifests. The passes run only if none of `runs` was the same, to which this run
+    is then added.
+    """
     context = Context(parts.cluster, target)
     same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))
     if run := next(same, None):
@@ -136,8 +149,8 @@ def _build(
 
 
 def _is_same_to_passes(a: Job, b: Job) -> bool:
-    """Return whether the passes change two jobs alike: they read restartInPlace of the run policy, and the rendezvous
-    backend that it leads to.
+    """Return whether the passes change two jobs alike: they read restartInPlace of the run policy,
+    and the rendezvous backend that it leads to.
     """
     if (
         a.run_policy.restart_in_place != b.run_policy.restart_in_place

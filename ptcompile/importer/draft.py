@@ -48,7 +48,9 @@ _CONTAINER_FIELDS = tuple(
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
-    """Return the spec with everything that was read. `gpu` is the profile's resource name for GPUs."""
+    """Return the spec with everything that was read. `gpu` is the profile's resource name for
+    GPUs.
+    """
     metadata = nested_map(manifest, "metadata")
     annotations = without_keys(nested_map(metadata, "annotations"), _LAST_APPLIED)
     name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
@@ -61,11 +63,13 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
             if isinstance(existing, Mapping) and isinstance(value, Mapping)
             else value
         )
+
     spec = {
         field: value
         for field, value in spec.items()
         if value != {} or field in {"master", "worker"}
     }
+
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -84,8 +88,8 @@ _IGNORED_METADATA = frozenset({"name", "generateName", "namespace"})
 
 
 def without_ignored(manifest: Json) -> SpecData:
-    """Return a manifest without what has no effect: names in pod templates, and the variable JOB_COMPLETION_INDEX with
-    the value that the Job controller gives it anyway.
+    """Return a manifest without what has no effect: names in pod templates, and the variable
+    JOB_COMPLETION_INDEX with the value that the Job controller gives it anyway.
     """
     spec = nested_map(manifest, "spec")
     is_indexed = "replicatedJobs" in spec or spec.get("completionMode") == "Indexed"
@@ -99,12 +103,14 @@ def _without_ignored(value: Any, *, is_indexed: bool) -> Any:
         return [_without_ignored(item, is_indexed=is_indexed) for item in items]
     if not isinstance(value, Mapping):
         return value
+
     copy = {key: _without_ignored(inner, is_indexed=is_indexed) for key, inner in value.items()}
     template = copy.get("template")
     if isinstance(template, dict) and "containers" in nested_map(template, "spec"):
         metadata = nested_map(template, "metadata")
         kept = {key: metadata[key] for key in metadata if key not in _IGNORED_METADATA}
         copy["template"] = without_empty({**template, "metadata": kept})
+
     return copy
 
 
@@ -164,11 +170,14 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
         out["roles"] = {
             name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()
         }
+
     return out
 
 
 def _as_patch(fields: SpecData) -> SpecData:
-    """Return the nodes' fields that auxiliary roles do not share as a podTemplate, which roles do not inherit."""
+    """Return the nodes' fields that auxiliary roles do not share as a podTemplate, which roles
+    do not inherit.
+    """
     pod = {_POD_FIELDS[field]: value for field, value in fields.items() if field in _POD_FIELDS}
     if fields.get("hostNetwork"):
         pod["dnsPolicy"] = "ClusterFirstWithHostNet"
@@ -180,8 +189,8 @@ def _as_patch(fields: SpecData) -> SpecData:
 
 
 def _auxiliary_fields(pods: ReadRole, gpu: str, nodes_shm: list[Any]) -> SpecData:
-    """Return the fields of an auxiliary role. It gets shared memory without a size limit if the nodes have shared
-    memory.
+    """Return the fields of an auxiliary role. It gets shared memory without a size limit if the
+    nodes have shared memory.
     """
     fields = pod_fields(pods, gpu)
     shm = fields.pop(_SHM_FIELD, None)
@@ -246,7 +255,8 @@ def blocks(job: SpecData) -> list[tuple[tuple[str, ...], SpecData]]:
 
 
 def without_compiled_env(spec: SpecData) -> SpecData:
-    """Return the spec without the variables that compile may set itself; `residue` restores those it does not set.
+    """Return the spec without the variables that compile may set itself; `residue` restores those
+    it does not set.
 
     A block keeps its variables if one of them refers to another, because their order then matters.
     """
@@ -269,6 +279,7 @@ def without_compiled_env(spec: SpecData) -> SpecData:
             out[role] = without_env(out[role])
     if "roles" in out:
         out["roles"] = {name: without_env(block) for name, block in out["roles"].items()}
+
     return {**spec, "spec": out}
 
 
@@ -284,7 +295,9 @@ def placeholder_images(value: Any, path: Path = ()) -> dict[str, Path]:
 
 
 def substitute_images(images: dict[str, Path], manifest: Json) -> dict[str, str]:
-    """Return a valid image for each placeholder, tagged so that a missing imagePullPolicy keeps its default."""
+    """Return a valid image for each placeholder, tagged so that a missing imagePullPolicy keeps
+    its default.
+    """
     tag = ":1" if "Always" in str(manifest) else ""
     return {image: f"stand-in-{index}{tag}" for index, image in enumerate(images)}
 

@@ -1,10 +1,11 @@
 """Parts of a draft that become spec fields: run policy, pod security, queue, torchrun's options.
 
-No mapping is inverted by hand. Candidate fields are compiled, the fewest first, so the result stays right when a
-target changes.
+No mapping is inverted by hand. Candidate fields are compiled, the fewest first, so the result stays
+right when a target changes.
 
-torchrun's options are read from the simulated pods: flags override PET_* variables, which override torchrun's
-defaults. The caller compiles and compares the lifted spec to decide whether it means the same.
+torchrun's options are read from the simulated pods: flags override PET_* variables, which override
+torchrun's defaults. The caller compiles and compares the lifted spec to decide whether it means the
+same.
 """
 
 from __future__ import annotations
@@ -79,10 +80,13 @@ _LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 def lift_run_policy(
     candidate: Candidate, manifest: Json, read: Read, cluster: ClusterProfile
 ) -> Candidate:
-    """Return the spec with the run policy that leaves the fewest differences outside the pod templates."""
+    """Return the spec with the run policy that leaves the fewest differences outside the pod
+    templates.
+    """
     spec = candidate.spec
     if "runtimeRef" in spec["spec"]:
         return candidate  # the runtime sets the run policy
+
     best = candidate
     fewest = sys.maxsize
     compared_candidate = without_auxiliary_env(candidate)
@@ -100,6 +104,7 @@ def lift_run_policy(
         ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
         if ours in compared:  # many policies mean the same to a target
             continue
+
         compared.append(ours)
         ending_gaps = (
             gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path)
@@ -110,8 +115,12 @@ def lift_run_policy(
             fewest = gap_count
         if gap_count == 0:
             break
+
     is_whole = best is candidate or compared_candidate is candidate
-    return best if is_whole else compile_candidate(best.spec, cluster, candidate)
+    if is_whole:
+        return best
+
+    return compile_candidate(best.spec, cluster, candidate)
 
 
 def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDict]:
@@ -124,6 +133,7 @@ def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDi
         manifest, "spec", "runPolicy"
     ):
         limits = ["Unlimited", None]  # the meaning of an absent limit for these kinds
+
     limits += [
         number for number in _candidate_limits((manifest, *read.objects)) if number not in limits
     ]
@@ -155,6 +165,7 @@ def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
                 limits["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
             stack.append(inner)
         stack += value if isinstance(value, list) else []
+
     return [*limits, *(number for number in (6, 0, 2) if number not in limits)]
 
 
@@ -171,6 +182,7 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
     """Return a value without the pod templates in what is at these paths; the rest is shared."""
     if not isinstance(value, dict | list) or not holders:
         return value
+
     if isinstance(value, dict) and () in holders:
         value = without_keys(value, "template", "restartPolicy")
     below: dict[str | int, list[Path]] = {}
@@ -181,6 +193,7 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
         return [
             _without_templates(inner, below.get(index, ())) for index, inner in enumerate(value)
         ]
+
     return {key: _without_templates(inner, below.get(key, ())) for key, inner in value.items()}
 
 
@@ -189,8 +202,8 @@ _RESTRICTED_CONTAINER = {"allowPrivilegeEscalation": False, "capabilities": {"dr
 
 
 def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
-    """Return the spec with `podSecurity` instead of the single fields if it compiles to the same objects, else
-    unchanged.
+    """Return the spec with `podSecurity` instead of the single fields if it compiles to the same
+    objects, else unchanged.
     """
     spec = candidate.spec
     job = spec["spec"]
@@ -203,11 +216,9 @@ def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidat
 def _if_same(candidate: Candidate, spec: SpecData, cluster: ClusterProfile) -> Candidate:
     """Return the candidate with this spec if it compiles to the same manifests, else unchanged."""
     manifests = candidate.manifests
-    return (
-        Candidate(spec, manifests)
-        if manifests and compile_manifests(spec, cluster) == manifests
-        else candidate
-    )
+    if manifests and compile_manifests(spec, cluster) == manifests:
+        return Candidate(spec, manifests)
+    return candidate
 
 
 def _unrestricted_block(block: Json) -> JsonDict:
@@ -222,6 +233,7 @@ def _unrestricted_block(block: Json) -> JsonDict:
         template = {**without_keys(out["podTemplate"], "spec"), **pod_patch}
         out = without_keys(out, "podTemplate")
         out |= {"podTemplate": template} if template else {}
+
     return out
 
 
@@ -245,7 +257,9 @@ def _unrestricted_container(container: Json) -> JsonDict:
 
 
 def _without_defaults(holder: Json, key: str, filled: Json) -> JsonDict:
-    """Return the mapping with the filled-in fields removed from its security context, and an empty context removed."""
+    """Return the mapping with the filled-in fields removed from its security context, and an
+    empty context removed.
+    """
     context = nested_map(holder, key)
     kept = {
         field: value
@@ -261,44 +275,56 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
 def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
-    """Return the spec with torchrun's options as fields, or None if its command line is not understood."""
+    """Return the spec with torchrun's options as fields, or None if its command line is not
+    understood.
+    """
     fields = spec["spec"]
     roles = training_roles(job)
     command = fields.get("command")
     args = fields.get("args") or []
     if not command or not roles or not all(isinstance(field, str) for field in (*command, *args)):
         return None
+
     launch = _parse_launch(command, args, _container_variables(job.pod(roles[0][0], 0)))
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
         return None
+
     elastic = _elastic_fields(roles[0][2], sum(role.count for role, _, _ in roles))
     if elastic is None:
         return None
+
     if (
         "runtimeRef" in fields
         and "nproc-per-node" not in launch.options
         and "elastic" not in fields
     ):
         del elastic["nprocPerNode"]  # the runtime's
+
     entry, *arguments = launch.entry
     if entry.split() != [entry]:
         return None  # `script` takes no spaces
+
     start = {"module" if launch.options.get("module") else "script": entry}
     kept = without_keys(fields, "command", "args", "elastic")
     lifted = {**kept, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}
+
     return {**spec, "spec": {**lifted, **_master_port(roles[0][2], fields)}}
 
 
 def _container_variables(pod: Pod) -> set[str]:
-    """Return the variables that a pod's training container has itself, and not from the runtime or the image."""
-    return {as_string(entry.get("name")) for entry in pod.main.env} if pod.main else set()
+    """Return the variables that a pod's training container has itself, and not from the runtime
+    or the image.
+    """
+    if pod.main:
+        return {as_string(entry.get("name")) for entry in pod.main.env}
+    return set()
 
 
 def _parse_launch(
     command: Sequence[str], args: Sequence[str], variables: Collection[str]
 ) -> Invocation | None:
-    """Return the launch with its arguments as the kubelet expands them, or None if a shell runs more than one
-    command.
+    """Return the launch with its arguments as the kubelet expands them, or None if a shell runs
+    more than one command.
 
     The options keep the shell's variables: their values are read from the simulated pods.
     """
@@ -307,21 +333,22 @@ def _parse_launch(
         return None
     if not launch.in_shell:
         return None if "torch.distributed.launch" in command else launch
+
     words = single_command([*command, *args])
     if words is None:
         return None
+
     launch = container_invocation(words, [], {})
     entry = [_to_kubelet_variables(arg, variables) for arg in launch.entry]
-    return (
-        None
-        if None in entry
-        else launch._replace(entry=tuple([arg for arg in entry if arg is not None]))
-    )
+    if None in entry:
+        return None
+
+    return launch._replace(entry=tuple([arg for arg in entry if arg is not None]))
 
 
 def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
-    """Rewrite a shell's `$X` as the kubelet's `$(X)`, or return None if the container has no such variable, or the
-    shell computes the value.
+    """Rewrite a shell's `$X` as the kubelet's `$(X)`, or return None if the container has no such
+    variable, or the shell computes the value.
     """
     names = [braced or bare for braced, bare in _VARIABLE.findall(arg)]
     if any(name not in variables for name in names) or "$" in _VARIABLE.sub("", arg):
@@ -336,6 +363,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
         return None  # no pod runs it: only the template has the launch
     if nodes is None or (nodes[0] == nodes[1] != pods):
         return None  # each pod would train alone
+
     processes = options["nproc-per-node"]
     interval = options["monitor-interval"]
     if not processes.isdecimal() and processes not in PROCESS_WORDS:
@@ -344,6 +372,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
         return None
     if not options["max-restarts"].isdecimal():
         return None
+
     conf = conf_of(options["rdzv-conf"])
     out: JsonDict = {
         "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
@@ -361,6 +390,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
         out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
     elif conf:
         out["rdzvConfigs"] = conf
+
     out["monitorInterval"] = int(interval) if interval.isdecimal() else None
     return out
 
@@ -384,8 +414,8 @@ _TORCHRUN_VARIABLES = frozenset(
 
 
 def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
-    """Return the spec with `elastic.defaults` instead of the nulls that leave settings to torchrun, if it compiles to
-    the same objects.
+    """Return the spec with `elastic.defaults` instead of the nulls that leave settings to torchrun,
+    if it compiles to the same objects.
     """
     spec = candidate.spec
     job = spec["spec"]
@@ -394,27 +424,35 @@ def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Can
         bare = _without_nulls(bare, path, _TORCHRUN_VARIABLES)
     if bare == job:
         return candidate
+
     with_defaults = {
         **spec,
         "spec": {**bare, "elastic": {"defaults": "torchrun", **bare.get("elastic", {})}},
     }
+
     return _if_same(candidate, with_defaults, cluster)
 
 
 def _without_nulls(
     block: SpecData, path: Sequence[str], names: Collection[str] | None = None
 ) -> SpecData:
-    """Return a copy without the nulls below a path, or only those of these names, and without what that empties."""
+    """Return a copy without the nulls below a path, or only those of these names, and without
+    what that empties.
+    """
     if path and path[0] not in block:
         return block
     if path:
         inner = _without_nulls(block[path[0]], path[1:], names)
         kept = {field: inner if field == path[0] else value for field, value in block.items()}
-        return kept if inner or path[0] in {"master", "worker"} else without_keys(kept, path[0])
+        if inner or path[0] in {"master", "worker"}:
+            return kept
+        return without_keys(kept, path[0])
+
     kept = {
         field: _without_nulls(value, (), names) if isinstance(value, dict) else value
         for field, value in block.items()
     }
+
     return {
         field: value
         for field, value in kept.items()
@@ -427,8 +465,8 @@ def _without_nulls(
 def lift_queue(
     spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
 ) -> Candidate:
-    """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
-    annotations.
+    """Return the spec with queue, priority and topology fields if that leaves fewer differences
+    than labels and annotations.
     """
     best = compile_candidate(spec, cluster)
     fewest = None
@@ -441,12 +479,14 @@ def lift_queue(
         if count < fewest:
             best = candidate
             fewest = count
+
     return best
 
 
 def _count_differences(candidate: Candidate, manifest: Json, related: Objects) -> int:
     if candidate.manifests is None:
         return 1 << 30
+
     total = 0
     for obj in candidate.manifests:
         kind = kind_of(obj)
@@ -457,6 +497,7 @@ def _count_differences(candidate: Candidate, manifest: Json, related: Objects) -
             else related.by_name(kind, name)
         )
         total += sum(1 for _ in gaps(obj, theirs[-1] if theirs else {}))
+
     return total
 
 
@@ -493,6 +534,7 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
             or _annotated_queue((manifest, *related))
         )
         priority = policy.get("priorityClass") or group.get("priorityClassName")
+
     fields = {"queue": as_string(queue), "priority": as_string(priority)}
     return {field: name for field, name in fields.items() if name}
 
@@ -508,6 +550,7 @@ def _annotated_queue(objects: Sequence[Any]) -> str:
             stack += value.values()
         elif isinstance(value, list | tuple):
             stack += as_mappings(value)
+
     return ""
 
 
@@ -530,4 +573,5 @@ def _without_queue_metadata(spec: SpecData, cluster: ClusterProfile) -> SpecData
                 holder[field] = kept
             else:
                 holder.pop(field, None)
+
     return {**spec, "metadata": metadata, "spec": job}

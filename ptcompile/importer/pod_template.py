@@ -1,4 +1,6 @@
-"""A pod template as spec fields: the inverse of lowering's `template_of`. The rest goes to podTemplate."""
+"""A pod template as spec fields: the inverse of lowering's `template_of`. The rest goes to
+podTemplate.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,11 @@ _SHM_SOURCE_KEYS = {"medium", "sizeLimit"}
 
 
 def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
-    """Return the fields of a spec block for the pods of one role. `gpu` is the profile's resource name for GPUs.
+    """Return the fields of a spec block for the pods of one role. `gpu` is the profile's resource
+    name for GPUs.
 
-    Without `shm`, a volume at /dev/shm stays among the volumes, and `sharedMemory` is false so that compile adds none.
+    Without `shm`, a volume at /dev/shm stays among the volumes, and `sharedMemory` is false so that
+    compile adds none.
     """
     pod = nested_map(pods.template, "spec")
     containers = as_mappings(pod.get("containers"))
@@ -58,13 +62,16 @@ def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
     if pods.restart is not None:
         fields["restartPolicy"] = pods.restart
     fields |= _shared_memory(fields) if shm else {"sharedMemory": False}
+
     return fields | without_empty(
         {"podTemplate": _template_patch(pods, pod, metadata, unnamed_env)}
     )
 
 
 def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
-    """Return the variables by name, in order, and the entries that a mapping cannot hold, such as repeated names."""
+    """Return the variables by name, in order, and the entries that a mapping cannot hold, such
+    as repeated names.
+    """
     variables: JsonDict = {}
     rest: list[Json] = []
     for entry in entries:
@@ -76,12 +83,13 @@ def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
             variables[name] = (
                 source if isinstance(source, Mapping) else as_string(entry.get("value"))
             )
+
     return variables, rest
 
 
 def _resources(resources: Json, gpu: str) -> JsonDict:
-    """Return resources in spec form: quantities with equal request and limit directly, the others below requests or
-    limits.
+    """Return resources in spec form: quantities with equal request and limit directly, the others
+    below requests or limits.
     """
     requests = nested_map(resources, "requests")
     limits = nested_map(resources, "limits")
@@ -91,15 +99,16 @@ def _resources(resources: Json, gpu: str) -> JsonDict:
         limit = limits.get(name)
         if request is None and limit is None:
             continue
-        is_extended = "/" in name and (
-            request is None or limit is None
-        )  # extended resources require equal request and limit
+
+        # extended resources require equal request and limit
+        is_extended = "/" in name and (request is None or limit is None)
         if request == limit or is_extended or request is None:
             _put_quantity(out, name, limit if limit is not None else request, gpu)
         else:
             for half, quantity in (("requests", request), ("limits", limit)):
                 if quantity is not None:
                     _put_quantity(out.setdefault(half, {}), name, quantity, gpu)
+
     return out
 
 
@@ -112,15 +121,18 @@ def _put_quantity(quantities: JsonDict, name: str, quantity: Any, gpu: str) -> N
 
 
 def _shared_memory(fields: JsonDict) -> JsonDict:
-    """Return `sharedMemory` for the volume that compile would write at /dev/shm and drop it from the volume fields.
+    """Return `sharedMemory` for the volume that compile would write at /dev/shm and drop it from
+    the volume fields.
 
-    `sharedMemory` is false if nothing is mounted there. A volume that differs in any way is left unchanged.
+    `sharedMemory` is false if nothing is mounted there. A volume that differs in any way is left
+    unchanged.
     """
     mounts = as_mappings(fields.get("volumeMounts"))
     volumes = as_mappings(fields.get("volumes"))
     at_shm = [mount for mount in mounts if as_string(mount.get("mountPath")).rstrip("/") == _SHM]
     if not at_shm:
         return {"sharedMemory": False}
+
     name = at_shm[0].get("name")
     volume = next((candidate for candidate in volumes if candidate.get("name") == name), {})
     source = nested_map(volume, "emptyDir")
@@ -136,11 +148,13 @@ def _shared_memory(fields: JsonDict) -> JsonDict:
         and source.keys() <= _SHM_SOURCE_KEYS
     ):
         return {}
+
     fields["volumeMounts"] = [mount for mount in mounts if mount is not at_shm[0]]
     fields["volumes"] = [candidate for candidate in volumes if candidate is not volume]
     for field in ("volumeMounts", "volumes"):
         if not fields[field]:
             del fields[field]
+
     return {"sharedMemory": source.get("sizeLimit", True)}
 
 
@@ -156,11 +170,14 @@ def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) 
     if patched := [container for container in containers if container.keys() > {"name"}]:
         spec["containers"] = patched
     rest = without_keys(metadata, *_METADATA_FIELDS, "creationTimestamp")
+
     return without_empty({"metadata": without_empty(rest), "spec": without_empty(spec)})
 
 
 def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> JsonDict:
-    """Return a container of the patch: a sidecar in full, the main container with only its inexpressible fields."""
+    """Return a container of the patch: a sidecar in full, the main container with only its
+    inexpressible fields.
+    """
     if container.get("name") != pods.main:
         return dict(container)
     handled = {*_CONTAINER_FIELDS, "env", "resources", "name"}

@@ -1,4 +1,6 @@
-"""The cluster profile of an import: the minimal one for proofs, and one with the defaults that several jobs share."""
+"""The cluster profile of an import: the minimal one for proofs, and one with the defaults that
+several jobs share.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def needs_profile(specs: Sequence[JsonDict], profile: ClusterProfile) -> bool:
 
 
 def needed_profile(specs: Sequence[JsonDict]) -> JsonDict | None:
-    """Return the minimal profile if any spec compiles differently with the built-in one, else None."""
+    """Return the minimal profile if any spec compiles differently with the built-in one, else
+    None.
+    """
     return MINIMAL if needs_profile(specs, minimal_cluster()) else None
 
 
@@ -51,8 +55,8 @@ _NO_TOLERATIONS: JsonDict = {"spec": {"tolerations": None}}
 
 
 def fit_built_in(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
-    """Return a spec that compiles with the built-in profile as this one does with `profile`: the spec itself, or with a
-    pod template without tolerations, or None if both compile differently.
+    """Return a spec that compiles with the built-in profile as this one does with `profile`: the
+    spec itself, or with a pod template without tolerations, or None if both compile differently.
     """
     manifests = compile_manifests(spec, profile)
     job = spec["spec"]
@@ -60,10 +64,12 @@ def fit_built_in(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
         return spec
     if "podTemplate" in job:
         return None
+
     closed = {**spec, "spec": {**job, "podTemplate": _NO_TOLERATIONS}}
     alike = all(
         compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile)
     )
+
     return closed if alike else None
 
 
@@ -78,10 +84,11 @@ _WHOLE_FIELDS = ("serviceAccountName", "schedulerName", "imagePullSecrets", "tol
 def factor_out_profile(
     specs: Sequence[JsonDict], needed: JsonDict | None
 ) -> tuple[list[JsonDict], JsonDict | None, list[str]]:
-    """Return the specs without their common fields, the profile with these fields, and notes on nearly common values.
+    """Return the specs without their common fields, the profile with these fields, and notes on
+    nearly common values.
 
-    A field moves only if every spec then compiles to the same objects. At least three jobs are needed. `needed` is the
-    profile that the jobs were proved with, or None for the built-in one.
+    A field moves only if every spec then compiles to the same objects. At least three jobs are
+    needed. `needed` is the profile that the jobs were proved with, or None for the built-in one.
     """
     profile = {**MINIMAL, "spec": dict((needed or {}).get("spec", {}))}
     remaining = list(specs)
@@ -91,6 +98,7 @@ def factor_out_profile(
         if _compile_alike(remaining, profile, new_specs, new_profile):
             remaining = new_specs
             profile = new_profile
+
     notes = list(_near_misses(remaining)) if len(remaining) >= MIN_JOBS else []
     return remaining, profile if profile["spec"] else needed, notes
 
@@ -107,6 +115,7 @@ def _common_defaults(specs: Sequence[JsonDict]) -> Iterator[JsonDict]:
                 (job.get(field) or {}).get(key) == value for job in jobs
             ):
                 yield {field: {key: value}}
+
     labels = [
         (spec["metadata"].get("labels") or {}, spec["spec"].get("podLabels") or {})
         for spec in specs
@@ -129,19 +138,21 @@ def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
     metadata = dict(spec["metadata"])
     job = dict(spec["spec"])
     for field, value in fields.items():
-        holders = (
-            [(metadata, "labels"), (job, "podLabels")] if field == "labels" else [(job, field)]
-        )
+        if field == "labels":
+            holders = [(metadata, "labels"), (job, "podLabels")]
+        else:
+            holders = [(job, field)]
+
         for holder, name in holders:
-            kept = (
-                {k: v for k, v in holder[name].items() if k not in value}
-                if isinstance(value, dict)
-                else None
-            )
+            if isinstance(value, dict):
+                kept = {k: v for k, v in holder[name].items() if k not in value}
+            else:
+                kept = None
             if kept:
                 holder[name] = kept
             else:
                 del holder[name]
+
     return {**spec, "metadata": metadata, "spec": job}
 
 
@@ -152,6 +163,7 @@ def _compile_alike(
     new_cluster = read_cluster(new)
     if old_cluster is None or new_cluster is None:
         return False
+
     for spec, new_spec in zip(specs, new_specs, strict=True):
         ours = compile_manifests(spec, old_cluster)
         theirs = compile_manifests(new_spec, new_cluster)
@@ -159,11 +171,14 @@ def _compile_alike(
             return False
         if any(any(gaps(x, y)) for x, y in zip(ours, theirs, strict=True)):
             return False
+
     return True
 
 
 def _near_misses(specs: Sequence[JsonDict]) -> Iterator[str]:
-    """Yield a note on values that most but not all jobs share, which therefore cannot go into the profile."""
+    """Yield a note on values that most but not all jobs share, which therefore cannot go into
+    the profile.
+    """
     for field in _MAPPING_FIELDS:
         counted = Counter(
             (key, value)
@@ -177,4 +192,7 @@ def _near_misses(specs: Sequence[JsonDict]) -> Iterator[str]:
             if len(specs) * MIN_SHARE <= count < len(specs)
         ]
         if near:
-            yield f"not moved to the profile, because some jobs differ: {field} {', '.join(sorted(near))}"
+            yield (
+                f"not moved to the profile, because some jobs differ: {field} "
+                f"{', '.join(sorted(near))}"
+            )

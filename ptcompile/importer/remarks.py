@@ -1,4 +1,6 @@
-"""Comments of a manifest, carried over to the fields of the spec that express what they are about."""
+"""Comments of a manifest, carried over to the fields of the spec that express what they are
+about.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,11 @@ class Remarks(NamedTuple):
 
 
 def carry_remarks(source: Source, document: Document, path: Path, spec: Json) -> Remarks:
-    """Return the comments of the object at `path` of a document, for the spec that it was imported as.
+    """Return the comments of the object at `path` of a document, for the spec that it was imported
+    as.
 
-    A comment about something that is no field of the spec goes to the nearest field around it, or else above the spec.
+    A comment about something that is no field of the spec goes to the nearest field around it, or
+    else above the spec.
     """
     places = _places_by_name(spec)
     by_path: dict[Path, str] = {}
@@ -50,16 +54,19 @@ def carry_remarks(source: Source, document: Document, path: Path, spec: Json) ->
             others.append(text)
         else:
             by_path[place] = f"{by_path[place]}\n{text}" if place in by_path else text
+
     return Remarks(by_path, tuple(others))
 
 
 def _comments(source: Source, document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield each comment of a document with the path of its line, or of the next line if it has a line of its own."""
+    """Yield each comment of a document with the path of its line, or of the next line if it has
+    a line of its own.
+    """
     if document.positions() is None or source.is_json:
         return
-    offset = (
-        document.start() if document.index else 0
-    )  # the lines before the first --- belong to the first document
+
+    # the lines before the first --- belong to the first document
+    offset = document.start() if document.index else 0
     waiting: list[str] = []
     remaining = _MAX_COMMENTS
     for line in source.text[offset : document.end()].split("\n"):
@@ -76,7 +83,9 @@ def _comments(source: Source, document: Document) -> Iterator[tuple[Path, str]]:
             waiting = []
         if remaining <= 0:
             break
+
         offset += len(line) + 1
+
     yield from (((), remark) for remark in waiting)
 
 
@@ -103,6 +112,7 @@ def _places_by_name(spec: Json) -> dict[str, Path]:
 
     visit(spec.get("metadata", {}), ("metadata",))
     visit(spec.get("spec", {}), ("spec",))
+
     return places
 
 

@@ -1,7 +1,8 @@
-"""Differences that remain after compiling a draft again: patched into the spec, which is then made small.
+"""Differences that remain after compiling a draft again: patched into the spec, which is then made
+small.
 
-Inside a pod template, a gap becomes an unset variable (`env: {NAME: null}`) or a podTemplate patch, which every target
-applies. Elsewhere it goes to `manifest`, a patch for this target only.
+Inside a pod template, a gap becomes an unset variable (`env: {NAME: null}`) or a podTemplate patch,
+which every target applies. Elsewhere it goes to `manifest`, a patch for this target only.
 """
 
 from __future__ import annotations
@@ -54,13 +55,17 @@ _TEMPLATE_PARTS = {("spec",), ("metadata",)}
 
 
 class ImportGap(NamedTuple):
-    """A path at which the compiled object and the original differ. The values are in normal form (`differ.normal`)."""
+    """A path at which the compiled object and the original differ. The values are in normal form
+    (`differ.normal`).
+    """
 
     path: NamedPath
     ours: Any
     theirs: Any
     holder: int = 0
-    """Index of the object: 0 for the job itself, else the position in `Read.objects`, counted from 1."""
+    """Index of the object: 0 for the job itself, else the position in `Read.objects`, counted
+    from 1.
+    """
 
 
 class GapClosure(NamedTuple):
@@ -101,7 +106,9 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
             path, present, ours if a is MISSING else theirs
         ):
             yield ImportGap(path, *((MISSING, present) if a is MISSING else (present, MISSING)))
+
         return
+
     x = unfold(a, path)
     y = unfold(b, path)
     if isinstance(x, dict) and isinstance(y, dict):
@@ -115,7 +122,9 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
 
 
 def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> GapClosure:
-    """Return the spec with fields for the gaps. A gap that all training roles share becomes one job field."""
+    """Return the spec with fields for the gaps. A gap that all training roles share becomes one
+    job field.
+    """
     out = _copy(spec)
     theirs = normalize(manifest) if gaps else manifest
     remaining: list[ImportGap] = []
@@ -128,6 +137,7 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
             groups.setdefault((rest, repr(to_plain_data(gap.theirs))), []).append(
                 (pods, gap._replace(path=rest), gap)
             )
+
     training = [pods for pods in read.pods if pods.trains]
     templates = {
         id(pods): _with_main_named(_template_of(manifest, pods), pods.main, _patch_name(pods))
@@ -136,14 +146,14 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
     }
     for group in groups.values():
         nodes = [entry for entry in group if entry[0].trains]
-        if nodes and len(nodes) == sum(
-            1 + len(pods.other_paths) for pods in training
-        ):  # all of them have this gap
+        # all of them have this gap
+        if nodes and len(nodes) == sum(1 + len(pods.other_paths) for pods in training):
             pods, gap, whole = nodes[0]
             remaining += (
                 () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
             )
             nodes = []
+
         for pods, gap, whole in nodes:
             if pods.other_paths or not _close_in_block(
                 _block_of(out["spec"], pods, alone=len(training) == 1),
@@ -152,17 +162,19 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
                 templates[id(pods)],
             ):
                 remaining += _patch_object(out, whole, theirs, read)
+
         for pods, gap, whole in group:
             if not pods.trains and not _close_in_block(
                 _block_of(out["spec"], pods, alone=False), gap, pods, templates[id(pods)]
             ):
                 remaining.append(whole)
+
     return GapClosure(out, tuple(remaining))
 
 
 def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
-    """Put a gap into the patch of the job's object (`theirs`, in normal form) or of an object beside it. Return the gap
-    if it cannot be patched.
+    """Put a gap into the patch of the job's object (`theirs`, in normal form) or of an object
+    beside it. Return the gap if it cannot be patched.
     """
     key = read.target
     if gap.holder:
@@ -182,15 +194,14 @@ def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole |
     """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
         for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
-            under = (
-                None
-                if path is None
-                else _with_item_names((manifest, *read.objects)[pods.holder], path)
-            )
+            if path is None:
+                under = None
+            else:
+                under = _with_item_names((manifest, *read.objects)[pods.holder], path)
+
             below = () if under is None else gap.path[len(under) :]
-            of_object = not under and below[:1] != (
-                "spec",
-            )  # a Pod's metadata is that of the object
+            # a Pod's metadata is that of the object
+            of_object = not under and below[:1] != ("spec",)
             if (
                 under is not None
                 and gap.path[: len(under)] == under
@@ -198,11 +209,14 @@ def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole |
                 and not of_object
             ):
                 return pods, below
+
     return None, gap.path
 
 
 def _with_item_names(manifest: Json, path: Sequence[str | int]) -> NamedPath | None:
-    """Return the path with indexes replaced by item names, or None if the object has no value there."""
+    """Return the path with indexes replaced by item names, or None if the object has no value
+    there.
+    """
     out: list[str] = []
     value: Any = manifest
     for part in path:
@@ -212,6 +226,7 @@ def _with_item_names(manifest: Json, path: Sequence[str | int]) -> NamedPath | N
         else:
             value = value[part]
             out.append(f"[{value.get('name')}]")
+
     return None if value is None else tuple(out)
 
 
@@ -228,11 +243,12 @@ def _close_in_block(block: SpecData, gap: ImportGap, pods: ReadRole, template: J
     ):
         block["env"] = _sort_env({**(block.get("env") or {}), gap.path[4][1:-1]: value}, pods)
         return True
-    path = (
-        (*container[:2], f"[{_patch_name(pods)}]", *gap.path[3:])
-        if gap.path[:3] == container
-        else gap.path
-    )
+
+    if gap.path[:3] == container:
+        path = (*container[:2], f"[{_patch_name(pods)}]", *gap.path[3:])
+    else:
+        path = gap.path
+
     return _put_in_patch(block.setdefault("podTemplate", {}), path, gap.theirs, template)
 
 
@@ -255,7 +271,9 @@ def _with_main_named(template: Json, name: str, main: str) -> Json:
 
 
 def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
-    """Return the variables in the manifest's order, since a value may refer to an earlier variable."""
+    """Return the variables in the manifest's order, since a value may refer to an earlier
+    variable.
+    """
     containers = as_mappings(nested_value(pods.template, "spec", "containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})
     order = {
@@ -265,16 +283,22 @@ def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
 
 
 def _env_value(entry: Any) -> Any:
-    """Return a variable's value in spec form, None for an absent variable, or MISSING if a spec cannot express it."""
+    """Return a variable's value in spec form, None for an absent variable, or MISSING if a spec
+    cannot express it.
+    """
     if entry is MISSING:
         return None
     if not isinstance(entry, dict) or entry.keys() - {"name", "value", "valueFrom"}:
         return MISSING
-    return to_plain_data(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
+    if "valueFrom" in entry:
+        return to_plain_data(entry["valueFrom"])
+    return entry.get("value", "")
 
 
 def _template_of(manifest: Json, pods: ReadRole) -> Json:
-    return pods.template if pods.path else {"spec": nested_map(manifest, "spec")}
+    if pods.path:
+        return pods.template
+    return {"spec": nested_map(manifest, "spec")}
 
 
 def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> bool:
@@ -283,14 +307,14 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
     target: Any = patch
     for index, part in enumerate(parents):
         after = path[index + 1]
-        theirs = (
-            theirs.get(part.strip("[]") if part.startswith("[") else part)
-            if isinstance(theirs, dict)
-            else None
-        )
+        if isinstance(theirs, dict):
+            theirs = theirs.get(part.strip("[]") if part.startswith("[") else part)
+        else:
+            theirs = None
         if after.startswith("[") and part not in OBJECT_KEYS:
             target[part] = None if theirs is None else to_plain_data(theirs)
             return theirs is not None or value is MISSING
+
         if after.startswith("["):
             target = target.setdefault(part, [])
             target = _patch_item(
@@ -300,6 +324,7 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
                 return value is not MISSING
         elif not part.startswith("["):
             target = target.setdefault(part, {})
+
     target[last] = None if value is MISSING else to_plain_data(value)
     return True
 
@@ -309,21 +334,26 @@ def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bo
     original = theirs.get(part[1:-1]) if isinstance(theirs, dict) else None
     if not isinstance(original, dict):
         return None
+
     item = next((candidate for candidate in items if candidate.get(key) == original.get(key)), None)
     if whole:
         if item is None:
             items.append(to_plain_data(original))
         return None
+
     if item is None:
         item = {key: original.get(key)}
         items.append(item)
+
     return item
 
 
 def _copy(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _copy(inner) for key, inner in value.items()}
-    return [_copy(inner) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_copy(inner) for inner in value]
+    return value
 
 
 KeyPath = tuple[str, ...]
@@ -349,7 +379,9 @@ _LAST_FIELDS = ("restartPolicy", "runPolicy", "names", "podTemplate", "manifest"
 _FIELD_ORDER = {field: index for index, field in enumerate(_FIRST_FIELDS)} | {
     field: 100 + i for i, field in enumerate(_LAST_FIELDS)
 }
-"""Order of the fields in a spec. Other fields come between the two groups, in the order of the manifest."""
+"""Order of the fields in a spec. Other fields come between the two groups, in the order of the
+manifest.
+"""
 _NESTED = ("names", "runPolicy", "elastic")
 
 
@@ -364,26 +396,31 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     for group in _removable_paths(candidate.spec):
         for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
             spec = _without_all(candidate.spec, paths)
+            # without the only field of a block, as before without the block
             if spec in (
                 candidate.spec,
                 rejected,
-            ):  # without the only field of a block, as before without the block
+            ):
                 continue
+
             smaller = compile_candidate(spec, cluster, candidate)
             if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
                 candidate = smaller
             else:
                 rejected = spec
+
     return candidate
 
 
 def _trials(
     candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProfile
 ) -> Iterator[Sequence[KeyPath]]:
-    """Yield what to leave out of a group of fields of which none changes what compile writes for another: all that the
-    objects do not need, then each of these, which has no effect if all of them could go.
+    """Yield what to leave out of a group of fields of which none changes what compile writes for
+    another: all that the objects do not need, then each of these, which has no effect if all of
+    them could go.
 
-    All are left out at once to see which the objects need: one by one, a job of n roles would be compiled n times.
+    All are left out at once to see which the objects need: one by one, a job of n roles would be
+    compiled n times.
     """
     bare = compile_candidate(_without_all(candidate.spec, group), cluster).manifests
     needless = group
@@ -396,6 +433,7 @@ def _trials(
         differing = [set(gap.path) for ours, theirs in pairs for gap in gaps(ours, theirs)]
         needless = [path for path in group if not any(map(_marks_of(path).issubset, differing))]
         yield needless
+
     yield from ((path,) for path in needless)
 
 
@@ -424,7 +462,9 @@ def sort_fields(spec: SpecData) -> SpecData:
 
 
 def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool) -> bool:
-    """Return whether the manifests are equal, ignoring fields at their defaults unless `is_exact`."""
+    """Return whether the manifests are equal, ignoring fields at their defaults unless
+    `is_exact`.
+    """
     if compiled is None or expected is None or len(compiled) != len(expected):
         return False
     if compiled == expected:
@@ -451,12 +491,14 @@ def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
             yield [("spec", field, inner)]
             if isinstance(value, dict):
                 yield from ([("spec", field, inner, key)] for key in value if key in WAITS)
+
     for role in ("master", "worker"):
         yield from (
             [("spec", role, field)]
             for field in _REMOVABLE
             if _is_removable(field, job.get(role) or {})
         )
+
     for field in ("restartPolicy", "replicas"):
         yield [("spec", "roles", role, field) for role, block in roles.items() if field in block]
 
@@ -464,8 +506,8 @@ def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
 def _is_removable(field: str, block: SpecData) -> bool:
     """Return whether a field may be left out if this target writes the same without it.
 
-    Without restartPolicy, other targets restart differently. Without `target`, another target may be chosen, except if
-    the spec names a runtime.
+    Without restartPolicy, other targets restart differently. Without `target`, another target may
+    be chosen, except if the spec names a runtime.
     """
     if field == "target":
         return "runtimeRef" in block
@@ -479,4 +521,6 @@ def _without(data: Any, path: KeyPath) -> Any:
         return without_keys(data, path[0])
     inner = _without(data[path[0]], path[1:])
     kept = {key: inner if key == path[0] else value for key, value in data.items()}
-    return kept if inner or path[0] in {"master", "worker", "spec"} else _without(kept, path[:1])
+    if inner or path[0] in {"master", "worker", "spec"}:
+        return kept
+    return _without(kept, path[:1])

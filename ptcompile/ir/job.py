@@ -1,8 +1,10 @@
-"""The compiler's model of a job: roles, launch, run policy, device claims, rendezvous; and the type of a pass.
+"""The compiler's model of a job: roles, launch, run policy, device claims, rendezvous; and the type
+of a pass.
 
-Everything is a named tuple and so immutable. An optional value is None or empty only until the pass that sets it has
-run; targets read final values. The pass `rendezvous` writes the rendezvous; targets read before the passes what it will
-be. Kubernetes objects that the compiler only carries remain plain mappings.
+Everything is a named tuple and so immutable. An optional value is None or empty only until the pass
+that sets it has run; targets read final values. The pass `rendezvous` writes the rendezvous;
+targets read before the passes what it will be. Kubernetes objects that the compiler only carries
+remain plain mappings.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ GPU = "gpu"
 """Name of the pods' claim for whole GPUs."""
 
 DOMAIN_LABEL = "ptcompile/compute-domain"
-"""Label of the training pods with the job's name, which keeps them in one rack; the same on every target."""
+"""Label of the training pods with the job's name, which keeps them in one rack; the same on
+every target.
+"""
 
 
 class JobClaim(NamedTuple):
@@ -64,7 +68,9 @@ def accelerators_in(claims: Iterable[JobClaim], pod: Json) -> int:
 
 
 def channel_template(job: str) -> str:
-    """Return the name of the channel template that the driver's controller creates for the job's ComputeDomain."""
+    """Return the name of the channel template that the driver's controller creates for the job's
+    ComputeDomain.
+    """
     return f"{job}-{CHANNEL}"
 
 
@@ -72,7 +78,9 @@ OF_RUNTIME = ""
 """The processes per node of a job that leaves them to its Trainer runtime."""
 
 UNLIMITED = 2**31 - 1
-"""A backoff limit that no job reaches: the largest number that Kubernetes and the operators accept."""
+"""A backoff limit that no job reaches: the largest number that Kubernetes and the operators
+accept.
+"""
 
 
 class Role(NamedTuple):
@@ -83,17 +91,19 @@ class Role(NamedTuple):
     template: PodTemplate
     restart_policy: RestartPolicy | None = None
     trains: bool = True
-    """Whether its pods are nodes of the job. The pods of a data loader or a parameter server are not: they have no
-    rank.
+    """Whether its pods are nodes of the job. The pods of a data loader or a parameter server are
+    not: they have no rank.
     """
 
 
 class Launch(NamedTuple):
-    """A torchrun launch. A job whose containers start their own command, about which nothing is known, has none."""
+    """A torchrun launch. A job whose containers start their own command, about which nothing is
+    known, has none.
+    """
 
     entry: tuple[str, ...]
-    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty if the user's own command starts torchrun,
-    which reads these settings from its environment.
+    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty if the user's own
+    command starts torchrun, which reads these settings from its environment.
     """
     nproc_per_node: int | str
     """A number, auto, cpu, gpu, or `OF_RUNTIME`."""
@@ -112,7 +122,9 @@ class Launch(NamedTuple):
     adds_variables: bool = True
     """Whether passes add variables that torchrun or its processes read."""
     standalone: bool = True
-    """Whether a single node has a store of its own at a free port, unless the spec asks for a static rendezvous."""
+    """Whether a single node has a store of its own at a free port, unless the spec asks for a
+    static rendezvous.
+    """
 
     @property
     def settings(self) -> dict[str, str]:
@@ -128,7 +140,9 @@ class RestartRule(NamedTuple):
 
 
 class RunPolicy(NamedTuple):
-    """When a job ends and what remains of it. None means unset; 0 is a value. Times are in seconds."""
+    """When a job ends and what remains of it. None means unset; 0 is a value. Times are in
+    seconds.
+    """
 
     clean_pod_policy: CleanPodPolicy | None = None
     ttl_seconds_after_finished: int | None = None
@@ -142,7 +156,9 @@ class RunPolicy(NamedTuple):
 
 
 class TopologyConstraint(NamedTuple):
-    """How close the pods must be to each other: within one domain of a level of the profile's topology."""
+    """How close the pods must be to each other: within one domain of a level of the profile's
+    topology.
+    """
 
     level: str
     required: bool
@@ -150,7 +166,9 @@ class TopologyConstraint(NamedTuple):
 
 
 class JobNames(NamedTuple):
-    """Names of parts of a job that the operator lets a user choose. A name that is None is the target's default."""
+    """Names of parts of a job that the operator lets a user choose. A name that is None is the
+    target's default.
+    """
 
     container: str | None = None
     node: str = "node"
@@ -172,8 +190,8 @@ class Job(NamedTuple):
 
     name: str
     roles: tuple[Role, ...]
-    """The first pod of the first role is node 0. A job of equal nodes has one training role. Auxiliary roles come after
-    the training roles.
+    """The first pod of the first role is node 0. A job of equal nodes has one training role.
+    Auxiliary roles come after the training roles.
     """
     min_nodes: int
     """Minimum number of nodes; fewer than there are training pods only if the job is elastic."""
@@ -202,7 +220,9 @@ class Job(NamedTuple):
     max_nodes: int | None = None
     """Maximum number of nodes, if the job starts with fewer."""
     runtime: Json | None = None
-    """Reference to an existing Trainer runtime; the TrainJob then carries only its differences from it."""
+    """Reference to an existing Trainer runtime; the TrainJob then carries only its differences
+    from it.
+    """
     runtime_nodes: bool = False
     """Whether the runtime sets the number of nodes."""
     claims: tuple[JobClaim, ...] = ()
@@ -238,7 +258,9 @@ class Job(NamedTuple):
 
     @property
     def min_pods(self) -> int:
-        """The number of pods that start only together: by default the minimum of nodes, and all auxiliary pods."""
+        """The number of pods that start only together: by default the minimum of nodes, and all
+        auxiliary pods.
+        """
         return self.min_available or self.min_nodes + self.pods - self.nodes
 
     @property
@@ -260,7 +282,9 @@ class Wiring(NamedTuple):
     injected: frozenset[str] = frozenset()
     """The torchrun options that the operator sets itself, as PET_* variables."""
     node_rank: str | None = None
-    """The node's rank, as text that the kubelet expands in a command, or None if the operator sets it."""
+    """The node's rank, as text that the kubelet expands in a command, or None if the operator
+    sets it.
+    """
     rank_from: Json = NOTHING
     """The node's rank as `value` or `valueFrom` of a variable; empty if no variable can hold it."""
     env: tuple[Json, ...] = ()
@@ -289,8 +313,8 @@ SUBDOMAIN = 253
 
 
 class Derived(NamedTuple):
-    """A name made from the job's. In the pattern, `group` is a group of pods; `last_job` and `last` are their last
-    indexes.
+    """A name made from the job's. In the pattern, `group` is a group of pods; `last_job` and `last`
+    are their last indexes.
     """
 
     what: str
@@ -311,10 +335,12 @@ class Target(NamedTuple):
     authority: Authority
     wiring: Callable[[Job], Wiring]
     overwrites: Mapping[str, str | None]
-    """Variables whose user-set value is lost at run time, each with the value that wins if that is constant."""
+    """Variables whose user-set value is lost at run time, each with the value that wins if that
+    is constant.
+    """
     unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
-    """Yields what the operator cannot express of a job, and as warnings what it does differently; paths are spec
-    paths.
+    """Yields what the operator cannot express of a job, and as warnings what it does differently;
+    paths are spec paths.
     """
     emit: Callable[[Job, ClusterProfile], list[JsonDict]]
     keeps_variables: Callable[[Job], bool] = _never
@@ -323,7 +349,9 @@ class Target(NamedTuple):
     groups: Callable[[Job], Sequence[IndexedGroup]] = _one_group
     """The operator's groups of pods, from which names are derived (`compiler.checks.targets`)."""
     derived: tuple[Derived, ...] = ()
-    """Names made from the job's. A name with the job's own limit is listed too: a longer suffix may follow."""
+    """Names made from the job's. A name with the job's own limit is listed too: a longer suffix
+    may follow.
+    """
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator itself sets in its pods."""
 
@@ -337,7 +365,9 @@ class Context:
 
 
 Pass = Callable[[Job, Context], Job]
-"""Pure, total and idempotent: fills gaps, never changes what the user wrote, never reports anything."""
+"""Pure, total and idempotent: fills gaps, never changes what the user wrote, never reports
+anything.
+"""
 
 
 TemplateTransform = Callable[[PodTemplate], PodTemplate]
@@ -346,7 +376,8 @@ TemplateTransform = Callable[[PodTemplate], PodTemplate]
 def map_templates(
     job: Job, change: TemplateTransform, auxiliary_change: TemplateTransform | None = None
 ) -> Job:
-    """Return the job with `change` applied to the template of each role; auxiliary roles get `auxiliary_change` if set.
+    """Return the job with `change` applied to the template of each role; auxiliary roles get
+    `auxiliary_change` if set.
 
     If no template changes, the same job is returned, so a pass without work costs next to nothing.
     """
@@ -359,9 +390,9 @@ def map_templates(
             role = Role(role.name, role.replicas, template, role.restart_policy, role.trains)
             changed = True
         roles.append(role)
-    return (
-        Job(job.name, tuple(roles), *job[2:]) if changed else job
-    )  # positional arguments take half the time of _replace
+
+    # positional arguments take half the time of _replace
+    return Job(job.name, tuple(roles), *job[2:]) if changed else job
 
 
 def keep_template(template: PodTemplate) -> PodTemplate:
@@ -370,14 +401,16 @@ def keep_template(template: PodTemplate) -> PodTemplate:
 
 
 JOIN_TIMEOUT_SECONDS = 900
-"""How long the nodes of a job wait for one another by default; an image may have to be pulled first.
+"""How long the nodes of a job wait for one another by default; an image may have to be pulled
+first.
 
 As in flytekitplugins-kfpytorch 1.16, `Elastic`.
 """
 
 
 def backend(job: Job, launch: Launch) -> str:
-    """Return the rendezvous backend: the user's, else c10d for nodes that may have to join again, else static.
+    """Return the rendezvous backend: the user's, else c10d for nodes that may have to join again,
+    else static.
 
     Nodes that joined statically cannot join again (PyTorch 2.13).
     """
@@ -410,21 +443,24 @@ def with_rendezvous(job: Job, launch: Launch) -> Launch:
 
 
 WAITS = frozenset({"timeout", "join_timeout", "read_timeout"})
-"""The settings of --rdzv-conf that compile writes by default; without any one of them the command is not ours."""
+"""The settings of --rdzv-conf that compile writes by default; without any one of them the
+command is not ours.
+"""
 
 
 def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
-    """Return --rdzv-conf: how long nodes wait for one another, in seconds, overridden by the user's settings; None
-    removes one.
+    """Return --rdzv-conf: how long nodes wait for one another, in seconds, overridden by the user's
+    settings; None removes one.
 
-    The static rendezvous and etcd read `timeout`. c10d does not: its nodes wait for node 0, whose store they connect
-    to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
+    The static rendezvous and etcd read `timeout`. c10d does not: its nodes wait for node 0, whose
+    store they connect to, as long as `read_timeout`, 60 seconds by default, and for the others
+    `join_timeout` (PyTorch 2.13).
     """
     user_conf = launch.rdzv_conf
-    if job.peak_nodes == 1 or (
-        job.runtime is not None and not launch.entry
-    ):  # a runtime's command has its own settings
+    # a runtime's command has its own settings
+    if job.peak_nodes == 1 or (job.runtime is not None and not launch.entry):
         return {**user_conf}
+
     waits: dict[str, str | None] = {
         "timeout": str(JOIN_TIMEOUT_SECONDS),
         "join_timeout": str(JOIN_TIMEOUT_SECONDS),
@@ -434,4 +470,5 @@ def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
         waits["read_timeout"] = (
             timeout if timeout is None or timeout.strip().isdigit() else waits["timeout"]
         )
+
     return {**waits, **user_conf}

@@ -21,7 +21,9 @@ _FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}
 
 
 class Resources(NamedTuple):
-    """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
+    """Requests and limits by resource name; quantities as text. The name `gpu` stands for the
+    profile's GPU.
+    """
 
     requests: Mapping[str, str] = NOTHING
     limits: Mapping[str, str] = NOTHING
@@ -31,9 +33,10 @@ class Resources(NamedTuple):
     def over(self, fallback: Resources) -> Resources:
         """Return these quantities, and `fallback`'s for resources that they do not name.
 
-        A level that gives a quantity names the resource as a whole: nothing of the fallback is mixed in. A missing
-        request equals the limit, as on the API server. A missing limit stays missing, unless Kubernetes requires both
-        to be equal. The order is cpu, memory, scratch disk, then the others by name.
+        A level that gives a quantity names the resource as a whole: nothing of the fallback is
+        mixed in. A missing request equals the limit, as on the API server. A missing limit stays
+        missing, unless Kubernetes requires both to be equal. The order is cpu, memory, scratch
+        disk, then the others by name.
         """
         named = {**self.requests, **self.limits}
         nulls = self.nulls
@@ -47,19 +50,23 @@ class Resources(NamedTuple):
         ):
             level = self if name in named else fallback
             limit = None if nulls and ("limits", name) in nulls else level.limits.get(name)
-            request = (
-                None if nulls and ("requests", name) in nulls else level.requests.get(name, limit)
-            )
+            if nulls and ("requests", name) in nulls:
+                request = None
+            else:
+                request = level.requests.get(name, limit)
             if limit is None and request is not None and (name == "gpu" or never_shared(name)):
                 limit = request
             if request is not None:
                 requests[name] = request
             if limit is not None:
                 limits[name] = limit
+
         return Resources(requests, limits, nulls)
 
     def without(self, names: Collection[str]) -> Resources:
-        """Return these quantities without those of some resources, which stay empty whatever lower levels set."""
+        """Return these quantities without those of some resources, which stay empty whatever
+        lower levels set.
+        """
         requests = {name: amount for name, amount in self.requests.items() if name not in names}
         limits = {name: amount for name, amount in self.limits.items() if name not in names}
         nulls = self.nulls | {(half, name) for half in ("requests", "limits") for name in names}
@@ -70,6 +77,7 @@ def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | Non
     """Return the resources that a user gave; a null keeps a request or limit empty."""
     if None not in requests.values() and None not in limits.values():
         return Resources(cast("Mapping[str, str]", requests), cast("Mapping[str, str]", limits))
+
     halves = {"requests": requests, "limits": limits}
     nulls = frozenset(
         (half, name)
@@ -81,6 +89,7 @@ def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | Non
         half: {k: v for k, v in amounts.items() if v is not None}
         for half, amounts in halves.items()
     }
+
     return Resources(set_halves["requests"], set_halves["limits"], nulls)
 
 
@@ -105,10 +114,11 @@ class Container(NamedTuple):
 
     def with_env(self, env: Iterable[Json]) -> Container:
         """Return the container with these variables."""
+        # positional arguments take half the time of _replace
         extra, mounts = (
             self.extra,
             self.mounts,
-        )  # positional arguments take half the time of _replace
+        )
         return Container(
             self.name,
             self.image,
@@ -122,7 +132,9 @@ class Container(NamedTuple):
 
 
 class PodTemplate(NamedTuple):
-    """A pod template: the fields that passes read, and all others unchanged in `extra` and `metadata`."""
+    """A pod template: the fields that passes read, and all others unchanged in `extra` and
+    `metadata`.
+    """
 
     main: Container
     sidecars: tuple[Json, ...] = ()
@@ -135,8 +147,8 @@ class PodTemplate(NamedTuple):
     metadata: Json = NOTHING
     extra: Json = NOTHING
     nulls: Json = NOTHING
-    """What is removed from the finished template, whatever wrote it: a tree of field names (list items by their merge
-    key) whose leaves are the spec paths of the nulls.
+    """What is removed from the finished template, whatever wrote it: a tree of field names (list
+    items by their merge key) whose leaves are the spec paths of the nulls.
     """
 
     def with_main(self, main: Container) -> PodTemplate:
@@ -163,12 +175,15 @@ _POD_FIRST = (
 
 
 def read(template: Json, main: str) -> PodTemplate:
-    """Return a Kubernetes template as the compiler's. `main` names the main container, which defaults to the first."""
+    """Return a Kubernetes template as the compiler's. `main` names the main container, which
+    defaults to the first.
+    """
     spec: Json = template.get("spec") or {}
     metadata: Json = template.get("metadata") or {}
     containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
     names = [container.get("name") for container in containers]
     index = names.index(main) if main in names else 0
+
     return PodTemplate(
         main=_read_container(containers[index]),
         sidecars=(*containers[:index], *containers[index + 1 :]),
@@ -190,6 +205,7 @@ def _read_container(container: Json) -> Container:
     extra = without_keys(container, *_CONTAINER_OWN)
     if "claims" in resources:
         extra["resources"] = {"claims": resources["claims"]}
+
     return Container(
         name=container.get("name", ""),
         image=container.get("image"),
@@ -205,14 +221,17 @@ def _read_container(container: Json) -> Container:
 def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
     """Return a template as Kubernetes requires it, with its keys in the usual order.
 
-    `main` renames the main container; `spec` adds pod fields that a target sets, such as `restartPolicy`.
+    `main` renames the main container; `spec` adds pod fields that a target sets, such as
+    `restartPolicy`.
     """
     copy: JsonDict = _deep_copy(write_shared(template, main=main, **spec))
     return copy
 
 
 def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
-    """Return the same as `write`, for reading only: it shares parts with the template and has tuples as lists."""
+    """Return the same as `write`, for reading only: it shares parts with the template and has
+    tuples as lists.
+    """
     pod: JsonDict = {**template.extra}
     for key, value in (
         *spec.items(),
@@ -223,6 +242,7 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
     ):
         if value is not None:
             pod[key] = value
+
     pod["containers"] = (_write_container(template.main, main), *template.sidecars)
     whole: JsonDict = {"spec": with_keys_first(pod, _POD_FIRST)}
     metadata = template.metadata
@@ -232,6 +252,7 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
         metadata = {**metadata, "annotations": template.annotations}
     if metadata:
         whole = {"metadata": metadata, **whole}
+
     return without_paths(whole, _nulls_with_main(template, main)) if template.nulls else whole
 
 
@@ -259,7 +280,9 @@ def is_nulled(template: PodTemplate, *key_path: str) -> bool:
 
 
 def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
-    """Return a value without the paths of a tree of nulls. `key` is the field that holds the value."""
+    """Return a value without the paths of a tree of nulls. `key` is the field that holds the
+    value.
+    """
     if isinstance(value, Mapping):
         kept = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
         return {
@@ -268,6 +291,7 @@ def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
         }
     if key not in MERGE_KEYS or not isinstance(value, list | tuple):
         return value
+
     items = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
     return [
         without_paths(item, inside) if inside else item
@@ -289,6 +313,7 @@ def absent_nulls(nulls: Json, value: Any, key: str = "") -> JsonDict:
             continue
         if inside:
             remaining[name] = inside
+
     return remaining
 
 
@@ -316,6 +341,7 @@ def _deep_copy(value: Any) -> Any:
         return copy
     if value_type is list or value_type is tuple:
         return [inner if type(inner) is str else _deep_copy(inner) for inner in value]
+
     return _deep_copy({**value}) if isinstance(value, Mapping) else value
 
 
@@ -335,11 +361,14 @@ def _write_container(container: Container, name: str | None) -> JsonDict:
         "resources": resources or None,
         "volumeMounts": container.mounts or None,
     }
+
     return with_keys_first({k: v for k, v in fields.items() if v is not None}, _CONTAINER_ORDER)
 
 
 def with_keys_first(data: Json, first: Sequence[str]) -> JsonDict:
-    """Return the mapping with the keys of `first` first, in that order, and the others after them in their order."""
+    """Return the mapping with the keys of `first` first, in that order, and the others after
+    them in their order.
+    """
     result = {k: data[k] for k in first if k in data}
     return result if len(result) == len(data) else {**result, **data}
 
@@ -351,8 +380,8 @@ _CONTAINERS = frozenset({"containers", "initContainers"})
 def merge_under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
     """Return the template merged over a base whose container `main` is the main one.
 
-    Mappings merge; an item of a named list, an affinity or a dnsConfig that exists is kept unchanged (Flyte 1.16).
-    Added items come first.
+    Mappings merge; an item of a named list, an affinity or a dnsConfig that exists is kept
+    unchanged (Flyte 1.16). Added items come first.
     """
     merged = read(_merge_over_base(write(template, main=main), base), main)
     main_container = merged.main._replace(
@@ -362,8 +391,8 @@ def merge_under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
 
 
 def _merge_over_base(value: Any, base: Any, key: str = "") -> Any:
-    """Return a value of the job merged over a base. Unlike in a patch a null stays, and halves of items are not
-    mixed.
+    """Return a value of the job merged over a base. Unlike in a patch a null stays, and halves of
+    items are not mixed.
     """
     if isinstance(value, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
         added_fields = without_keys(base, *value)
@@ -373,10 +402,12 @@ def _merge_over_base(value: Any, base: Any, key: str = "") -> Any:
         }
     if key not in MERGE_KEYS or not isinstance(value, list) or not isinstance(base, list):
         return value
+
     name = MERGE_KEYS[key]
     names = {str(item.get(name)) for item in value}
     added = [item for item in base if str(item.get(name)) not in names]
     if key not in _CONTAINERS:
         return [*added, *value]
+
     by_name = {str(item.get(name)): item for item in base}
     return [*added, *(_merge_over_base(item, by_name.get(str(item.get(name)))) for item in value)]

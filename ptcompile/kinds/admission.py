@@ -1,4 +1,6 @@
-"""What a queue system answers about a job: whether it is admitted, where its pods run, and what prevents it."""
+"""What a queue system answers about a job: whether it is admitted, where its pods run, and what
+prevents it.
+"""
 
 from __future__ import annotations
 
@@ -63,11 +65,11 @@ class AdmittedPodSet(NamedTuple):
         places = ", ".join(
             f"{count} in {'/'.join(values)}" for values, count in self.domains[:_MAX_SHOWN]
         )
-        more = (
-            f", and {len(self.domains) - _MAX_SHOWN} more domains"
-            if len(self.domains) > _MAX_SHOWN
-            else ""
-        )
+        if len(self.domains) > _MAX_SHOWN:
+            more = f", and {len(self.domains) - _MAX_SHOWN} more domains"
+        else:
+            more = ""
+
         pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")
 
@@ -92,7 +94,9 @@ class PreemptedJob(NamedTuple):
 
 
 class QuotaShare(NamedTuple):
-    """What one flavor has of one resource for a job's queue, and what the job takes or would take of it."""
+    """What one flavor has of one resource for a job's queue, and what the job takes or would
+    take of it.
+    """
 
     flavor: str
     resource: str
@@ -103,7 +107,9 @@ class QuotaShare(NamedTuple):
     in_use: Quantity
     """What others have taken of both."""
     requested: Quantity
-    """What the job takes; if it is not admitted, what it would take if all its pods got this flavor."""
+    """What the job takes; if it is not admitted, what it would take if all its pods got this
+    flavor.
+    """
 
     def to_dict(self) -> dict[str, str]:
         """Return the JSON form, with amounts as Kubernetes writes them."""
@@ -125,7 +131,9 @@ class JobAdmission(NamedTuple):
     namespace: str
     outcome: Outcome
     reason: str = ""
-    """Why it is not admitted, in the queue system's words, or why no queue keeps it although it names one."""
+    """Why it is not admitted, in the queue system's words, or why no queue keeps it although it
+    names one.
+    """
     queue: str = ""
     queue_path: tuple[str, ...] = ()
     """Path of the queue's name in the job."""

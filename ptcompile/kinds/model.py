@@ -1,8 +1,8 @@
 """The classes for an operator and its kinds, and their small values.
 
-The classes of an operator are in the `__init__` of its folder and serve as its table of contents. Each method imports
-the module with the answer, so a cold start loads only the classes. A method that is not overridden returns the result
-for a kind or operator without that feature.
+The classes of an operator are in the `__init__` of its folder and serve as its table of contents.
+Each method imports the module with the answer, so a cold start loads only the classes. A method
+that is not overridden returns the result for a kind or operator without that feature.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ NO_DEFAULTS = object()
 """Marker for a field without a default."""
 
 KeyPath = tuple[str, ...]
-"""End of a path; `*` stands for a list item or a user-chosen key. A kind may come first, if the path is specific to
-it.
+"""End of a path; `*` stands for a list item or a user-chosen key. A kind may come first, if the
+path is specific to it.
 """
 
 
@@ -76,12 +76,14 @@ class QueueSystem(NamedTuple):
     backing_object: Callable[[JsonDict], tuple[str, str]] | None = None
     """For a queue, the other object that must exist, and why."""
     devices: Callable[[str, Versions], tuple[str, str]] | None = None
-    """For a DeviceClass, the configuration needed before jobs that claim its devices are admitted, and why."""
+    """For a DeviceClass, the configuration needed before jobs that claim its devices are
+    admitted, and why.
+    """
     framework: (
         Callable[[GroupVersionKind, Versions, Collection[str]], tuple[str, str] | None] | None
     ) = None
-    """For a kind that is neither managed by default nor switched on in the profile, the configuration that switches it
-    on, and why.
+    """For a kind that is neither managed by default nor switched on in the profile, the
+    configuration that switches it on, and why.
     """
     named_by: Callable[[Json], str] | None = None
     """For another operator's object, the queue that its metadata names, or ""."""
@@ -114,7 +116,9 @@ def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Proble
 
 
 class GangSystem(NamedTuple):
-    """How jobs ask a gang scheduler for all their pods at once. The defaults are those of one that needs nothing."""
+    """How jobs ask a gang scheduler for all their pods at once. The defaults are those of one
+    that needs nothing.
+    """
 
     scheduler_name: str = ""
     """`schedulerName` of its pods, or "" if it is the profile's."""
@@ -125,15 +129,23 @@ class GangSystem(NamedTuple):
     with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = _same_template
     """Returns a pod template that names the group."""
     scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
-    """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the scheduler."""
+    """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the
+    scheduler.
+    """
     runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
-    """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the scheduler."""
+    """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the
+    scheduler.
+    """
     check: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
-    """Yields what the scheduler and a target cannot do together; called for every job of the cluster."""
+    """Yields what the scheduler and a target cannot do together; called for every job of the
+    cluster.
+    """
     check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
     """Yields what keeps the scheduler from placing the job by its `topology`."""
     needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_needs
-    """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides installed software."""
+    """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides
+    installed software.
+    """
     gated_fields: frozenset[str] = frozenset()
     """Fields that it writes and whose feature gates the checks report on the spec."""
 
@@ -150,7 +162,9 @@ class RendezvousSettings(NamedTuple):
     across_objects: bool = False
     """Whether several objects of the kind may share an endpoint."""
     open: bool = False
-    """Whether more pods may join than the object has: the object can be scaled, or is one of several."""
+    """Whether more pods may join than the object has: the object can be scaled, or is one of
+    several.
+    """
     fixed_size: bool = False
     """Whether the kind has a field for the number of nodes, but none for a range."""
     nameless: str = ""
@@ -206,11 +220,15 @@ class GroupMark(NamedTuple):
     size_path: KeyPath = ("minMember",)
     """Path in the group's spec of its minimum number of pods."""
     member_path: KeyPath = ()
-    """Path in a pod of the name of an item of the group's `podGroups`, which has the size, or () if it has no items."""
+    """Path in a pod of the name of an item of the group's `podGroups`, which has the size, or ()
+    if it has no items.
+    """
 
 
 class Established(NamedTuple):
-    """What the API server's own rules have established about an object, so its webhook need not check it again."""
+    """What the API server's own rules have established about an object, so its webhook need not
+    check it again.
+    """
 
     exact: bool = False
     """Whether its equal parts are the same data: `apiserver.structure.complete`."""
@@ -221,19 +239,27 @@ class Established(NamedTuple):
 
 
 class LostPod(NamedTuple):
-    """What an operator does about a lost pod: its Kubernetes node failed, or was drained or preempted."""
+    """What an operator does about a lost pod: its Kubernetes node failed, or was drained or
+    preempted.
+    """
 
     recreated: Literal["none", "pod", "role", "job"]
-    """Which pods the operator recreates: none, so that the job fails; the lost one; those of its role; or all."""
+    """Which pods the operator recreates: none, so that the job fails; the lost one; those of its
+    role; or all.
+    """
     text: str
     """The same as a clause, such as `the pod is recreated and not counted`."""
 
 
 class Retry(NamedTuple):
-    """One mechanism that starts pods again after a failure, until its limit is used up and the next one decides."""
+    """One mechanism that starts pods again after a failure, until its limit is used up and the
+    next one decides.
+    """
 
     scope: Literal["container", "pod", "role", "job"]
-    """What starts again: the container in its pod, the pod, the pods of its role, or all pods of the job."""
+    """What starts again: the container in its pod, the pod, the pods of its role, or all pods of
+    the job.
+    """
     limit: int | None
     """How many failures it answers, or None if it does not count them."""
     counted: Literal["pod", "role", "job"]
@@ -253,7 +279,9 @@ class Retry(NamedTuple):
 def kubelet_retry(
     limit: int | None, counted: Literal["role", "job"], text: str, size: int = 0
 ) -> Retry:
-    """Return the restart of a container by the kubelet, with its back-off (Kubernetes 1.36, CrashLoopBackOff)."""
+    """Return the restart of a container by the kubelet, with its back-off (Kubernetes 1.36,
+    CrashLoopBackOff).
+    """
     return Retry("container", limit, counted, text, 10, 300, immediate=True, size=size)
 
 
@@ -282,19 +310,23 @@ class Kind:
     rules: tuple[str, ...] = ()
     """Packages of lint rules below `ptcompile`, in the order in which they run."""
     word: str = ""
-    """A word that every object of the kind contains, needed if other operators have a kind of the same name."""
+    """A word that every object of the kind contains, needed if other operators have a kind of
+    the same name.
+    """
     rendezvous: RendezvousSettings = RendezvousSettings()
     additions: Additions = Additions()
     launch_fields: LaunchFields = LaunchFields()
     trains: bool = True
-    """Whether its pods are those of a job; rules about training do not look at the pods of a service."""
+    """Whether its pods are those of a job; rules about training do not look at the pods of a
+    service.
+    """
     restarts_finished: bool = False
     """Whether a pod that has ended starts again, whatever its exit code."""
     requests_default: bool = True
     """Whether its pod templates get the API server's defaults, such as requests from limits."""
     defaults_once: bool = False
-    """Whether its mutating webhook sees only creations, and its validating one then compares whole specs: an update by
-    a file that lacks such a default is rejected.
+    """Whether its mutating webhook sees only creations, and its validating one then compares whole
+    specs: an update by a file that lacks such a default is rejected.
     """
     gang_counts_limits: bool = False
     """Whether its gang scheduling uses limits where requests are absent."""
@@ -327,7 +359,9 @@ class Kind:
         return Expansion()
 
     def crowded(self, manifest: Json, versions: Versions) -> bool:
-        """Return whether the pods, each configured with the names of all others, are too many for the rules."""
+        """Return whether the pods, each configured with the names of all others, are too many
+        for the rules.
+        """
         return False
 
     def too_wide(self, manifest: Json) -> Problem | None:
@@ -339,7 +373,9 @@ class Kind:
         return [(role, role.count) for role in roles]
 
     def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
-        """Return the scheduler by which the object asks for its pods to be placed together, or "" if it does not."""
+        """Return the scheduler by which the object asks for its pods to be placed together, or
+        "" if it does not.
+        """
         return ""
 
     def recreates(self, manifest: Json, template: Template) -> bool | None:
@@ -353,10 +389,12 @@ class Kind:
     def restarts(
         self, manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
     ) -> tuple[Retry, ...] | None:
-        """Return the mechanisms that answer a pod of a role that fails, in the order in which they decide, or None if
-        unknown. Without any, or when all limits are used up, the pod is not started again.
+        """Return the mechanisms that answer a pod of a role that fails, in the order in which they
+        decide, or None if unknown. Without any, or when all limits are used up, the pod is not
+        started again.
 
-        `exit_code` is the status of its main container, or None if the pod is lost with its Kubernetes node.
+        `exit_code` is the status of its main container, or None if the pod is lost with its
+        Kubernetes node.
         """
         return None
 
@@ -397,7 +435,9 @@ class Kind:
     # used by the offline API server and diff
 
     def in_current_fields(self, manifest: Json, release: Version) -> Json:
-        """Return an object of an older release in the fields of the newest, or the manifest itself."""
+        """Return an object of an older release in the fields of the newest, or the manifest
+        itself.
+        """
         return manifest
 
     def written_path(self, path: Path, release: Version) -> Path:
@@ -405,10 +445,11 @@ class Kind:
         return path
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
-        """Return the object after the mutating webhook, which is also what the validating one receives. Accepts any
-        data; never raises.
+        """Return the object after the mutating webhook, which is also what the validating one
+        receives. Accepts any data; never raises.
 
-        `complete`: whether the object is already in the form that Go decodes it to, see `roundtrip.as_go_reads`.
+        `complete`: whether the object is already in the form that Go decodes it to, see
+        `roundtrip.as_go_reads`.
         """
         if complete or manifest.get("spec") is None:
             return manifest
@@ -432,7 +473,9 @@ class Kind:
         """Append the API server's errors for the pods, Jobs and claims that are created."""
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        """Return the fields that the CRD makes immutable, each with the CRD's message; `*` is any item with a key."""
+        """Return the fields that the CRD makes immutable, each with the CRD's message; `*` is
+        any item with a key.
+        """
         return ()
 
     def validate_update(self, update: Update) -> Problems:
@@ -460,7 +503,9 @@ class Install(NamedTuple):
     requires: str = ""
     """Folder of another operator that this one depends on."""
     images: tuple[str, ...] = ()
-    """Names of its controllers' images, whose tags are releases: the last parts of their repositories."""
+    """Names of its controllers' images, whose tags are releases: the last parts of their
+    repositories.
+    """
 
 
 class Feature(NamedTuple):
@@ -481,7 +526,9 @@ class Foreign(NamedTuple):
     """The objects of other operators that an operator's webhooks check."""
 
     marks: str
-    """Common part of the keys of all labels and annotations that they check, on an object and its pod templates."""
+    """Common part of the keys of all labels and annotations that they check, on an object and
+    its pod templates.
+    """
     kinds: frozenset[GroupVersionKind]
     related: frozenset[GroupVersionKind] = frozenset()
     """Kinds whose objects in the same stream let the webhooks check objects without such a key."""
@@ -500,7 +547,9 @@ class LeftBehind(NamedTuple):
 
 
 class JobTemplates(NamedTuple):
-    """Where an operator's object has the batch/v1 Jobs of its pods: items of `replicatedJobs` with the name node."""
+    """Where an operator's object has the batch/v1 Jobs of its pods: items of `replicatedJobs`
+    with the name node.
+    """
 
     patch: str
     """The key of a spec's `manifest` that patches the object."""
@@ -509,22 +558,30 @@ class JobTemplates(NamedTuple):
     container: str = ""
     """The name of the training container, if the operator prescribes one."""
     without_restart: Mapping[str, Any] = {}  # never changed
-    """Fields beside `replicatedJobs` by which a Job that its podFailurePolicy fails is not started again."""
+    """Fields beside `replicatedJobs` by which a Job that its podFailurePolicy fails is not
+    started again.
+    """
 
 
 class Conversion(NamedTuple):
-    """Settings that only this operator has, by path in its object, where a conversion need not fail over them."""
+    """Settings that only this operator has, by path in its object, where a conversion need not
+    fail over them.
+    """
 
     left_behind: Mapping[Path, LeftBehind] = {}  # never changed
     """Settings without which a job trains the same."""
     endings: tuple[Path, ...] = ()
-    """Settings of how a job ends. The endings of both jobs are compared, and each difference is reported."""
+    """Settings of how a job ends. The endings of both jobs are compared, and each difference is
+    reported.
+    """
     without_effect: tuple[Path, ...] = ()
     """Settings that the operator overwrites, or without which it does the same."""
     successor: str = ""
     """The target that takes over the operator's jobs, if the operator has a successor."""
     port_name: str = ""
-    """Name of the rendezvous port that it adds to the container; its Services then require a name for each port."""
+    """Name of the rendezvous port that it adds to the container; its Services then require a
+    name for each port.
+    """
     job_templates: JobTemplates | None = None
     """Where settings of a batch/v1 Job go that its own Jobs have too."""
     not_admitted_by: frozenset[str] = frozenset()
@@ -532,7 +589,9 @@ class Conversion(NamedTuple):
 
 
 class Operator:
-    """One operator: its folder, its names and its kinds. The first kind is the one that its target emits."""
+    """One operator: its folder, its names and its kinds. The first kind is the one that its
+    target emits.
+    """
 
     folder: str
     authority: Authority
@@ -550,8 +609,8 @@ class Operator:
     modeled_since: Version = (0, 0)
     """The oldest release whose webhooks are modeled; older ones are checked as this one."""
     placing_annotations: Mapping[str, str] = {}  # never changed
-    """Annotations by which its pods are placed or admitted, each with its purpose; on objects of other operators they
-    have no effect.
+    """Annotations by which its pods are placed or admitted, each with its purpose; on objects of
+    other operators they have no effect.
     """
     older: tuple[str, ...] = ()
     """API versions that its older releases serve, without kinds that ptcompile knows."""
@@ -560,7 +619,9 @@ class Operator:
     gang_scheduler: str = ""
     """Its name in a profile's `gangScheduler`."""
     gang_profile: Mapping[str, Any] = {}  # never changed
-    """Profile fields without which a cluster has no gangs of this scheduler, for the table of what targets can do."""
+    """Profile fields without which a cluster has no gangs of this scheduler, for the table of
+    what targets can do.
+    """
     probes: tuple[tuple[str, Json, Json], ...] = ()
     """Additional combinations to try on each target: a name, spec fields, and profile fields."""
     role_prefix: str = ""
@@ -586,11 +647,15 @@ class Operator:
         return None
 
     def queues(self) -> QueueSystem:
-        """Return the objects of its queues. Raises LookupError for an operator that is not a `queue_system`."""
+        """Return the objects of its queues. Raises LookupError for an operator that is not a
+        `queue_system`.
+        """
         raise LookupError(self.folder)
 
     def gangs(self) -> GangSystem:
-        """Return how jobs ask it for a gang. Raises LookupError for an operator that is not a `gang_scheduler`."""
+        """Return how jobs ask it for a gang. Raises LookupError for an operator that is not a
+        `gang_scheduler`.
+        """
         raise LookupError(self.folder)
 
     def platform_objects(

@@ -52,12 +52,16 @@ class ContainerView(NamedTuple):
     @property
     def command(self) -> tuple[str, ...] | None:
         """The command as written, or None for the image's own."""
-        return tuple(as_strings(self.spec["command"])) if self.spec.get("command") else None
+        if self.spec.get("command"):
+            return tuple(as_strings(self.spec["command"]))
+        return None
 
     @property
     def args(self) -> tuple[str, ...] | None:
         """The arguments as written, or None for the image's own."""
-        return tuple(as_strings(self.spec["args"])) if self.spec.get("args") else None
+        if self.spec.get("args"):
+            return tuple(as_strings(self.spec["args"]))
+        return None
 
     @property
     def resources(self) -> Json:
@@ -85,10 +89,14 @@ class ContainerView(NamedTuple):
 
 
 class PodView(NamedTuple):
-    """One pod as the operator creates it. `spec` is the pod's JSON with the operator's additions."""
+    """One pod as the operator creates it. `spec` is the pod's JSON with the operator's
+    additions.
+    """
 
     name: str
-    """Name without the random part; `random_suffix` says whether the controller appends five random characters."""
+    """Name without the random part; `random_suffix` says whether the controller appends five
+    random characters.
+    """
     role: str
     index: int  # type: ignore[assignment]  # not the method that tuples have
     spec: Json
@@ -116,6 +124,7 @@ class PodView(NamedTuple):
         """Init containers first, then the others."""
         inits = as_mappings(self.spec.get("initContainers"))
         containers = as_mappings(self.spec.get("containers"))
+
         return (
             *[
                 ContainerView(as_string(container.get("name")), True, container)
@@ -151,7 +160,9 @@ class PodView(NamedTuple):
 def main_container_of(
     containers: Sequence[ContainerView], name: str | None
 ) -> ContainerView | None:
-    """Return the training container: the one with this name, else the first, or None without containers."""
+    """Return the training container: the one with this name, else the first, or None without
+    containers.
+    """
     first = None
     for container in containers:
         if not container.init:
@@ -224,24 +235,32 @@ class Place(NamedTuple):
 
 
 class FieldOrigin(NamedTuple):
-    """Where a part of an object that a controller makes was written. A step of a path into a list is the key of the
-    item, such as a container's name.
+    """Where a part of an object that a controller makes was written. A step of a path into a list
+    is the key of the item, such as a container's name.
     """
 
     path: Path
-    """The field of the object that the controller reads; without a writer, what is below it has the same path there."""
+    """The field of the object that the controller reads; without a writer, what is below it has
+    the same path there.
+    """
     writer: str = ""
-    """Who wrote the value if that field only names or decides it, such as `ClusterTrainingRuntime acme`."""
+    """Who wrote the value if that field only names or decides it, such as
+    `ClusterTrainingRuntime acme`.
+    """
     source: Place | None = None
     """Where the other object has it."""
 
 
 class MadeObject(NamedTuple):
-    """An object that a controller makes of another one, which a second controller turns into pods."""
+    """An object that a controller makes of another one, which a second controller turns into
+    pods.
+    """
 
     manifest: Json
     origins: Sequence[tuple[Path, FieldOrigin]]
-    """The origins of its parts, in the order in which they are written. The last one that has a value is its origin."""
+    """The origins of its parts, in the order in which they are written. The last one that has a
+    value is its origin.
+    """
 
 
 Shares = list[tuple[ExpandedRole, int]]
@@ -258,13 +277,17 @@ class Expansion(NamedTuple):
     configmaps_of: Callable[[], tuple[Json, ...]] = tuple
     """Makes the ConfigMaps on demand, because they name every pod."""
     jobs: tuple[Json, ...] = ()
-    """Jobs between the operator's object and the pods: name, role, parallelism, completions, mode."""
+    """Jobs between the operator's object and the pods: name, role, parallelism, completions,
+    mode.
+    """
     notes: tuple[str, ...] = ()
     """Assumptions, and facts that the objects do not show."""
     refused: tuple[str, ...] = ()
     """Why nothing is created: the controller fails, or the API server rejects its objects."""
     made: MadeObject | None = None
-    """The object between the manifest and the pods that has their templates, if the manifest has none itself."""
+    """The object between the manifest and the pods that has their templates, if the manifest has
+    none itself.
+    """
 
     @property
     def pods(self) -> PodSequence:
@@ -291,19 +314,22 @@ def env_entry(entry: Json) -> JsonDict:
         return {**entry_json, "value": as_string(entry.get("value"))}
     if "fieldRef" in source:
         return {**entry_json, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
+
     key_reference = reference(source)
-    return (
-        {**entry_json, **source} if key_reference is None else {**entry_json, "from": key_reference}
-    )
+    if key_reference is None:
+        return {**entry_json, **source}
+
+    return {**entry_json, "from": key_reference}
 
 
 def reference(source: Json) -> str | None:
-    """Return the key that a source names, as `secret:NAME/KEY` or `configmap:NAME/KEY`, or None for other sources."""
+    """Return the key that a source names, as `secret:NAME/KEY` or `configmap:NAME/KEY`, or None
+    for other sources.
+    """
     for key, prefix in _KEY_SOURCES.items():
         key_source = source.get(key)
-        if type(key_source) is dict or isinstance(
-            key_source, Mapping
-        ):  # checking dict first takes a tenth of the ABC check's time
+        # checking dict first takes a tenth of the ABC check's time
+        if type(key_source) is dict or isinstance(key_source, Mapping):
             return (
                 f"{prefix}:{as_string(key_source.get('name'))}/{as_string(key_source.get('key'))}"
             )
@@ -324,7 +350,9 @@ def template_parts(template: Any) -> tuple[Json, Json]:
 
 
 _MAX_CACHED_PODS = 4
-"""Maximum number of cached pods per role, in order of first use: the first ones and the last are used repeatedly."""
+"""Maximum number of cached pods per role, in order of first use: the first ones and the last are
+used repeatedly.
+"""
 
 
 def remember_first(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
@@ -343,7 +371,9 @@ def remember_first(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
 
 
 def unreadable_names(items: Sequence[Json]) -> tuple[str, ...]:
-    """Return why the API server rejects items whose names are not strings, such as the boolean `n`."""
+    """Return why the API server rejects items whose names are not strings, such as the boolean
+    `n`.
+    """
     return tuple(
         f"the API server rejects a name that is not a string, {item['name']!r}"
         for item in items

@@ -1,7 +1,7 @@
 """Read a manifest back into spec fields, before importing checks that they are complete.
 
-A reader takes the fields that it knows and ignores the rest: the caller compiles the result and compares, so nothing is
-lost silently (`importer`).
+A reader takes the fields that it knows and ignores the rest: the caller compiles the result and
+compares, so nothing is lost silently (`importer`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class ReadRole(NamedTuple):
     main: str
     """Name of the training container."""
     restart: str | None
-    """The effective restart policy, including the kind's default, or None if the runtime sets it."""
+    """The effective restart policy, including the kind's default, or None if the runtime sets
+    it.
+    """
     trains: bool = True
     holder: int = 0
     """The object with the template: 0 for the job's own, else one of `Read.objects`, from 1."""
@@ -70,8 +72,8 @@ def without_empty(fields: Json) -> JsonDict:
 
 
 def main_container(template: Json, *names: str) -> str:
-    """Return the name of the training container: the first of `names` that exists, else the one with devices, else the
-    first.
+    """Return the name of the training container: the first of `names` that exists, else the one
+    with devices, else the first.
     """
     containers = as_mappings(nested_map(template, "spec").get("containers"))
     called = [as_string(container.get("name")) for container in containers]
@@ -101,7 +103,9 @@ def have_same_pods(pods: Sequence[ReadRole]) -> bool:
 
 
 def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], JsonDict]:
-    """Return master and workers, as equal nodes if they are equal, and the fields that count them."""
+    """Return master and workers, as equal nodes if they are equal, and the fields that count
+    them.
+    """
     if have_same_pods(pods):
         total = sum(role.replicas for role in pods)
         other_paths = tuple(role.path for role in pods[1:] if role.path is not None)

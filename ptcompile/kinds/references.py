@@ -44,18 +44,23 @@ class PodReference(NamedTuple):
 
 
 def needed_objects(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of each object that a pod, a template or a manifest refers to, except optional ones."""
+    """Yield kind and name of each object that a pod, a template or a manifest refers to, except
+    optional ones.
+    """
     return ((item.kind, item.name) for item in references(value, ()) if not item.is_optional)
 
 
 def references(value: Any, path: Path) -> Iterator[PodReference]:
-    """Yield the references of a pod, a template or a manifest at a path, in the order of their fields."""
+    """Yield the references of a pod, a template or a manifest at a path, in the order of their
+    fields.
+    """
     if isinstance(value, list):
         for i, item in enumerate(value):
             yield from references(item, (*path, i))
         return
     if not (mapping := as_mapping(value)):
         return
+
     yield from _direct_references(mapping, path)
     for key, inner in mapping.items():
         if key not in _DIRECT_FIELDS and isinstance(inner, (dict, list)):
@@ -68,10 +73,12 @@ def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
         yield PodReference(
             (*path, "serviceAccountName"), "ServiceAccount", account, is_optional=False
         )
+
     for item_path, secret in _items(mapping, "imagePullSecrets", path):
         yield PodReference(
             (*item_path, "name"), "Secret", str(secret.get("name")), is_optional=False
         )
+
     for field in ("initContainers", "containers"):
         for item_path, container in _items(mapping, field, path):
             yield from references(container, item_path)
@@ -79,6 +86,7 @@ def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
         yield from _env_references(
             nested_map(entry, "valueFrom"), (*item_path, "valueFrom"), _ENV_SOURCES
         )
+
     for item_path, entry in _items(mapping, "envFrom", path):
         yield from _env_references(entry, item_path, _ENV_FROM_SOURCES)
     for item_path, volume in _items(mapping, "volumes", path):

@@ -19,7 +19,9 @@ class Condition(NamedTuple):
     cel: str
     """An expression over `object`, false for an object without a status."""
     kubectl: tuple[str, ...]
-    """Arguments of `kubectl wait`, one per command: of several in one command kubectl obeys only the last."""
+    """Arguments of `kubectl wait`, one per command: of several in one command kubectl obeys only
+    the last.
+    """
     argo: str
     """The successCondition or failureCondition of an Argo Workflows resource template."""
 
@@ -47,11 +49,15 @@ class Following(NamedTuple):
     propagation: Literal["Background", "Foreground"] = "Background"
     """propagationPolicy that also deletes the pods."""
     succeeded_after_resume: Condition | None = None
-    """Success condition for Argo if the job is created suspended, because its conditions then begin with another."""
+    """Success condition for Argo if the job is created suspended, because its conditions then
+    begin with another.
+    """
 
 
 ARGO_FAILED = ", ".join(f"status.conditions.{i}.type == Failed" for i in range(6))
-"""Argo Workflows reads a comma as "or" and accesses lists only by index; Failed is not always the first condition."""
+"""Argo Workflows reads a comma as "or" and accesses lists only by index; Failed is not always
+the first condition.
+"""
 
 
 def type_condition(kind: str, argo: str) -> Condition:
@@ -70,6 +76,7 @@ def field_condition(path: str, *values: str) -> Condition:
     keys = path.split(".")
     exists = " && ".join(f"has(object.{'.'.join(keys[: i + 1])})" for i in range(len(keys)))
     comparison = f"== '{values[0]}'" if len(values) == 1 else f"in {list(values)}"
+
     return Condition(
         jsonpath=f"{{.{path}}}",
         values=values,
@@ -99,10 +106,10 @@ def merge_patch_for(path: tuple[str, ...], value: bool) -> JsonDict | None:
 
 
 State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
-"""created: the object exists, but its pods do not exist yet or wait for a node or an image. queued: it waits for a
-queue, a gang or a gate, or is suspended. running: its pods run or are ending; those of a Job, JobSet or TrainJob may
-still wait for a node or an image, which these kinds do not report. restarting: it ran, ended, and starts again.
-succeeded and failed are final.
+"""created: the object exists, but its pods do not exist yet or wait for a node or an image. queued:
+it waits for a queue, a gang or a gate, or is suspended. running: its pods run or are ending; those
+of a Job, JobSet or TrainJob may still wait for a node or an image, which these kinds do not report.
+restarting: it ran, ended, and starts again. succeeded and failed are final.
 """
 
 
@@ -137,7 +144,9 @@ class Status(NamedTuple):
 
 
 def true_conditions(live: Json) -> dict[str, Json]:
-    """Return the conditions whose status is "True", keyed by type. The last one of the list is not the state."""
+    """Return the conditions whose status is "True", keyed by type. The last one of the list is
+    not the state.
+    """
     conditions = as_mappings(nested_map(live, "status").get("conditions"))
     return {
         as_string(condition.get("type")): condition
@@ -156,10 +165,11 @@ def status_from_condition(state: State, condition: Json) -> Status:
 
 
 def status_from_counts(counts: Sequence[Json]) -> Status | None:
-    """Return `running` if the counts of a Job or of child Jobs show that pods exist or existed, else None.
+    """Return `running` if the counts of a Job or of child Jobs show that pods exist or existed,
+    else None.
 
-    `active` counts pending pods too, and it stays until the controller has counted a pod that ended. So the counts of
-    pods that start and of pods that have just ended can be equal.
+    `active` counts pending pods too, and it stays until the controller has counted a pod that
+    ended. So the counts of pods that start and of pods that have just ended can be equal.
     """
     if not any(count.get(field) for count in counts for field in _SHOW_PODS):
         return None

@@ -23,8 +23,8 @@ def restart_sentence(template: Json, default: str) -> str:
 
 
 def restart_sentences(template: Json, default: str) -> Iterator[str]:
-    """Yield what the kubelet does when a container exits, by the pod's restartPolicy and the containers' own policies
-    and rules (Kubernetes 1.35; docs/facts/gangs.md#restarts-in-place).
+    """Yield what the kubelet does when a container exits, by the pod's restartPolicy and the
+    containers' own policies and rules (Kubernetes 1.35; docs/facts/gangs.md#restarts-in-place).
     """
     yield restart_sentence(template, default)
     is_counted = (as_string(template.get("restartPolicy")) or default) == "OnFailure"
@@ -35,10 +35,16 @@ def restart_sentences(template: Json, default: str) -> Iterator[str]:
         rules = as_mappings(container.get("restartPolicyRules"))
         for rule in rules:
             effect = _RULE_EFFECTS.get(as_string(rule.get("action")), "unknown action")
-            yield f"container {name}, {_exit_codes(as_mapping(rule.get('exitCodes')))}: {effect}{limit}"
+            yield (
+                f"container {name}, {_exit_codes(as_mapping(rule.get('exitCodes')))}: "
+                f"{effect}{limit}"
+            )
         if policy:
             otherwise = "any other exit status: " if rules else ""
-            yield f"container {name}, {otherwise}restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
+            yield (
+                f"container {name}, {otherwise}restartPolicy {policy}: "
+                f"{_RESTART.get(policy, 'unknown policy')}"
+            )
 
 
 _RULE_EFFECTS = {
@@ -51,51 +57,56 @@ _RULE_EFFECTS = {
 def _exit_codes(codes: Json) -> str:
     values = codes.get("values")
     listed = ", ".join(map(str, values)) if isinstance(values, list) else ""
-    return (
-        f"exit status {listed}"
-        if codes.get("operator") == "In"
-        else f"any exit status except {listed}"
-    )
+    if codes.get("operator") == "In":
+        return f"exit status {listed}"
+    return f"any exit status except {listed}"
 
 
 def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
-    """Return whether the kubelet restarts the first container in its pod by the container's own rules or policy, which
-    override the pod's; `exit_code` is None if the pod is lost.
+    """Return whether the kubelet restarts the first container in its pod by the container's own
+    rules or policy, which override the pod's; `exit_code` is None if the pod is lost.
     """
     container = next(iter(as_mappings(template.get("containers"))), {})
     if exit_code is None or not container.get("restartPolicy"):
         return False
+
     for rule in as_mappings(container.get("restartPolicyRules")):
         codes = as_mapping(rule.get("exitCodes"))
         values = codes.get("values")
         is_listed = isinstance(values, list) and exit_code in values
         if is_listed == (codes.get("operator") == "In"):
             return True
+
     return container.get("restartPolicy") != "Never"
 
 
 def limit_sentences(spec: Json, subject: str) -> Iterator[str]:
-    """Yield sentences on the deadline and the time to live of a finished object, if the spec sets them."""
+    """Yield sentences on the deadline and the time to live of a finished object, if the spec
+    sets them.
+    """
     deadline = spec.get("activeDeadlineSeconds")
     keep = spec.get("ttlSecondsAfterFinished")
     if deadline is not None:
         yield f"activeDeadlineSeconds {deadline}: {subject} fails when it has run that long"
     if keep is not None:
-        yield f"ttlSecondsAfterFinished {keep}: that long after its end the cluster deletes it with its pods"
+        yield (
+            f"ttlSecondsAfterFinished {keep}: that long after its end the cluster deletes it with "
+            "its pods"
+        )
 
 
 def suspension_notes(spec: Json, path: str = "spec") -> tuple[str, ...]:
     """Return a sentence if `spec`, which is at a path of the object, suspends it."""
     is_suspended = spec.get("suspend") is True
-    return (
-        (f"suspended: the pods are created when {path}.suspend becomes false",)
-        if is_suspended
-        else ()
-    )
+    if is_suspended:
+        return (f"suspended: the pods are created when {path}.suspend becomes false",)
+    return ()
 
 
 def job_labels(name: str) -> dict[str, str]:
-    """Return the labels that the API server adds to the pod template (Kubernetes 1.27 and later)."""
+    """Return the labels that the API server adds to the pod template (Kubernetes 1.27 and
+    later).
+    """
     return {"batch.kubernetes.io/job-name": name, "job-name": name}
 
 
@@ -103,28 +114,34 @@ COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> JsonDict:
-    """Return the pod spec with `change` applied to each container, or to each init container if `init`."""
+    """Return the pod spec with `change` applied to each container, or to each init container if
+    `init`.
+    """
     key = "initContainers" if init else "containers"
-    return (
-        {**spec, key: [change(c) for c in as_mappings(spec.get(key))]}
-        if spec.get(key)
-        else dict(spec)
-    )
+    if spec.get(key):
+        return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]}
+    return dict(spec)
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> JsonDict:
-    """Return the container with env entries appended; entries of the same name remain as duplicates."""
+    """Return the container with env entries appended; entries of the same name remain as
+    duplicates.
+    """
     added = [*as_mappings(container.get("env")), *entries]
     return {**container, "env": added} if added else dict(container)
 
 
 def upsert_env(container: Json, entries: Iterable[Json]) -> JsonDict:
-    """Return the container with env entries appended; an entry of the same name replaces the old one."""
+    """Return the container with env entries appended; an entry of the same name replaces the old
+    one.
+    """
     return {**container, "env": upsert(as_mappings(container.get("env")), entries)}
 
 
 def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
-    """Return a list of named items with others added by name, in place of the old item or at the end."""
+    """Return a list of named items with others added by name, in place of the old item or at the
+    end.
+    """
     by_name: dict[str, Json] = {}
     for entry in (*old, *entries):
         by_name[as_string(entry.get("name"))] = entry
@@ -143,13 +160,17 @@ def env_from_field(name: str, path: str) -> JsonDict:
 
 def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     """Return the mapping with items appended to the list under `key`."""
-    return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
+    if added:
+        return {**spec, key: [*as_mappings(spec.get(key)), *added]}
+    return dict(spec)
 
 
 def cluster_host_name(
     hostname: str, subdomain: str | None, namespace: str, domain: str = "cluster.local"
 ) -> str:
-    """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is None."""
+    """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is
+    None.
+    """
     middle = f"{hostname}.{subdomain}" if subdomain else hostname
     return f"{middle}.{namespace}.svc.{domain}"
 
@@ -157,10 +178,11 @@ def cluster_host_name(
 def find_headless_service(
     related: Collection[Json], name: str | None, labels: Mapping[str, str], space: str
 ) -> Json | None:
-    """Return the headless Service of this name and namespace whose selector matches the labels, or None.
+    """Return the headless Service of this name and namespace whose selector matches the labels, or
+    None.
 
-    Only a headless Service makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
-    publishes addresses that are not (Kubernetes 1.36 DNS).
+    Only a headless Service makes `<hostname>.<subdomain>` resolve; the pod must be ready too,
+    unless the Service publishes addresses that are not (Kubernetes 1.36 DNS).
     """
     if not name or not related:
         return None
@@ -180,7 +202,9 @@ class Template(NamedTuple):
     template: Any
     """The template as written: a mapping if valid, or None if missing."""
     role: str = ""
-    """The operator's name for the pods (a task, a replica type, a replicatedJob); empty if there is only one kind."""
+    """The operator's name for the pods (a task, a replica type, a replicatedJob); empty if there
+    is only one kind.
+    """
     replicas: int = 1
     main: str | None = None
     """The training container, if the operator finds it by name; otherwise it is the first."""

@@ -1,4 +1,6 @@
-"""Objects inside other objects: what a controller creates from a part of one, pod templates, and manifests in texts."""
+"""Objects inside other objects: what a controller creates from a part of one, pod templates, and
+manifests in texts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _LISTS: dict[tuple[str, str], tuple[Path, Path]] = {
 Source: AppWrapper 1.1, api/v1beta2; Open Cluster Management 1.0, api/work/v1.
 """
 _TRIAL: Path = ("spec", "trialTemplate", "trialSpec")
-"""Path of the job that Katib creates for each trial (Katib 0.18, pkg/apis/controller/experiments/v1beta1)."""
+"""Path of the job that Katib creates for each trial (Katib 0.18,
+pkg/apis/controller/experiments/v1beta1).
+"""
 _TRIAL_PARAMETER = Pattern(r"\$\{trial(?:Parameters|Spec)\.[^}]*\}")
 _WORKFLOWS: dict[str, Path] = {
     "Workflow": ("spec",),
@@ -44,7 +48,9 @@ _STEP_FIELDS = (
     "securityContext",
     "tolerations",
 )
-"""Fields of a step's pod that a template has, else the workflow (workflow/controller/workflowpod.go)."""
+"""Fields of a step's pod that a template has, else the workflow
+(workflow/controller/workflowpod.go).
+"""
 _PATCHES = frozenset({"podSpecPatch", "templateDefaults"})
 """Fields from which Argo merges other ones into a pod."""
 _WRAPPERS = ("AppWrapper", "ManifestWork", "Experiment", "CronJob", *_WORKFLOWS)
@@ -59,10 +65,14 @@ class WrappedObject(NamedTuple):
     is_carried: bool = True
     """Whether the outer object only carries it to the API server, where it is created as it is."""
     moves: tuple[tuple[Path, Path], ...] = ()
-    """Where a step of a workflow has parts of its pod: the part's path in the pod, and the path in the outer object."""
+    """Where a step of a workflow has parts of its pod: the part's path in the pod, and the path
+    in the outer object.
+    """
 
     def move(self, path: Path) -> tuple[Path, Path]:
-        """Return the part that a path is in, and where the outer object has that part: the longest beginning."""
+        """Return the part that a path is in, and where the outer object has that part: the
+        longest beginning.
+        """
         moves = [((), self.path), *self.moves]
         return max(
             (move for move in moves if path[: len(move[0])] == move[0]),
@@ -74,6 +84,7 @@ def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
     """Yield the whole objects that a controller creates from parts of this one."""
     if manifest.get("kind") not in _WRAPPERS:
         return
+
     kind = group_and_kind(manifest)
     if kind == ("batch", "CronJob"):
         yield _cron_job(manifest)
@@ -117,7 +128,9 @@ def _with_values(value: Any) -> Any:
 
 
 def _cron_job(cron: Json) -> WrappedObject:
-    """Return the Job that a CronJob creates, whose name begins with the CronJob's (Kubernetes 1.36)."""
+    """Return the Job that a CronJob creates, whose name begins with the CronJob's (Kubernetes
+    1.36).
+    """
     template = nested_map(cron, "spec", "jobTemplate")
     job = {
         "apiVersion": "batch/v1",
@@ -187,6 +200,7 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
     for i, (place, _) in enumerate(volumes):
         below = ("ephemeral", "volumeClaimTemplate") if "volumeClaimTemplates" in place else ()
         moves.append((("spec", "volumes", i, *below), place))
+
     return WrappedObject(path, named, is_carried=False, moves=tuple(moves))
 
 
@@ -197,13 +211,17 @@ def _claimed(claim: Json) -> Json:
 
 
 def pod_of_template(owner: Json, template: Json) -> Json | None:
-    """Return the Pod that a controller creates from a template, or None if the template has no containers."""
+    """Return the Pod that a controller creates from a template, or None if the template has no
+    containers.
+    """
     if not as_mappings(nested_map(template, "spec").get("containers")):
         return None
+
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
     space = nested_map(owner, "metadata").get("namespace")
     if space is not None:
         metadata["namespace"] = space
+
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -213,7 +231,9 @@ def pod_of_template(owner: Json, template: Json) -> Json | None:
 
 
 def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
-    """Yield the texts in an object that are manifests: `resource.manifest` of Argo, and files of a ConfigMap."""
+    """Yield the texts in an object that are manifests: `resource.manifest` of Argo, and files of
+    a ConfigMap.
+    """
     kind = kind_of(manifest)
     if kind == ("v1", "ConfigMap"):
         texts: Iterator[tuple[Path, Any]] = (
@@ -223,6 +243,7 @@ def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
         texts = _argo_manifests(manifest, ())
     else:
         return
+
     for path, value in texts:
         if "apiVersion:" in as_string(value) and "kind:" in as_string(value):
             yield path, as_string(value)

@@ -1,1 +1,3 @@
-"""Kubernetes' basics without any operator: names, quantities, scalars, versions, unstructured data, indexed objects."""
+"""Kubernetes' basics without any operator: names, quantities, scalars, versions, unstructured
+data, indexed objects.
+"""

@@ -31,7 +31,9 @@ def quantities_of(resources: Json, kind: str) -> dict[str, Quantity]:
 
 
 def container_requests(resources: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
-    """Return a container's requests. If `defaulted`, an unset request equals its limit, as the API server sets it."""
+    """Return a container's requests. If `defaulted`, an unset request equals its limit, as the
+    API server sets it.
+    """
     limits = quantities_of(resources, "limits") if defaulted else {}
     return {**limits, **quantities_of(resources, "requests")}
 
@@ -54,10 +56,11 @@ def _maximum(a: Quantities, b: Quantities) -> dict[str, Quantity]:
 
 
 def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict[str, Quantity]:
-    """Return what the containers of a pod need at most at one time; `quantities` reads the resources of each.
+    """Return what the containers of a pod need at most at one time; `quantities` reads the
+    resources of each.
 
-    This is the larger of two sums: all containers plus the init containers that keep running, or the largest other init
-    container plus those that started before it.
+    This is the larger of two sums: all containers plus the init containers that keep running, or
+    the largest other init container plus those that started before it.
     """
     needed: dict[str, Quantity] = {}
     for container in as_mappings(spec.get("containers")):
@@ -71,13 +74,16 @@ def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict
             peak = _maximum(peak, running)
         else:
             peak = _maximum(peak, add(running, own_quantities))
+
     return _maximum(add(needed, running), peak)
 
 
 def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
-    """Return what the scheduler reserves for a pod. If `defaulted`, missing requests are set as the API server does.
+    """Return what the scheduler reserves for a pod. If `defaulted`, missing requests are set as the
+    API server does.
 
-    Pod-level resources replace cpu, memory and huge pages if they are set. The overhead is added last.
+    Pod-level resources replace cpu, memory and huge pages if they are set. The overhead is added
+    last.
     """
     needed = sum_containers(
         spec, lambda resources: container_requests(resources, defaulted=defaulted)
@@ -85,15 +91,19 @@ def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
     resources = nested_map(spec, "resources")
     own_requests = _pod_level(resources, "requests")
     if defaulted:
-        # a pod-level limit is the request only of what the containers do not request, except huge pages
+        # a pod-level limit is the request only of what the containers do not request, except huge
+        # pages
         for name, limit in _pod_level(resources, "limits").items():
             if name not in own_requests and (name not in needed or never_shared(name)):
                 own_requests[name] = limit
+
     return _with_overhead({**needed, **own_requests}, spec)
 
 
 def pod_limits(spec: Json) -> dict[str, Quantity]:
-    """Return the limits of a pod, by the rules of its requests. The overhead is only added to existing limits."""
+    """Return the limits of a pod, by the rules of its requests. The overhead is only added to
+    existing limits.
+    """
     limits = sum_containers(spec, lambda resources: quantities_of(resources, "limits"))
     limits.update(_pod_level(nested_map(spec, "resources"), "limits"))
     whole = _with_overhead(limits, spec)
@@ -120,7 +130,9 @@ def accelerators(quantities: Quantities) -> dict[str, int]:
 
 
 def visible_accelerators(resources: Json) -> dict[str, int]:
-    """Return the accelerators that a container sees: its limits, or its requests if it has no limits."""
+    """Return the accelerators that a container sees: its limits, or its requests if it has no
+    limits.
+    """
     quantities: dict[str, Quantity] = {}
     for section in ("requests", "limits"):
         for name, value in nested_map(resources, section).items():

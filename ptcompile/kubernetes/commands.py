@@ -1,4 +1,5 @@
-"""Programs that start another program: where the command they run begins, and what they add to its environment.
+"""Programs that start another program: where the command they run begins, and what they add to its
+environment.
 
 Options are those of coreutils 9, tini 0.19, numactl 2.0, Nsight Systems 2025, conda 25 and uv 0.8.
 """
@@ -28,7 +29,9 @@ LAUNCHERS = frozenset(
 )
 
 PROCESS_WORDS = ("auto", "cpu", "gpu", "xpu")
-"""What torchrun's --nproc-per-node takes besides a number and the type of a device that only the image knows."""
+"""What torchrun's --nproc-per-node takes besides a number and the type of a device that only the
+image knows.
+"""
 
 _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 
@@ -48,7 +51,9 @@ _assignment = Pattern(r"[A-Za-z_]\w*=").match
 
 
 class Unwrapped(NamedTuple):
-    """The command that a wrapper runs: its index in the command line, and the variables that the wrapper sets."""
+    """The command that a wrapper runs: its index in the command line, and the variables that the
+    wrapper sets.
+    """
 
     start: int
     env: Mapping[str, str]
@@ -60,10 +65,11 @@ def basename(word: str) -> str:
 
 
 def unwrap(argv: Sequence[str]) -> Unwrapped:
-    """Return where the command begins after its wrappers. A wrapper that runs nothing is itself the command.
+    """Return where the command begins after its wrappers. A wrapper that runs nothing is itself the
+    command.
 
-    An unknown program, such as an entrypoint script, counts as a wrapper if its first argument is a shell, Python or a
-    launcher: such scripts prepare something and exec their arguments.
+    An unknown program, such as an entrypoint script, counts as a wrapper if its first argument is a
+    shell, Python or a launcher: such scripts prepare something and exec their arguments.
     """
     start = 0
     env = dict[str, str]()
@@ -77,7 +83,9 @@ def unwrap(argv: Sequence[str]) -> Unwrapped:
             return Unwrapped(start, env)
         if command >= len(argv):
             return Unwrapped(start, env)
+
         start = command
+
     return Unwrapped(start, env)
 
 
@@ -90,6 +98,7 @@ def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, st
         word = argv[index]
         if word == "--":
             return index + 1
+
         if word.startswith("-") and word != "-":
             index += 2 if word.lstrip("-") in valued else 1
         elif name in ("env", "exec", "sudo") and _assignment(word):
@@ -102,6 +111,7 @@ def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, st
             index += 1
         else:
             return index
+
     return index
 
 

@@ -1,6 +1,7 @@
 """Command line flags as Go's `flag` package parses them, for the arguments of Volcano's plugins.
 
-Volcano only logs a parse error: flags before it are set, the rest keep their defaults (Volcano 1.16).
+Volcano only logs a parse error: flags before it are set, the rest keep their defaults (Volcano
+1.16).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Value], str | None]:
     """Return the flags with their values, and why parsing stopped early, or None.
 
-    `flags` gives every flag's default, whose type is the type of the flag. One dash and two dashes are equivalent.
+    `flags` gives every flag's default, whose type is the type of the flag. One dash and two dashes
+    are equivalent.
     """
     values = dict(flags)
     pending = list(args)
@@ -28,26 +30,32 @@ def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Va
             return values, f"{arg!r} is not a flag: it and everything after it are ignored"
         if arg == "--":
             return values, "`--` ends the flags" if pending else None
+
         name, has_value, value = _split(arg)
         if name is None or name not in flags:
             return (
                 values,
                 f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}",
             )
+
         if not has_value and not isinstance(flags[name], bool):
             if not pending:
                 return values, f"flag {arg!r} needs a value"
             value = pending.pop(0)
         elif not has_value:
             value = "true"
+
         values[name], ok = _convert(flags[name], value)
         if not ok:
             return values, f"{value!r} is not a value for flag --{name}"
+
     return values, None
 
 
 def _split(arg: str) -> tuple[str | None, bool, str]:
-    """Return the name, whether `=` and a value follow, and the value. The name is None if the syntax is bad."""
+    """Return the name, whether `=` and a value follow, and the value. The name is None if the
+    syntax is bad.
+    """
     body = arg[2:] if arg[1] == "-" else arg[1:]
     if not body or body[0] in "-=":
         return None, False, ""
@@ -66,24 +74,30 @@ def _convert(default: Value, value: str) -> tuple[Value, bool]:
 def parse_int(value: str) -> tuple[int, bool]:
     """Return a number as `strconv.ParseInt(value, 0, 64)` parses it, and whether it could.
 
-    The number is 0 on bad syntax and the nearest 64-bit number on overflow, which is what the flag then holds.
+    The number is 0 on bad syntax and the nearest 64-bit number on overflow, which is what the flag
+    then holds.
     """
     sign, digits = (value[0], value[1:]) if value[:1] in {"+", "-"} else ("", value)
     if not digits or not digits.isascii() or digits[0] in "+-_ " or digits != digits.strip():
         return 0, False
+
     old_octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567_"
     try:
         number = int("0o" + digits[1:] if old_octal else digits, 0)
     except ValueError:
         return 0, False
+
     number = -number if sign == "-" else number
     if not _MIN <= number <= _MAX:
         return (_MAX if number > 0 else _MIN), False
+
     return number, True
 
 
 def atoi(value: str) -> int | None:
-    """Return a number as `strconv.Atoi` parses it, or None: an optional sign and decimal digits that fit in 64 bits."""
+    """Return a number as `strconv.Atoi` parses it, or None: an optional sign and decimal digits
+    that fit in 64 bits.
+    """
     digits = value[1:] if value[:1] in {"+", "-"} else value
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 400:
         return None

@@ -1,7 +1,7 @@
 """Image references as the kubelet parses them before it pulls an image.
 
-Source: Kubernetes 1.36, pkg/util/parsers; distribution/reference 0.6: the grammar of references and their
-normalization, in which docker.io replaces a missing registry.
+Source: Kubernetes 1.36, pkg/util/parsers; distribution/reference 0.6: the grammar of references and
+their normalization, in which docker.io replaces a missing registry.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _placeholder = Pattern(
 
 
 def is_placeholder(image: str) -> bool:
-    """Return whether a reference must still be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`, `$IMAGE`, `{{ .image
-    }}`.
+    """Return whether a reference must still be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`,
+    `$IMAGE`, `{{ .image }}`.
     """
     may_match = "<" in image or "$" in image or "{{" in image
     return may_match and _placeholder(image[:_MAX_REFERENCE]) is not None
@@ -45,30 +45,38 @@ def why_not_image(image: str) -> str | None:
         return "the reference is too long"
     if len(image) == 64 and _hexadecimal(image):
         return "64 hexadecimal digits are an image's ID, not a name"
+
     name, at_sign, digest = image.partition("@")
     if at_sign and (why := _why_not_digest(digest)):
         return why
+
     host, rest = _registry(name)
     path, colon, tag = rest.partition(":")
     if colon and not _tag(tag):
-        return f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than 128 of them"
+        return (
+            f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than "
+            "128 of them"
+        )
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
     if host is not None and not _host(host):
         return f"the registry {host!r} is not a host name"
     if not _path(path):
-        return f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
-    return (
-        f"the repository has more than {_MAX_REPOSITORY} characters"
-        if len(path) > _MAX_REPOSITORY
-        else None
-    )
+        return (
+            f"the repository {path!r} must have only lower case letters and digits, with '.', "
+            "'_', '__' or '-' between"
+        )
+    if len(path) > _MAX_REPOSITORY:
+        return f"the repository has more than {_MAX_REPOSITORY} characters"
+
+    return None
 
 
 def _registry(name: str) -> tuple[str | None, str]:
     """Return the registry of a name, or None if it has none, and the rest.
 
-    The first part is a registry if it contains a dot, a colon or a capital letter, or is `localhost`.
+    The first part is a registry if it contains a dot, a colon or a capital letter, or is
+    `localhost`.
     """
     first, slash, rest = name.partition("/")
     is_registry = "." in first or ":" in first or first == "localhost" or first != first.lower()

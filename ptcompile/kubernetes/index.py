@@ -53,10 +53,11 @@ CLUSTER_WIDE = frozenset(_KINDS["cluster wide"])
 
 
 class Objects(Sequence["Json"]):
-    """Objects in the order of their stream, followed by the `related` ones except those whose ids are `hidden`.
+    """Objects in the order of their stream, followed by the `related` ones except those whose ids
+    are `hidden`.
 
-    Each look-up has an index that is built on first use, so n objects that all look for one another take n look-ups
-    rather than n times n comparisons.
+    Each look-up has an index that is built on first use, so n objects that all look for one another
+    take n look-ups rather than n times n comparisons.
     """
 
     def __init__(
@@ -89,19 +90,15 @@ class Objects(Sequence["Json"]):
         )
 
     def __iter__(self) -> Iterator[Json]:
-        return (
-            iter(self._objects)
-            if self._related is None
-            else chain(self._objects, self._visible(self._related))
-        )
+        if self._related is None:
+            return iter(self._objects)
+        return chain(self._objects, self._visible(self._related))
 
     def _visible(self, matches: Sequence[Json]) -> Sequence[Json]:
         """Return the matches among the related objects without the hidden ones."""
-        return (
-            [match for match in matches if id(match) not in self._hidden]
-            if self._hidden
-            else matches
-        )
+        if self._hidden:
+            return [match for match in matches if id(match) not in self._hidden]
+        return matches
 
     if TYPE_CHECKING:
 
@@ -118,22 +115,26 @@ class Objects(Sequence["Json"]):
         return all(candidate is manifest for candidate in self)
 
     def with_change(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
-        """Return the objects after `change`, or self if it changes none. `results` holds earlier results, by id.
+        """Return the objects after `change`, or self if it changes none. `results` holds earlier
+        results, by id.
 
-        Callers may differ in what they write but not in which objects they change: once nothing has changed, the
-        objects are not examined again, because an import asks once per job.
+        Callers may differ in what they write but not in which objects they change: once nothing has
+        changed, the objects are not examined again, because an import asks once per job.
         """
         if self._unchanged:
             return self
+
         if id(self) not in results:
-            related = (
-                self._related.with_change(change, results) if self._related is not None else None
-            )
+            if self._related is not None:
+                related = self._related.with_change(change, results)
+            else:
+                related = None
             changed = tuple(map(change, self._objects))
             self._unchanged = related is self._related and all(map(is_, changed, self._objects))
             results[id(self)] = (
                 self if self._unchanged else Objects(changed, related, self._hidden_in(related))
             )
+
         return results[id(self)]
 
     def _hidden_in(self, related: Objects | None) -> frozenset[int]:
@@ -146,11 +147,9 @@ class Objects(Sequence["Json"]):
     def of_kind(self, kind: GroupVersionKind) -> Sequence[Json]:
         """Return the objects of a kind."""
         matches = self._kinds.get(kind, ())
-        return (
-            matches
-            if self._related is None
-            else [*matches, *self._visible(self._related.of_kind(kind))]
-        )
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(self._related.of_kind(kind))]
 
     def has_any(self, kinds: frozenset[GroupVersionKind]) -> bool:
         """Return whether there are objects of one of these kinds."""
@@ -161,14 +160,14 @@ class Objects(Sequence["Json"]):
     def by_name(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
-        return (
-            matches
-            if self._related is None
-            else [*matches, *self._visible(self._related.by_name(kind, name))]
-        )
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(self._related.by_name(kind, name))]
 
     def find(self, kind: GroupVersionKind, name: str, namespace: str) -> Json | None:
-        """Return the object that a reference from a namespace leads to, the last of several, or None."""
+        """Return the object that a reference from a namespace leads to, the last of several, or
+        None.
+        """
         is_anywhere = kind[1] in CLUSTER_WIDE
         matches = self.by_name(kind, name) if name else ()
         return next(
@@ -187,16 +186,15 @@ class Objects(Sequence["Json"]):
         return subset
 
     def services_at(self, host: str) -> Sequence[Json]:
-        """Return the Services that may answer to a host name in any of its forms: their name is its first label.
+        """Return the Services that may answer to a host name in any of its forms: their name is its
+        first label.
 
         Any API group counts: `kind: Service` is enough.
         """
         matches = self._services.get(host.partition(".")[0], ())
-        return (
-            matches
-            if self._related is None
-            else [*matches, *self._visible(self._related.services_at(host))]
-        )
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(self._related.services_at(host))]
 
     def services_selecting(self, labels: Mapping[str, str]) -> list[Json]:
         """Return the Services whose selectors match pods with these labels."""
@@ -205,11 +203,9 @@ class Objects(Sequence["Json"]):
         matches = [
             services[i] for i in candidates if selector(services[i]).items() <= labels.items()
         ]
-        return (
-            matches
-            if self._related is None
-            else [*matches, *self._visible(self._related.services_selecting(labels))]
-        )
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(self._related.services_selecting(labels))]
 
     def writes(self, entry: Json) -> bool:
         """Return whether an env entry occurs anywhere in one of the objects."""
@@ -239,7 +235,9 @@ class Objects(Sequence["Json"]):
 
     @cached_property
     def _selectors(self) -> dict[tuple[str, str], list[int]]:
-        """Indexes of the Services, each under the label of its selector that the fewest other selectors have."""
+        """Indexes of the Services, each under the label of its selector that the fewest other
+        selectors have.
+        """
         selectors = [selector(labels) for labels in self._kinds.get(SERVICE, ())]
         counts = Counter(item for labels in selectors for item in labels.items())
         return _grouped(
@@ -302,7 +300,9 @@ def _env_entries(document: Json) -> Iterator[Json]:
 
 
 def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Objects:
-    """Return the objects, and the existing ones that none of them replaces: same kind, namespace and name."""
+    """Return the objects, and the existing ones that none of them replaces: same kind, namespace
+    and name.
+    """
     written = {_identity(manifest) for manifest in manifests}
     return Objects(
         [*manifests, *(manifest for manifest in existing if _identity(manifest) not in written)]

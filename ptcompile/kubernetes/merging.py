@@ -1,4 +1,6 @@
-"""A patch over plain data: how a role of a spec, a pod template and a patch of a manifest are merged."""
+"""A patch over plain data: how a role of a spec, a pod template and a patch of a manifest are
+merged.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:
-    """Merge a patch over a value: mappings merge, named lists merge by name, other lists and scalars are replaced.
+    """Merge a patch over a value: mappings merge, named lists merge by name, other lists and
+    scalars are replaced.
 
-    null removes a key, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no name: a
-    patch's toleration is added unless an equal one exists. A variable of a spec is replaced, as its entry of a list is.
+    null removes a key, as in a JSON merge patch. `key` is the field that holds the value.
+    Tolerations have no name: a patch's toleration is added unless an equal one exists. A variable
+    of a spec is replaced, as its entry of a list is.
     """
     if isinstance(patch, Mapping):
         base = base if isinstance(base, Mapping) else {}
@@ -26,6 +30,7 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
             if v is not None:
                 merged[k] = merge(None if key == "env" else merged.get(k), v, k)
         return merged
+
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
             existing = set(map(_hashable, base))
@@ -35,7 +40,9 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
             ]
         if key in OBJECT_KEYS:
             return _merge_named(base, patch, OBJECT_KEYS[key])
-    return [merge(None, item) for item in patch] if isinstance(patch, list | tuple) else patch
+    if isinstance(patch, list | tuple):
+        return [merge(None, item) for item in patch]
+    return patch
 
 
 def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
@@ -55,12 +62,13 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
                 # an env entry has a value or a source, and the patch's replaces both
                 written = without_keys(written, "value", "valueFrom")
             items[position] = merge(written, item)
+
     return items
 
 
 def patched_places(patch: Any, merged: Any, key: str = "") -> Iterator[tuple[Path, Path, bool]]:
-    """Yield where each value of a patch is in the merged value, where it is in the patch, and whether it is set as a
-    whole: a scalar, a null, a list that replaces another.
+    """Yield where each value of a patch is in the merged value, where it is in the patch, and
+    whether it is set as a whole: a scalar, a null, a list that replaces another.
     """
     parts: list[tuple[Any, Any]] = []
     if isinstance(patch, Mapping):
@@ -92,4 +100,6 @@ def _hashable(value: Any) -> Any:
     """Return plain data as a hashable value that is equal if the data is."""
     if isinstance(value, Mapping):
         return frozenset((key, _hashable(inner)) for key, inner in value.items())
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    return value

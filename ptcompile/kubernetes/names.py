@@ -1,7 +1,9 @@
-"""What Kubernetes accepts as a name: labels, subdomains, keys, ports and environment variables, with their lengths.
+"""What Kubernetes accepts as a name: labels, subdomains, keys, ports and environment variables,
+with their lengths.
 
-Each form has a test (`is_dns_label`) and a reason (`why_not_dns_label`, or None if the text is valid). The rules are
-those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are ours.
+Each form has a test (`is_dns_label`) and a reason (`why_not_dns_label`, or None if the text is
+valid). The rules are those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are
+ours.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from collections.abc import Iterable
 from ptcompile._internal.lazy import Pattern
 
 DNS_LABEL_MAX = 63
-"""Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
+"""Characters in a DNS label: container, volume, port and Service names, each part of a host
+name.
+"""
 
 DNS_SUBDOMAIN_MAX = 253
 """Characters in a DNS subdomain: the names of most objects."""
@@ -20,7 +24,9 @@ LABEL_VALUE_MAX = 63
 """Characters in the value of a label."""
 
 QUALIFIED_NAME_MAX = 63
-"""Characters in the part of a label or annotation key after the slash; the prefix is a DNS subdomain."""
+"""Characters in the part of a label or annotation key after the slash; the prefix is a DNS
+subdomain.
+"""
 
 PORT_NAME_MAX = 15
 """Characters in the name of a container's port (RFC 6335)."""
@@ -41,16 +47,14 @@ _MIXED = f"must have only letters, digits, '-', '_' and '.', and {_ENDS}"
 
 def _too_long(text: str, limit: int) -> str | None:
     # the server counts bytes, which differ only in texts that the character rules reject anyway
-    return (
-        f"must be no more than {limit} characters (it has {len(text)})"
-        if len(text) > limit
-        else None
-    )
+    if len(text) > limit:
+        return f"must be no more than {limit} characters (it has {len(text)})"
+    return None
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text is a DNS label (RFC 1123), ignoring the length limit: `[a-z0-9-]`, no hyphen at either
-    end.
+    """Return whether a text is a DNS label (RFC 1123), ignoring the length limit: `[a-z0-9-]`, no
+    hyphen at either end.
     """
     return _of_label(text) and text.strip("-") == text != ""
 
@@ -69,7 +73,9 @@ def _is_name_part(text: str) -> bool:
 
 
 def is_dns_label(text: str) -> bool:
-    """Return whether a text is a DNS label: `[a-z0-9-]`, no hyphen at either end, 1 to 63 characters (RFC 1123)."""
+    """Return whether a text is a DNS label: `[a-z0-9-]`, no hyphen at either end, 1 to 63
+    characters (RFC 1123).
+    """
     return len(text) <= DNS_LABEL_MAX and is_label(text)
 
 
@@ -84,8 +90,8 @@ def why_not_dns_label(text: str) -> str | None:
 
 
 def is_dns_1035_label(text: str) -> bool:
-    """Return whether a text is a DNS label that begins with a letter (RFC 1035): Service names before Kubernetes
-    1.36.
+    """Return whether a text is a DNS label that begins with a letter (RFC 1035): Service names
+    before Kubernetes 1.36.
     """
     return len(text) <= DNS_LABEL_MAX and _is_1035(text)
 
@@ -96,11 +102,16 @@ def why_not_dns_1035_label(text: str) -> str | None:
         return long
     if _is_1035(text):
         return None
-    return "must have only lower case letters, digits and '-', start with a letter, and end with a letter or a digit"
+    return (
+        "must have only lower case letters, digits and '-', start with a letter, and end with a "
+        "letter or a digit"
+    )
 
 
 def is_dns_subdomain(text: str) -> bool:
-    """Return whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC 1123)."""
+    """Return whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC
+    1123).
+    """
     return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text)
 
 
@@ -114,7 +125,9 @@ def why_not_dns_subdomain(text: str) -> str | None:
 
 
 def is_label_value(text: str) -> bool:
-    """Return whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63 characters."""
+    """Return whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63
+    characters.
+    """
     return not text or (len(text) <= LABEL_VALUE_MAX and _is_name_part(text))
 
 
@@ -122,11 +135,15 @@ def why_not_label_value(text: str) -> str | None:
     """Return why a text may not be the value of a label, or None."""
     if long := _too_long(text, LABEL_VALUE_MAX):
         return long
-    return None if is_label_value(text) else f"must be empty, or {_MIXED.removeprefix('must ')}"
+    if is_label_value(text):
+        return None
+    return f"must be empty, or {_MIXED.removeprefix('must ')}"
 
 
 def is_qualified_name(text: str) -> bool:
-    """Return whether a text may be the key of a label or annotation, or the name of a resource: `[prefix/]name`."""
+    """Return whether a text may be the key of a label or annotation, or the name of a resource:
+    `[prefix/]name`.
+    """
     return why_not_qualified_name(text) is None
 
 
@@ -139,11 +156,13 @@ def why_not_qualified_name(text: str) -> str | None:
         return "the prefix before '/' must not be empty"
     if slash and (reason := why_not_dns_subdomain(prefix)):
         return f"the prefix before '/' {reason}"
+
     part = "the name part " if slash else ""
     if not name:
         return f"{part}must not be empty"
     if long := _too_long(name, QUALIFIED_NAME_MAX):
         return part + long
+
     return None if _is_name_part(name) else part + _MIXED
 
 
@@ -154,32 +173,32 @@ def why_not_domain_prefixed_path(text: str) -> str | None:
         return "must be a domain and a path (such as acme.io/foo)"
     if reason := why_not_dns_subdomain(domain):
         return f"the domain before '/' {reason}"
-    return (
-        None
-        if _is_http_path(path)
-        else "the path after '/' must have only characters of a URL path"
-    )
+    if _is_http_path(path):
+        return None
+    return "the path after '/' must have only characters of a URL path"
 
 
 def is_env_name(text: str) -> bool:
-    """Return whether a text may name an environment variable: printable ASCII without `=` (Kubernetes 1.32 and
-    later).
+    """Return whether a text may name an environment variable: printable ASCII without `=`
+    (Kubernetes 1.32 and later).
     """
     return text != "" and text.isascii() and text.isprintable() and "=" not in text
 
 
 def why_not_env_name(text: str) -> str | None:
-    """Return why a text may not name an environment variable, or None (Kubernetes 1.32 and later)."""
+    """Return why a text may not name an environment variable, or None (Kubernetes 1.32 and
+    later).
+    """
     if is_env_name(text):
         return None
-    return (
-        "must have only printable ASCII characters other than '='" if text else "must not be empty"
-    )
+    if text:
+        return "must have only printable ASCII characters other than '='"
+    return "must not be empty"
 
 
 def why_not_classic_env_name(text: str) -> str | None:
-    """Return why servers before 1.32 and the Volcano webhook reject a text as an environment variable's name, or
-    None.
+    """Return why servers before 1.32 and the Volcano webhook reject a text as an environment
+    variable's name, or None.
     """
     if not _is_classic_env_name(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
@@ -211,11 +230,14 @@ def why_not_port_name(text: str) -> str | None:
         return "must have at least one letter"
     if "--" in text:
         return "must not have two '-' in a row"
-    return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
+    if text[0] == "-" or text[-1] == "-":
+        return "must not start or end with '-'"
+    return None
 
 
 def longest_name(suffixes: Iterable[str]) -> int:
-    """Return the maximum length of an object's name so that the name with each suffix is a DNS label.
+    """Return the maximum length of an object's name so that the name with each suffix is a DNS
+    label.
 
     An operator appends the suffixes to name pods and Services (`-worker-0`, `-master-0`).
     """

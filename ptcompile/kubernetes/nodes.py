@@ -1,10 +1,11 @@
-"""Which nodes take a pod: kube-scheduler's filters, in its order, over groups of nodes that are alike.
+"""Which nodes take a pod: kube-scheduler's filters, in its order, over groups of nodes that are
+alike.
 
-A group is a node pool, or nodes that no filter can tell apart. What is unknown of it is assumed to fit, so a refusal
-is certain as long as the group is what the cluster has.
+A group is a node pool, or nodes that no filter can tell apart. What is unknown of it is assumed to
+fit, so a refusal is certain as long as the group is what the cluster has.
 
-Source: Kubernetes 1.36, pkg/scheduler/apis/config/v1/default_plugins.go and pkg/scheduler/framework/plugins;
-k8s.io/component-helpers scheduling/corev1/nodeaffinity.
+Source: Kubernetes 1.36, pkg/scheduler/apis/config/v1/default_plugins.go and
+pkg/scheduler/framework/plugins; k8s.io/component-helpers scheduling/corev1/nodeaffinity.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ class NodeGroup(NamedTuple):
             available = self.available(name)
             if available is not None:
                 on_node.append(available // amount)
+
         if self.size is not None and on_node:
             whole.append(self.size * min(on_node))
         return min(whole, default=None)
@@ -114,7 +116,9 @@ class PodNeeds(NamedTuple):
 
     spec: Json
     choices: Sequence[Sequence[Json]]
-    """Alternative requirements on labels, each with those of nodeSelector; none if no node can match."""
+    """Alternative requirements on labels, each with those of nodeSelector; none if no node can
+    match.
+    """
     requests: Sequence[tuple[str, Quantity]]
     """Accelerators first, since they decide which nodes are possible."""
     places: Sequence[VolumePlace] = ()
@@ -160,6 +164,7 @@ class Placement(NamedTuple):
         rest = counts.total() - sum(count for _, count in shown)
         reasons += [f"{rest} for other reasons"] if rest else []
         head = f"{_count(self.fitting)}/{_count(groups)} {unit} fit{named}"
+
         return ": ".join(filter(None, [head, ", ".join(reasons)]))
 
 
@@ -168,33 +173,36 @@ def _count(groups: Iterable[NodeGroup]) -> int:
 
 
 def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | None:
-    """Return how many pods fit at most in all nodes together, whichever of these they are; None if unlimited.
+    """Return how many pods fit at most in all nodes together, whichever of these they are; None if
+    unlimited.
 
-    Each is taken for the smallest of them, so that more certainly do not fit. `apart`: no node takes two of them.
+    Each is taken for the smallest of them, so that more certainly do not fit. `apart`: no node
+    takes two of them.
     """
     groups: dict[int, NodeGroup] = {}
     needs: dict[str, int] | None = None
     for placement in placements:
         groups |= {id(group): group for group in placement.fitting}
         own = {name: amount.nano for name, amount in placement.pod.requests}
-        needs = (
-            own
-            if needs is None
-            else {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
-        )
+        if needs is None:
+            needs = own
+        else:
+            needs = {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
 
     rooms = [group.room(needs or {}, apart=apart) for group in groups.values()]
     known = [room for room in rooms if room is not None]
+
     return sum(known) if len(known) == len(rooms) else None
 
 
 def room_by_domain(
     placement: Placement, label: str, *, skew: int | None = None, counts_tainted: bool = True
 ) -> int | None:
-    """Return how many pods fit at most by the values of a node label, or None if that is unknown or unlimited.
+    """Return how many pods fit at most by the values of a node label, or None if that is unknown or
+    unlimited.
 
-    Each value may have one pod or, with `skew`, that many more than the value of the nodes with the least room. Of
-    these, nodes with taints that the pods do not tolerate have none, if they count.
+    Each value may have one pod or, with `skew`, that many more than the value of the nodes with the
+    least room. Of these, nodes with taints that the pods do not tolerate have none, if they count.
     """
     needs = {name: amount.nano for name, amount in placement.pod.requests}
     rooms: Counter[str] = Counter()
@@ -206,6 +214,7 @@ def room_by_domain(
             return None
         rooms.update(dict.fromkeys(values, room))
         present.update(() if group.is_pool else values)
+
     if skew is None:
         return sum(min(1, room) for room in rooms.values())
 
@@ -214,6 +223,7 @@ def room_by_domain(
             counts_tainted or refusals[0].verb != "has"
         )
         present.update(() if group.is_pool or not is_domain else group.labels.get(label, ()))
+
     most = min((rooms[value] for value in present), default=max(rooms.values(), default=0)) + skew
     return sum(min(room, most) for room in rooms.values())
 
@@ -224,15 +234,18 @@ def fits(
     more: amounts.Quantities | None = None,
     places: Sequence[VolumePlace] = (),
 ) -> Placement:
-    """Return which groups take a pod with this spec, after admission. `more` are requests beyond those of the spec.
+    """Return which groups take a pod with this spec, after admission. `more` are requests beyond
+    those of the spec.
 
-    The kubelet alone decides on a pod with `nodeName`, and starts it without devices that the node lacks.
+    The kubelet alone decides on a pod with `nodeName`, and starts it without devices that the node
+    lacks.
     """
     pod = _read(spec, more or {})._replace(places=places)
     filters = KUBELET_FILTERS if spec.get("nodeName") else FILTERS
     answers = [
         (group, [*filter(None, (refuses(pod, group) for refuses in filters))]) for group in groups
     ]
+
     return Placement(
         pod=pod,
         fitting=[group for group, refusals in answers if not refusals],
@@ -249,7 +262,8 @@ def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
 
 
 def choices_of(spec: Json) -> list[list[Json]]:
-    """Return the alternative lists of requirements on a node's labels; none if no node can meet them.
+    """Return the alternative lists of requirements on a node's labels; none if no node can meet
+    them.
 
     The terms of a required affinity are alternatives, and an empty term matches no node.
     """
@@ -271,7 +285,9 @@ def reaches(choices: Iterable[Sequence[Json]], group: NodeGroup) -> bool:
 
 
 def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> bool:
-    """Return whether the label of a requirement may have a value that meets all requirements of a choice on it."""
+    """Return whether the label of a requirement may have a value that meets all requirements of
+    a choice on it.
+    """
     key = as_string(requirement.get("key"))
     own = group.requirements.get(key, ())
     of_key = [*own, *(other for other in choice if other.get("key") == key)]
@@ -286,6 +302,7 @@ def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> boo
         return not named or any(
             all(meets({key: value}, other) for other in of_key) for value in named[0]
         )
+
     return group.is_open(key) or meets({}, requirement)
 
 
@@ -313,6 +330,7 @@ def _node_name(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     name = as_string(pod.spec.get("nodeName"))
     if group.is_pool or name in group.names:
         return None
+
     return Refusal(
         "is",
         f"not {name}",
@@ -333,6 +351,7 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
             requirement for requirement in choice if not may_meet(group, choice, requirement)
         )
         text, path = _describe(unmet, pod.spec)
+
     return Refusal("lacks", text, path, f"require labels that the nodes have ({_names(group)})", 2)
 
 
@@ -370,19 +389,26 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
             return Refusal(
                 "has", text, request_path(pod.spec, name), help, 4 - available / amount.nano
             )
+
     if group.size == 0:
         return Refusal(
             "has", "no nodes and gets none", (), f"raise the limit of {_names(group)}", 3
         )
+
     return None
 
 
 def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    """Refuse nodes whose label says that they are elsewhere than a volume; those without the label may mount it."""
+    """Refuse nodes whose label says that they are elsewhere than a volume; those without the
+    label may mount it.
+    """
     for place in pod.places:
         values = group.labels.get(place.label, place.values)
         if place.values.isdisjoint(values):
-            text = f"the label {place.label}={', '.join(sorted(values)[:_SHOWN])}, unlike a volume of the pod"
+            text = (
+                f"the label {place.label}={', '.join(sorted(values)[:_SHOWN])}, unlike a volume "
+                "of the pod"
+            )
             return Refusal(
                 "has",
                 text,
@@ -390,6 +416,7 @@ def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
                 "use nodes where the volume is, or storage of every zone",
                 3,
             )
+
     return None
 
 
@@ -405,6 +432,7 @@ def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
         if key not in ("", _HOST) and not may_meet(group, (), {"key": key, "operator": "Exists"}):
             help = f"use a topologyKey that is a label of the nodes ({_names(group)})"
             return Refusal("lacks", f"the label {key}, a topologyKey of the pod", path, help, 3)
+
     return None
 
 

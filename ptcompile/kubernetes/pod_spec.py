@@ -1,4 +1,6 @@
-"""Facts about pods from core/v1: the nodes that one asks for, merge keys of lists, shared memory."""
+"""Facts about pods from core/v1: the nodes that one asks for, merge keys of lists, shared
+memory.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MERGE_KEYS = {
     "schedulingGates": "name",
     "topologySpreadConstraints": "topologyKey",
 }
-"""The key by which a strategic merge patch identifies an item of each list (Kubernetes 1.36, core/v1)."""
+"""The key by which a strategic merge patch identifies an item of each list (Kubernetes 1.36,
+core/v1).
+"""
 
 OBJECT_KEYS = {
     **MERGE_KEYS,
@@ -51,9 +55,11 @@ def terms_of(spec: Json) -> list[Json]:
 
 
 def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
-    """Yield where a pod's selector or affinity pins a label, as a path in the pod spec, and the values that it allows.
+    """Yield where a pod's selector or affinity pins a label, as a path in the pod spec, and the
+    values that it allows.
 
-    Terms are alternatives: if there are several, each must pin the label, and all their values are allowed.
+    Terms are alternatives: if there are several, each must pin the label, and all their values are
+    allowed.
     """
     selector = string_map(spec.get("nodeSelector"))
     if label in selector:
@@ -77,12 +83,15 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
                 )
                 pins.append((path, as_strings(expression.get("values"))))
                 break
+
     if pins and len(pins) == len(terms):
         yield pins[0][0], list(dict.fromkeys(value for _, values in pins for value in values))
 
 
 def request_path(spec: Json, name: str) -> tuple[str | int, ...]:
-    """Return the path in a pod spec of the first request, or limit, of a resource; empty if no container has it."""
+    """Return the path in a pod spec of the first request, or limit, of a resource; empty if no
+    container has it.
+    """
     for key in ("initContainers", "containers"):
         containers = spec.get(key)
         for i, container in enumerate(containers if isinstance(containers, list | tuple) else ()):

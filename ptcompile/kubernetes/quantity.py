@@ -1,6 +1,8 @@
-"""Kubernetes quantities (`500m`, `1.5Gi`, `1e3`): parsed, compared, added and printed as apimachinery 1.36 does.
+"""Kubernetes quantities (`500m`, `1.5Gi`, `1e3`): parsed, compared, added and printed as
+apimachinery 1.36 does.
 
-Amounts are whole numbers of 10^-9 (nano), so nothing is rounded here that the server does not round.
+Amounts are whole numbers of 10^-9 (nano), so nothing is rounded here that the server does not
+round.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ _quantity = Pattern(
 
 
 class Quantity:
-    """An exact amount and the way it was written. Only the amount is compared: `1Gi` equals `1024Mi`."""
+    """An exact amount and the way it was written. Only the amount is compared: `1Gi` equals
+    `1024Mi`.
+    """
 
     __slots__ = ("format", "nano")
 
@@ -47,17 +51,21 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the amount is whole, as it must be for GPUs and other extended resources (`1000m` is)."""
+        """Whether the amount is whole, as it must be for GPUs and other extended resources
+        (`1000m` is).
+        """
         return self.nano % NANO == 0
 
     @property
     def value(self) -> int:
-        """The amount as a whole number, rounded away from zero (`Quantity.Value()` of apimachinery)."""
+        """The amount as a whole number, rounded away from zero (`Quantity.Value()` of
+        apimachinery).
+        """
         return _round_up(self.nano, NANO) // NANO
 
     def rounded(self, unit: int = MILLI) -> Quantity:
-        """Return the amount rounded away from zero to a multiple of `unit`; the server rounds resource lists to
-        milli.
+        """Return the amount rounded away from zero to a multiple of `unit`; the server rounds
+        resource lists to milli.
         """
         return Quantity(_round_up(self.nano, unit), self.format)
 
@@ -99,16 +107,18 @@ class Quantity:
 
 
 def is_quantity(value: object) -> bool:
-    """Return whether the server accepts a value as a quantity. `null` is not one; it means that the field is unset."""
+    """Return whether the server accepts a value as a quantity. `null` is not one; it means that
+    the field is unset.
+    """
     return parse(value) is not None
 
 
 def parse(value: object) -> Quantity | None:
     """Return the quantity that a JSON value represents, or None if the server rejects it.
 
-    Strings and numbers are accepted, booleans are not. Surrounding spaces are ignored. Amounts finer than 10^-9 are
-    rounded away from zero; binary ones are capped at 2^63-1; amounts beyond 10^64 are cut, which no cluster can tell
-    apart.
+    Strings and numbers are accepted, booleans are not. Surrounding spaces are ignored. Amounts
+    finer than 10^-9 are rounded away from zero; binary ones are capped at 2^63-1; amounts beyond
+    10^64 are cut, which no cluster can tell apart.
     """
     if isinstance(value, str):
         return _parse(value)
@@ -122,9 +132,11 @@ def _parse(text: str) -> Quantity | None:
     plain = text.strip(" ")
     if not plain or len(text) > _MAX_DIGITS:
         return None
+
     match = _quantity(plain)
     if match is None:
         return None
+
     sign, whole, fraction, suffix, exponent = match.groups(default="")
     digits = int(whole + fraction or "0")
     style: Format = "decimal"
@@ -138,6 +150,7 @@ def _parse(text: str) -> Quantity | None:
         nano = _scaled(digits, int(exponent) + 9 - len(fraction))
     else:
         nano = _scaled(digits, _DECIMAL[suffix] + 9 - len(fraction))
+
     return Quantity(-nano if sign == "-" else nano, style)
 
 
@@ -154,8 +167,8 @@ def _round_up(nano: int, unit: int) -> int:
 
 
 def to_string(quantity: Quantity) -> str:
-    """Return the canonical text, as the server prints it: no fraction, the largest suffix that fits (`1536Mi`,
-    `2500m`).
+    """Return the canonical text, as the server prints it: no fraction, the largest suffix that fits
+    (`1536Mi`, `2500m`).
     """
     nano = quantity.nano
     if not nano:
@@ -167,6 +180,7 @@ def to_string(quantity: Quantity) -> str:
             amount = amount // 1024
             steps = steps + 1
         return f"{amount}{_BINARY[steps]}"
+
     amount = nano
     power = -9
     while amount % 1000 == 0:
@@ -175,17 +189,21 @@ def to_string(quantity: Quantity) -> str:
     # no suffix exists beyond E, so the server falls back to the exponent
     if (quantity.format == "exponent" or power > 18) and power:
         return f"{amount}e{power}"
+
     return f"{amount}{_DECIMAL_SUFFIX[power]}"
 
 
 def why_not(value: object) -> str | None:
-    """Return why the server rejects a value as a quantity, with the likely intended value, or None if it accepts it."""
+    """Return why the server rejects a value as a quantity, with the likely intended value, or
+    None if it accepts it.
+    """
     if is_quantity(value):
         return None
     if not isinstance(value, str):
         return "must be a quantity such as 2, 500m or 8Gi"
     if not value.strip(" "):
         return "must not be empty"
+
     suggestion = likely_quantity(value)
     return "must be a number with one of the suffixes n u m k M G T P E or Ki Mi Gi Ti Pi Ei" + (
         f" (did you mean {suggestion}?)" if suggestion else ""
@@ -193,7 +211,9 @@ def why_not(value: object) -> str | None:
 
 
 def likely_quantity(text: str) -> str | None:
-    """Return the quantity that a rejected text most likely means: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
+    """Return the quantity that a rejected text most likely means: `8Gi` for `8gib`, `8G` for
+    `8GB`, `8k` for `8K`.
+    """
     import re
 
     match = re.fullmatch(
@@ -201,7 +221,9 @@ def likely_quantity(text: str) -> str | None:
     )
     if match is None:
         return None
+
     number, unit, binary = match.groups()
     if binary:
         return f"{number}{unit.upper()}i"
+
     return f"{number}{'k' if unit == 'k' else unit.upper()}"

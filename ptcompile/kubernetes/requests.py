@@ -13,9 +13,8 @@ GroupVersionKind = tuple[str, str]
 class ApiServer(NamedTuple):
     """The API server that receives an object."""
 
-    kubernetes: Version = newest(
-        "kubernetes", "recorded"
-    )  # the release that the rules were compared with
+    # the release that the rules were compared with
+    kubernetes: Version = newest("kubernetes", "recorded")
     exact: bool = False
     """Whether equal parts of the object are the same data: `structure.complete`."""
     gates: tuple[tuple[str, bool], ...] = ()
@@ -26,7 +25,9 @@ class ApiServer(NamedTuple):
         return self.kubernetes >= (1, minor)
 
     def has_gate(self, gate: str, on_since: int | None) -> bool:
-        """Return whether a feature gate is on; `on_since` is the first minor version with it on by default."""
+        """Return whether a feature gate is on; `on_since` is the first minor version with it on
+        by default.
+        """
         if self.gates:
             switched = is_switched("kubernetes", gate, self.kubernetes, self.gates)
             if switched is not None:

@@ -21,15 +21,17 @@ _WHOLE = frozenset(
         "aws.amazon.com/neurondevice",
     }
 )
-"""Resource names of whole accelerators, from the documentation of their device plugins; a share is NAME.shared, for
-example.
+"""Resource names of whole accelerators, from the documentation of their device plugins; a share is
+NAME.shared, for example.
 """
 
 _SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
 """Prefixes of families of accelerator resources, such as nvidia.com/mig-1g.5gb."""
 
 _PARTS = ("-memory", "-core", "-cores")
-"""Suffixes of resources that are part of an accelerator, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
+"""Suffixes of resources that are part of an accelerator, such as huawei.com/Ascend310P-memory
+(Volcano 1.16, vNPU).
+"""
 
 _OTHERS = (
     "habana.ai/",
@@ -42,16 +44,16 @@ _OTHERS = (
 
 
 def is_cuda(name: str) -> bool:
-    """Return whether torchrun's `gpu` counts these devices: it asks only CUDA (PyTorch 2.13). An unknown name may be
-    one.
+    """Return whether torchrun's `gpu` counts these devices: it asks only CUDA (PyTorch 2.13). An
+    unknown name may be one.
     """
     return not name.startswith(_OTHERS)
 
 
 @bounded_cache(1024)
 def is_accelerator(name: str) -> bool:
-    """Return whether a name means accelerators, or slices or shares of them; the memory and cores of one do not
-    count.
+    """Return whether a name means accelerators, or slices or shares of them; the memory and cores
+    of one do not count.
     """
     domain, slash, rest = name.partition("/")
     if name.endswith(_PARTS):
@@ -77,13 +79,15 @@ HUGE_PAGES = "hugepages-"
 
 
 def is_native_resource(name: str) -> bool:
-    """Return whether a resource is Kubernetes' own and so, except huge pages, may be overcommitted."""
+    """Return whether a resource is Kubernetes' own and so, except huge pages, may be
+    overcommitted.
+    """
     return "/" not in name or "kubernetes.io/" in name
 
 
 def never_shared(resource: str) -> bool:
-    """Return whether a container's request must equal its limit: huge pages, and every resource that is not Kubernetes'
-    own.
+    """Return whether a container's request must equal its limit: huge pages, and every resource
+    that is not Kubernetes' own.
 
     Kubernetes 1.36, pkg/apis/core/v1/helper `IsOvercommitAllowed`.
     """

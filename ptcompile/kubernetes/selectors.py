@@ -1,7 +1,9 @@
-"""What matches labels and taints: selectors, their requirements, and tolerations, as Kubernetes 1.36 reads them.
+"""What matches labels and taints: selectors, their requirements, and tolerations, as Kubernetes
+1.36 reads them.
 
-Source: k8s.io/apimachinery pkg/labels/selector.go (`Requirement.Matches`), k8s.io/api core/v1/toleration.go
-(`ToleratesTaint`), k8s.io/component-helpers scheduling/corev1/helpers.go (`FindMatchingUntoleratedTaint`).
+Source: k8s.io/apimachinery pkg/labels/selector.go (`Requirement.Matches`), k8s.io/api
+core/v1/toleration.go (`ToleratesTaint`), k8s.io/component-helpers scheduling/corev1/helpers.go
+(`FindMatchingUntoleratedTaint`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from ptcompile.kubernetes.unstructured import (
 
 
 class Chosen(NamedTuple):
-    """Which jobs a verb is about: those of one of the kinds, or of any without one, that have all the labels."""
+    """Which jobs a verb is about: those of one of the kinds, or of any without one, that have
+    all the labels.
+    """
 
     kinds: frozenset[str] = frozenset()
     labels: frozenset[tuple[str, str]] = frozenset()
@@ -29,11 +33,9 @@ class Chosen(NamedTuple):
         """Return whether a job is one of them."""
         if self.kinds and manifest.get("kind") not in self.kinds:
             return False
-        return (
-            self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
-            if self.labels
-            else True
-        )
+        if self.labels:
+            return self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
+        return True
 
 
 ALL = Chosen()
@@ -53,7 +55,9 @@ def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) 
 
 
 def requirements_of(labels: object, *expressions: object) -> list[Json]:
-    """Return a mapping of labels and lists of expressions as one list of requirements, of which all must hold."""
+    """Return a mapping of labels and lists of expressions as one list of requirements, of which
+    all must hold.
+    """
     fixed = [
         {"key": key, "operator": "In", "values": [value]}
         for key, value in string_map(labels).items()
@@ -62,7 +66,9 @@ def requirements_of(labels: object, *expressions: object) -> list[Json]:
 
 
 def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
-    """Return whether labels meet a requirement. An unknown operator, which the API server refuses, is never met."""
+    """Return whether labels meet a requirement. An unknown operator, which the API server
+    refuses, is never met.
+    """
     key = as_string(requirement.get("key"))
     values = as_strings(requirement.get("values"))
     match requirement.get("operator"):
@@ -95,13 +101,15 @@ def untolerated(
 def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
     """Return whether a toleration tolerates a taint.
 
-    `compares`: whether Lt and Gt compare numbers, by the gate TaintTolerationComparisonOperators, which is off up to
-    Kubernetes 1.36; Kueue 0.19 and Karpenter 1.14 always compare. Without it they tolerate nothing.
+    `compares`: whether Lt and Gt compare numbers, by the gate TaintTolerationComparisonOperators,
+    which is off up to Kubernetes 1.36; Kueue 0.19 and Karpenter 1.14 always compare. Without it
+    they tolerate nothing.
     """
     if toleration.get("effect") not in (None, "", taint.get("effect")):
         return False
     if toleration.get("key") not in (None, "", taint.get("key")):
         return False
+
     value = as_string(toleration.get("value"))
     own = as_string(taint.get("value"))
     match toleration.get("operator"):
@@ -116,10 +124,14 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
 
 
 def _compares(text: str, operator: str, bound: str) -> bool:
-    """Return whether a whole number is less (`Lt`) or greater (`Gt`) than another; False if either is not a number."""
+    """Return whether a whole number is less (`Lt`) or greater (`Gt`) than another; False if
+    either is not a number.
+    """
     if not (_is_number(text) and _is_number(bound)):
         return False
-    return int(text) < int(bound) if operator == "Lt" else int(text) > int(bound)
+    if operator == "Lt":
+        return int(text) < int(bound)
+    return int(text) > int(bound)
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,5 @@
-"""Plain data of unknown shape: each function returns what Go would decode, or the zero value, and never raises.
+"""Plain data of unknown shape: each function returns what Go would decode, or the zero value, and
+never raises.
 
 `get` and `has` read the value at a path, by keys of mappings and indexes of lists.
 """
@@ -22,7 +23,9 @@ JsonDict = dict[str, Any]
 """The same while it is made."""
 
 GENERATED = "abcde"
-"""A placeholder for the five random characters that the API server appends to `metadata.generateName`."""
+"""A placeholder for the five random characters that the API server appends to
+`metadata.generateName`.
+"""
 
 _NOTHING: Json = {}
 _INT64 = 2**63
@@ -32,11 +35,12 @@ _ONLY_STRINGS = {str}
 
 def as_mapping(value: Any) -> Json:
     """Return the value if it is a mapping, else an empty one."""
-    if (
-        type(value) is dict
-    ):  # nearly always a dict, otherwise None; isinstance with an ABC takes ten times as long
+    # nearly always a dict, otherwise None; isinstance with an ABC takes ten times as long
+    if type(value) is dict:
         return value
-    return value if value is not None and isinstance(value, Mapping) else _NOTHING
+    if value is not None and isinstance(value, Mapping):
+        return value
+    return _NOTHING
 
 
 def nested_map(value: Any, *keys: str) -> Json:
@@ -54,7 +58,9 @@ def nested_value(value: Any, *keys: str) -> Any:
 
 
 def as_mappings(value: Any) -> list[Json]:
-    """Return the mappings of a list; a null item becomes an empty one, as in Go, and other items are dropped."""
+    """Return the mappings of a list; a null item becomes an empty one, as in Go, and other items
+    are dropped.
+    """
     if type(value) is list and {*map(type, value)} == _ONLY_DICTS:  # nearly always
         return value.copy()
     if not value or not isinstance(value, list | tuple):
@@ -78,7 +84,9 @@ def as_text(value: Any) -> str:
 
 
 def as_strings(value: Any) -> list[str]:
-    """Return the strings of a list; null becomes an empty string, as in Go, and other items are dropped."""
+    """Return the strings of a list; null becomes an empty string, as in Go, and other items are
+    dropped.
+    """
     if type(value) is list and {*map(type, value)} == _ONLY_STRINGS:  # nearly always
         return value.copy()
     if not value or not isinstance(value, list | tuple):
@@ -87,21 +95,27 @@ def as_strings(value: Any) -> list[str]:
 
 
 def as_int(value: Any, default: int = 0) -> int:
-    """Return the value if it is an integer, clamped to 64 bits, else the default. Booleans do not count as integers."""
+    """Return the value if it is an integer, clamped to 64 bits, else the default. Booleans do
+    not count as integers.
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         return default
     return max(-_INT64, min(value, _INT64 - 1))
 
 
 def string_map(value: Any) -> dict[str, str]:
-    """Return the string values of a mapping; null becomes an empty string, and other values are dropped."""
+    """Return the string values of a mapping; null becomes an empty string, and other values are
+    dropped.
+    """
     return {
         str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)
     }
 
 
 def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
-    """Return the keys and values of a mapping, or the indices and items of a list; nothing of anything else."""
+    """Return the keys and values of a mapping, or the indices and items of a list; nothing of
+    anything else.
+    """
     if isinstance(value, Mapping):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
@@ -113,7 +127,9 @@ def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:
 
 
 def object_name(manifest: Json) -> str:
-    """Return `metadata.name`, or `metadata.generateName` followed by `GENERATED`, or an empty string."""
+    """Return `metadata.name`, or `metadata.generateName` followed by `GENERATED`, or an empty
+    string.
+    """
     name = nested_string(manifest, "metadata", "name")
     prefix = nested_string(manifest, "metadata", "generateName")
     return name or (prefix and prefix + GENERATED)
@@ -130,8 +146,8 @@ def kind_of(manifest: Json) -> tuple[str, str]:
 
 
 def may_mention(manifest: Json, text: str) -> bool:
-    """Return whether a key or a value may contain `text`, which must be ASCII. `marshal` writes strings unescaped, and
-    ten times as fast as a walk finds them.
+    """Return whether a key or a value may contain `text`, which must be ASCII. `marshal` writes
+    strings unescaped, and ten times as fast as a walk finds them.
     """
     try:
         return text.encode() in marshal.dumps(dict(manifest))
@@ -140,7 +156,8 @@ def may_mention(manifest: Json, text: str) -> bool:
 
 
 def without_nulls(value: Any) -> Any:
-    """Return the value without null entries of mappings, which the server drops before a webhook sees them.
+    """Return the value without null entries of mappings, which the server drops before a webhook
+    sees them.
 
     Null items of lists stay. If nothing changes, the same object is returned.
     """
@@ -162,6 +179,7 @@ def _has_null(value: Any) -> bool:
                     stack.append(item)
         elif type(node) is list:
             stack += [item for item in node if type(item) is not str]
+
     return False
 
 
@@ -188,7 +206,9 @@ def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
             or not 0 <= part < len(data)
         ):
             return default
+
         data = data[part]
+
     return data
 
 

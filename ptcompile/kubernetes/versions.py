@@ -1,7 +1,9 @@
-"""Releases of Kubernetes and the operators, and their feature gates: what they do and what they reject depends on both.
+"""Releases of Kubernetes and the operators, and their feature gates: what they do and what they
+reject depends on both.
 
-A cluster's administrator switches gates with `--feature-gates` of kube-apiserver and of JobSet's manager; a profile
-repeats that in `featureGates`. `schemas/kubernetes/gates.json` has the default of each gate by release.
+A cluster's administrator switches gates with `--feature-gates` of kube-apiserver and of JobSet's
+manager; a profile repeats that in `featureGates`. `schemas/kubernetes/gates.json` has the default
+of each gate by release.
 Source: pkg/features/kube_features.go of Kubernetes 1.35, kubernetes.io's Feature Gates of 1.37, and
 pkg/features/features.go of JobSet 0.12; see docs/facts/feature-gates.md.
 """
@@ -41,8 +43,8 @@ def parse_version(text: str) -> Version:
 
 
 RELEASES: Mapping[str, Mapping[str, str]] = load_table("kubernetes/releases.json")["releases"]
-"""For each software its `title`, the `oldest` release that is supported, if that is known, the newest that is
-`modeled`, and the newest whose answers are `recorded`, if there are any.
+"""For each software its `title`, the `oldest` release that is supported, if that is known, the
+newest that is `modeled`, and the newest whose answers are `recorded`, if there are any.
 """
 
 
@@ -52,7 +54,9 @@ def newest(software: str, known: str = "modeled") -> Version:
 
 
 class Versions(NamedTuple):
-    """The releases that decide what is accepted and created. The defaults are the newest that are modeled."""
+    """The releases that decide what is accepted and created. The defaults are the newest that
+    are modeled.
+    """
 
     kubernetes: Version = newest("kubernetes")
     training_operator: Version = newest("training_operator")
@@ -65,29 +69,35 @@ class Versions(NamedTuple):
     lws: Version = newest("lws")
     kuberay: Version = newest("kuberay")
     nvidia_dra: Version = newest("nvidia_dra")
-    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
+    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names`
+    tells the two apart.
+    """
     device_plugin: Version = newest("device_plugin")
     """NVIDIA's device plugin for GPUs."""
     torch: Version = newest("torch")
     """PyTorch in the training images; `torch_of` reads an image's tag first."""
     gates: tuple[tuple[str, str, bool], ...] = ()
-    """Feature gates that the profile switches on or off, each with the field of the software that has it."""
+    """Feature gates that the profile switches on or off, each with the field of the software
+    that has it.
+    """
     declared: frozenset[str] = frozenset()
     """The fields that the profile sets; the others have their defaults."""
     platform: ManagedPlatform | None = None
     """The managed platform, whose admission comes after the API server's own."""
     gpu_shares: tuple[str, bool | None] | None = None
-    """What divides GPUs, and whether the kubelet refuses several shares, as in `gpu.sharing` of the profile."""
+    """What divides GPUs, and whether the kubelet refuses several shares, as in `gpu.sharing` of
+    the profile.
+    """
     domain: str = "cluster.local"
     """The last labels of the names of Services and pods."""
 
     def gates_of(self, software: str) -> tuple[tuple[str, bool], ...]:
-        """Return the feature gates that the profile switches on or off in one software, such as `kubernetes`."""
-        return (
-            tuple([(gate, value) for name, gate, value in self.gates if name == software])
-            if self.gates
-            else ()
-        )
+        """Return the feature gates that the profile switches on or off in one software, such as
+        `kubernetes`.
+        """
+        if self.gates:
+            return tuple([(gate, value) for name, gate, value in self.gates if name == software])
+        return ()
 
 
 def version_text(version: Version) -> str:
@@ -119,7 +129,9 @@ def gates_of(software: str) -> Mapping[str, list[list[Any]]]:
 
 
 def stages_of(software: str, gate: str) -> list[GateStage]:
-    """Return the stages of a gate, the first one first; empty if no release is known to have the gate."""
+    """Return the stages of a gate, the first one first; empty if no release is known to have the
+    gate.
+    """
     rows = gates_of(software).get(gate, ())
     return [GateStage(since, name, default, bool(lock)) for since, name, default, *lock in rows]
 
@@ -134,7 +146,9 @@ def is_on(software: str, gate: str, release: Version, switches: Switches) -> boo
     """Return whether a gate is on in a release: as a profile switches it, else by default."""
     switched = is_switched(software, gate, release, switches)
     stage = stage_in(software, gate, release)
-    return switched if switched is not None else stage is not None and stage.default
+    if switched is not None:
+        return switched
+    return stage is not None and stage.default
 
 
 def is_group(gate: str) -> bool:
@@ -150,4 +164,6 @@ def is_switched(software: str, gate: str, release: Version, switches: Switches) 
     if gate in values:
         return values[gate]
     stage = stage_in(software, gate, release)
-    return values.get(_GROUPS.get(stage.name, "")) if stage is not None else None
+    if stage is not None:
+        return values.get(_GROUPS.get(stage.name, ""))
+    return None

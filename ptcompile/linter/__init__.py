@@ -1,14 +1,16 @@
-"""Rules for manifests that an API server would accept and that still fail or surprise, grouped by the kinds they check.
+"""Rules for manifests that an API server would accept and that still fail or surprise, grouped by
+the kinds they check.
 
-A family is a package with one rule per file and the table `rules.json`. Each row, in evaluation order, has the name
-of a rule's module, what its findings say unless one says otherwise (severity, stage, authority), and what the rule
-needs: the words without which it cannot find anything (`linter.needs` defines a word; a rule that needs none always
-runs). A module has its rule's page as docstring and the function `check`.
+A family is a package with one rule per file and the table `rules.json`. Each row, in evaluation
+order, has the name of a rule's module, what its findings say unless one says otherwise (severity,
+stage, authority), and what the rule needs: the words without which it cannot find anything
+(`linter.needs` defines a word; a rule that needs none always runs). A module has its rule's page as
+docstring and the function `check`.
 
-A family is read when the stream has an object of its kind, a rule imported when the object has its words. To choose the
-words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text loses
-findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is certain,
-leave the text empty.
+A family is read when the stream has an object of its kind, a rule imported when the object has its
+words. To choose the words of a new rule, read its check: what must an object contain for it to find
+anything? Too narrow a text loses findings; `tests/linter/test_needs.py` runs every rule with and
+without its words and compares. If no word is certain, leave the text empty.
 """
 
 from __future__ import annotations
@@ -96,11 +98,14 @@ def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     )
     if kind_named(kind).trains:
         return tuple(entries)
+
     return tuple(entry for entry in entries if not _is_about_training(entry))
 
 
 def _is_about_training(entry: RuleEntry) -> bool:
-    """Return whether a rule supposes that pods train: most of those about launches find nothing without torchrun."""
+    """Return whether a rule supposes that pods train: most of those about launches find nothing
+    without torchrun.
+    """
     is_launch = entry.module.startswith(("ptcompile.operators.", "ptcompile.linter.rules.launch."))
     return entry.name not in _SERVICE_RULES and (not is_launch or entry.name in _TRAINING_RULES)
 
@@ -152,21 +157,23 @@ def run(
 ) -> Problems:
     """Yield the problems that the rules find in one object.
 
-    `stream` has the objects of its file and of related files. A caller that checks every object passes one `Stream`,
-    which is indexed once. `only` limits the rules to these names. `every` also runs the rules whose words the object
-    lacks: the result is the same, only slower.
+    `stream` has the objects of its file and of related files. A caller that checks every object
+    passes one `Stream`, which is indexed once. `only` limits the rules to these names. `every` also
+    runs the rules whose words the object lacks: the result is the same, only slower.
 
-    A container whose references expand to too much text is reported in any case. Accepts any data; never raises.
+    A container whose references expand to too much text is reported in any case. Accepts any data;
+    never raises.
     """
     indexed = stream if isinstance(stream, Stream) else Stream(stream, versions)
     if kind_of(manifest) not in FAMILIES:
         return
+
     is_own_release = versions in (None, indexed.versions)
-    subject = (
-        subject_of(manifest, indexed)
-        if is_own_release
-        else Subject(manifest, versions=versions, stream=indexed)
-    )
+    if is_own_release:
+        subject = subject_of(manifest, indexed)
+    else:
+        subject = Subject(manifest, versions=versions, stream=indexed)
+
     try:
         yield from _run_rules(subject, only, every)
     finally:
@@ -177,20 +184,19 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> P
     needed = _needed_words(subject.kind)
     words = None if every else words_of(subject)
     names = frozenset(only) if only is not None else None
-    reported: set[tuple[str, Path, str]] = (
-        set()
-    )  # two roles may share a template, and so its findings
+    # two roles may share a template, and so its findings
+    reported: set[tuple[str, Path, str]] = set()
     for rule in _candidate_rules(
         subject.kind, needed if words is None else needed.intersection(words), names
     ):
         for item in rule.check(subject):
-            finding = (
-                subject.placed(item, rule)
-                if subject.origins is not None or subject.mounted_scripts
-                else item
-            )
+            if subject.origins is not None or subject.mounted_scripts:
+                finding = subject.placed(item, rule)
+            else:
+                finding = item
             if finding is None or (rule.name, finding.path, finding.text) in reported:
                 continue
+
             reported.add((rule.name, finding.path, finding.text))
             yield Problem(
                 name=rule.name,
@@ -206,6 +212,7 @@ def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> P
                 setter=finding.setter,
                 source=finding.source,
             )
+
     if subject.versions.declared and (only is None or "releases-apart" in only):
         from ptcompile.linter.releases import releases_apart
 

@@ -1,4 +1,6 @@
-"""The persistent volumes and storage classes of the claims that pods mount, as far as the stream has them."""
+"""The persistent volumes and storage classes of the claims that pods mount, as far as the stream
+has them.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def belongs_to(volume: Json, claim: Json) -> bool:
 
 
 def class_name(manifest: Json) -> str | None:
-    """Return the storage class of a claim or a volume; None if it is unset, which for a claim is the default class."""
+    """Return the storage class of a claim or a volume; None if it is unset, which for a claim is
+    the default class.
+    """
     beta = nested_value(manifest, "metadata", "annotations", _BETA_CLASS)
     written = nested_value(manifest, "spec", "storageClassName") if beta is None else beta
     return written if isinstance(written, str) else None
@@ -80,7 +84,9 @@ def class_of_claim(stream: Stream, claim: Json) -> Json | None:
 
 
 def driver_of_volume(subject: Subject, volume: Json) -> str:
-    """Return the CSI driver of a pod's volume, inline or by its claim; empty if the stream does not say."""
+    """Return the CSI driver of a pod's volume, inline or by its claim; empty if the stream does
+    not say.
+    """
     inline = nested_string(volume, "csi", "driver")
     claim = None if inline else _claim_of_volume(subject, volume)
     return inline if claim is None else driver_of_claim(subject.stream, claim)
@@ -91,11 +97,15 @@ def driver_of_claim(stream: Stream, claim: Json) -> str:
     for volume in volumes_of_claim(stream, claim):
         return nested_string(volume, "spec", "csi", "driver")
     storage_class = class_of_claim(stream, claim)
-    return as_string(storage_class.get("provisioner")) if storage_class is not None else ""
+    if storage_class is not None:
+        return as_string(storage_class.get("provisioner"))
+    return ""
 
 
 def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozenset[str], str]]:
-    """Yield the labels of the nodes that can mount a claim: each with its values and who says so."""
+    """Yield the labels of the nodes that can mount a claim: each with its values and who says
+    so.
+    """
     volumes = [*volumes_of_claim(stream, claim)]
     for volume in volumes:
         owner = f"the volume {object_name(volume)} is in"
@@ -110,6 +120,7 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
     terms = as_mappings(storage_class.get("allowedTopologies")) if storage_class is not None else []
     if volumes or len(terms) != 1:
         return
+
     for expression in as_mappings(terms[0].get("matchLabelExpressions")):
         values = frozenset(as_strings(expression.get("values")))
         yield (

@@ -39,24 +39,26 @@ def starts_shell(container: ManifestContainer) -> bool:
 
 
 def is_command_written(container: ManifestContainer) -> bool:
-    """Return whether the manifest has the command. Without one, the image's entry point gets the arguments."""
+    """Return whether the manifest has the command. Without one, the image's entry point gets the
+    arguments.
+    """
     return bool(container.spec.get("command")) and bool(container.tokens)
 
 
 def shell_index(container: ManifestContainer) -> int | None:
-    """Return the index of the shell on the command line, after wrappers such as tini, or None if no shell is
-    started.
+    """Return the index of the shell on the command line, after wrappers such as tini, or None if no
+    shell is started.
     """
     start = container.start_index
-    return (
-        start
-        if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS
-        else None
-    )
+    if start < len(container.tokens) and basename(container.tokens[start]) in SHELLS:
+        return start
+    return None
 
 
 def starts_training(container: ManifestContainer) -> bool:
-    """Return whether the main container's command line starts training processes with a known launcher."""
+    """Return whether the main container's command line starts training processes with a known
+    launcher.
+    """
     return (
         container.is_main
         and is_command_written(container)
@@ -75,7 +77,9 @@ _IDLE_COMMANDS = frozenset(
 
 
 def idle_command(container: ManifestContainer) -> str | None:
-    """Return the container's command if it does nothing forever, such as `sleep infinity`, or None."""
+    """Return the container's command if it does nothing forever, such as `sleep infinity`, or
+    None.
+    """
     call = container.call
     words = call.text.strip().rstrip(";").split() if call is not None else [*container.tokens[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
@@ -84,18 +88,24 @@ def idle_command(container: ManifestContainer) -> str | None:
 
 
 def endless_command(container: ManifestContainer) -> str | None:
-    """Return the part of the container's command that never ends, or None if it ends or that is unknown."""
+    """Return the part of the container's command that never ends, or None if it ends or that is
+    unknown.
+    """
     if not is_command_written(container):
         return None
     if container.script is not None:
         return container.script.endless or None
     start = container.start_index
     wrappers = [basename(word) for word in container.tokens[:start]]
-    return None if "timeout" in wrappers else endless_program(container.tokens[start:])
+    if "timeout" in wrappers:
+        return None
+    return endless_program(container.tokens[start:])
 
 
 def server_image(container: ManifestContainer) -> str | None:
-    """Return the name of the container's image if that is a server and the manifest does not say what it runs."""
+    """Return the name of the container's image if that is a server and the manifest does not say
+    what it runs.
+    """
     image = basename(split_image(as_string(container.spec.get("image")))[0])
     return image if not container.tokens and image in SERVERS else None
 
@@ -128,7 +138,8 @@ def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:
 
 
 def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, str]]:
-    """Yield the training containers with a mutable image, and the image, of an object with several pods.
+    """Yield the training containers with a mutable image, and the image, of an object with several
+    pods.
 
     Such pods must all run the same program.
     """
@@ -158,7 +169,9 @@ def training_command(script: Script | None) -> ShellCommand | None:
 
 
 def starts_training_in_text(text: str) -> bool:
-    """Return whether a command of a script, outside of branches, loops and functions, starts the training."""
+    """Return whether a command of a script, outside of branches, loops and functions, starts the
+    training.
+    """
     from ptcompile.shell import nodes
     from ptcompile.shell.parser import parse
 
@@ -170,6 +183,7 @@ def starts_training_in_text(text: str) -> bool:
         for command in nodes.walk(root)
         if isinstance(command, nodes.Simple)
     ]
+
     return any(_starts_training([word.source for word in command.words]) for command in commands)
 
 

@@ -108,7 +108,9 @@ class ClaimSource(NamedTuple):
     """An object that claims are made from."""
 
     kind: str
-    """ResourceClaimTemplate or ResourceClaim. A ComputeDomain makes the template of its channels."""
+    """ResourceClaimTemplate or ResourceClaim. A ComputeDomain makes the template of its
+    channels.
+    """
     name: str
     namespace: str
     classes: frozenset[str]
@@ -149,6 +151,7 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
                     kind, object_name(manifest), space, frozenset(requested_classes(manifest))
                 )
             )
+
     return tuple(sources)
 
 
@@ -158,9 +161,12 @@ def _makes_claims(manifest: Json) -> bool:
 
 
 def requested_classes(manifest: Json) -> Iterator[str]:
-    """Yield the DeviceClasses that a ResourceClaim or a ResourceClaimTemplate requests; none for another object."""
+    """Yield the DeviceClasses that a ResourceClaim or a ResourceClaimTemplate requests; none for
+    another object.
+    """
     if not _makes_claims(manifest):
         return
+
     parents = ("spec", "spec") if manifest["kind"] == "ResourceClaimTemplate" else ("spec",)
     for request in as_mappings(nested_value(manifest, *parents, "devices", "requests")):
         for device in (
@@ -199,23 +205,30 @@ _ONE_PROCESS_DEVICES = frozenset(
 
 
 def count_one_process_devices(pod: Pod) -> int:
-    """Return the number of devices in the pod's main container that one process drives each; 0 if it has others too.
+    """Return the number of devices in the pod's main container that one process drives each; 0 if
+    it has others too.
 
-    Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest does not show.
+    Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest
+    does not show.
     """
     devices = pod.devices
     if not devices:
         return _claimed_gpus(pod)
-    return sum(devices.values()) if _ONE_PROCESS_DEVICES.issuperset(devices) else 0
+    if _ONE_PROCESS_DEVICES.issuperset(devices):
+        return sum(devices.values())
+    return 0
 
 
 def _claimed_gpus(pod: Pod) -> int:
-    """Return how many whole GPUs the claims of the pod's main container have; 0 if the files do not tell."""
+    """Return how many whole GPUs the claims of the pod's main container have; 0 if the files do
+    not tell.
+    """
     from ptcompile.simulator.pod import device_claims
 
     names = {claim.get("name") for claim in as_mappings(pod.resources.get("claims"))}
     if not names:
         return 0
+
     requests = [
         device.split(" ", 1)
         for claim in device_claims(pod)
@@ -225,11 +238,14 @@ def _claimed_gpus(pod: Pod) -> int:
     known = [
         int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")
     ]
+
     return sum(known) if len(known) == len(requests) else 0
 
 
 def may_see_devices(pod: Pod) -> bool:
-    """Return whether a container of the pod has accelerators, or may have them without requesting a number."""
+    """Return whether a container of the pod has accelerators, or may have them without
+    requesting a number.
+    """
     from ptcompile.kubernetes.amounts import visible_accelerators
 
     spec = pod.view.spec
@@ -242,4 +258,5 @@ def may_see_devices(pod: Pod) -> bool:
         sum(visible_accelerators(nested_map(container, "resources")).values())
         for container in as_mappings(spec.get("containers"))
     )
+
     return bool(claims) or by_runtime or privileged or is_requested

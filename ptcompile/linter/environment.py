@@ -2,8 +2,9 @@
 
 The simulator resolves values: their order, the operators' variables and references.
 
-Names are from NCCL 2.29 (user guide, environment variables, and those of its source that are in use), PyTorch 2.13
-(torch.distributed, CUDA notes; another rule checks torchrun's PET_*) and OpenMP 5.2.
+Names are from NCCL 2.29 (user guide, environment variables, and those of its source that are in
+use), PyTorch 2.13 (torch.distributed, CUDA notes; another rule checks torchrun's PET_*) and OpenMP
+5.2.
 """
 
 from __future__ import annotations

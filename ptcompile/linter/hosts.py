@@ -15,7 +15,8 @@ _REASONS = {
     "domain": "the cluster's domain is {known}, not {written}",
     "namespace": "the pods are in namespace {known}, not in {written}",
     "renamed": (
-        "the job is named {known}, but the address still has the name {written}, as after Kustomize's namePrefix"
+        "the job is named {known}, but the address still has the name {written}, as after "
+        "Kustomize's namePrefix"
     ),
     "namespace of Service": "Service {written} is in namespace {known}, but the pods are in {namespace}",
     "subdomain": "the pods' subdomain is {known}, not {written}",
@@ -29,7 +30,8 @@ _REASONS = {
     "hostname": "the pod has a subdomain but no hostname",
 }
 _HELP = {
-    "renamed": "compile the spec with --name {known}, or rename the address, the subdomain and the Service too",
+    "renamed": "compile the spec with --name {known}, or rename the address, the subdomain and the "
+    "Service too",
     "subdomain of pods": "set {field} to {written}",
     "selector": "select labels of the pods",
     "cluster IP": "set clusterIP to None",
@@ -70,8 +72,8 @@ def _filled(text: str, mistake: HostMistake, subject: Subject) -> str:
 
 
 def is_reported_at_service(mistake: HostMistake, subject: Subject) -> bool:
-    """Return whether service-not-headless, selector-misses-pods or subdomain-differs reports what keeps a Service from
-    resolving the name.
+    """Return whether service-not-headless, selector-misses-pods or subdomain-differs reports what
+    keeps a Service from resolving the name.
     """
     pod = mistake.pod
     services = mistake.services
@@ -86,4 +88,5 @@ def is_reported_at_service(mistake: HostMistake, subject: Subject) -> bool:
         serving = [service for service in serving if object_name(service) == mistake.written]
     elif mistake.written != pod.view.subdomain:
         return False
+
     return is_indexed and pod.job.size > 1 and bool(serving)

@@ -1,7 +1,9 @@
-"""Labels, annotations and node labels that are read in one place only, and those of an object that are not read.
+"""Labels, annotations and node labels that are read in one place only, and those of an object that
+are not read.
 
-The table is `key_places.json`: by reader, the keys with the part of the metadata that they belong to, the places that
-are looked at, and the values that mean something. A row from memory leads to a note without a fix.
+The table is `key_places.json`: by reader, the keys with the part of the metadata that they belong
+to, the places that are looked at, and the values that mean something. A row from memory leads to a
+note without a fix.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ class KeyPlace(NamedTuple):
     part: str
     """labels, annotations, either, or nodeSelector for a label of nodes."""
     on: Sequence[str] = ()
-    """The kinds of objects that are looked at, `pod` or `object`; nothing for a key that is no longer read."""
+    """The kinds of objects that are looked at, `pod` or `object`; nothing for a key that is no
+    longer read.
+    """
     values: Sequence[str] = ()
     """The values that mean something, if others mean nothing."""
     is_list: bool = False
@@ -70,8 +74,8 @@ class Unread(NamedTuple):
 
     place: KeyPlace
     way: Way
-    """What is wrong: that it is among the labels, or among the annotations; that it is read from pods, from the object
-    itself, or from other kinds; its name; or its value.
+    """What is wrong: that it is among the labels, or among the annotations; that it is read from
+    pods, from the object itself, or from other kinds; its name; or its value.
     """
     finding: Finding
 
@@ -102,6 +106,7 @@ def _table() -> tuple[Mapping[str, Sequence[KeyPlace]], Mapping[str, Sequence[Ke
                 families.setdefault(place.key.removesuffix("*"), []).append(place)
             else:
                 keys.setdefault(place.key, []).append(place)
+
     return keys, families
 
 
@@ -119,7 +124,9 @@ def keys_with_prefix(prefix: str) -> list[str]:
 
 
 def unread_keys(subject: Subject) -> tuple[Unread, ...]:
-    """Return the keys of an object and of its pod templates that no program reads as they are written."""
+    """Return the keys of an object and of its pod templates that no program reads as they are
+    written.
+    """
     return tuple(item for holder in _holders(subject) for item in _unread_of(subject, holder))
 
 
@@ -149,6 +156,7 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
 
     if holder.template is None:
         return
+
     for key, value in string_map(holder.template.spec.get(_SELECTOR)).items():
         path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
@@ -240,6 +248,7 @@ def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:
     singular = row.part.removesuffix("s")
     article = "an" if row.part == "annotations" else "a"
     edits = (Edit("set", (*path[:-2], row.part, path[-1]), value), Edit("remove", path))
+
     return _finding(
         row,
         path,
@@ -287,6 +296,8 @@ def _wrong_place(
         text = f"{row.reader} looks for it only in the {subject.kind[1]}, not in its pods"
         help_text = f"move it to the metadata of the {subject.kind[1]}"
         return Unread(row, "object", _finding(row, path, text, help_text, edits))
+
     kinds = " or ".join("pod" if place == POD else place for place in row.on)
     text = f"{row.reader} looks for it only in a {kinds}"
+
     return Unread(row, "kind", _finding(row, path, text, f"write it in the {kinds}"))

@@ -1,4 +1,6 @@
-"""The machine types that a pod selects by labels, and what it requests of them beyond their size."""
+"""The machine types that a pod selects by labels, and what it requests of them beyond their
+size.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _SHARED_GPU_LABELS = (
     "cloud.google.com/gke-gpu-sharing-strategy",
     "cloud.google.com/gke-max-shared-clients-per-gpu",
 )
-"""Labels of nodes that share their GPUs: the device plugin counts more of them than the machine type has."""
+"""Labels of nodes that share their GPUs: the device plugin counts more of them than the machine
+type has.
+"""
 
 
 class PinnedMachines(NamedTuple):
@@ -35,8 +39,8 @@ class PinnedMachines(NamedTuple):
     label: str
     """The label values that select them, as text."""
     is_certain: bool
-    """Whether no other machine type can have the label: hardware that no cloud sells may have the same product
-    label.
+    """Whether no other machine type can have the label: hardware that no cloud sells may have the
+    same product label.
     """
 
 
@@ -54,6 +58,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
     pins = pinned_machines(template)
     if pins is None:
         return
+
     from ptcompile.kubernetes.amounts import pod_requests
 
     amounts = pod_requests(template.spec)
@@ -71,7 +76,9 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
 
 
 class MissingFabric(NamedTuple):
-    """A fabric that a template's pods use, its path, and the selected machine types, none of which has it."""
+    """A fabric that a template's pods use, its path, and the selected machine types, none of
+    which has it.
+    """
 
     path: Path
     text: str
@@ -96,8 +103,8 @@ _FABRIC_PREFIXES = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
 
 
 def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
-    """Yield the fabrics that containers use, by a device or by variables, each once: its path, that name, the
-    fabric.
+    """Yield the fabrics that containers use, by a device or by variables, each once: its path, that
+    name, the fabric.
     """
     seen = set()
     for container in template.containers:
@@ -132,7 +139,9 @@ def _fabric_of_variable(entry: EnvEntry) -> str:
 
 
 def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[str, str]:
-    """Return which amount of a machine type each resource uses, accelerators first: they select the type."""
+    """Return which amount of a machine type each resource uses, accelerators first: they select
+    the type.
+    """
     from ptcompile.spec.devices import counted_resource
 
     selector = string_map(template.spec.get("nodeSelector"))
@@ -145,7 +154,9 @@ def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[s
 
 
 def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
-    """Return the machine types that all values of a label select, or None if one of them is unknown."""
+    """Return the machine types that all values of a label select, or None if one of them is
+    unknown.
+    """
     for label in _INSTANCE_TYPE_LABELS:
         for _, values in pinned_values(template.spec, label):
             types = [machines_by_name().get(value) for value in values]
@@ -156,6 +167,7 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
                 or len({machine.cloud for machine in known_types}) > 1
             ):
                 return None
+
             machines = tuple(machine.machine for machine in known_types)
             return PinnedMachines(
                 machines,
@@ -164,6 +176,7 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
                 " or ".join(values),
                 True,
             )
+
     for label, cloud in ((_GKE_LABEL, "gke"), (_PRODUCT_LABEL, ANYWHERE)):
         for _, values in pinned_values(template.spec, label):
             rows = [
@@ -175,17 +188,16 @@ def pinned_machines(template: ManifestTemplate) -> PinnedMachines | None:
             return PinnedMachines(
                 machines, cloud, _resource_of(rows[0]), " or ".join(values), cloud == "gke"
             )
+
     return None
 
 
 def _machines_in(accelerator: str, cloud: str) -> Machines:
     """Return the accelerator's machine types in a cloud, or in all clouds if none is given."""
     clouds = MACHINES.get(accelerator, {})
-    return (
-        clouds.get(cloud, ())
-        if cloud
-        else tuple(machine for machines in clouds.values() for machine in machines)
-    )
+    if cloud:
+        return clouds.get(cloud, ())
+    return tuple(machine for machines in clouds.values() for machine in machines)
 
 
 def _resource_of(accelerator: str) -> str:

@@ -1,12 +1,13 @@
 """Words that an object must contain for a rule to be loaded.
 
-Each rule is a separate file, and most have nothing to find, so loading them all would take half of a cold start.
-`rules.json` of each family therefore says what each rule module needs. Words separated by spaces are all required; of
-`a/b` one is enough; letter case is ignored. A word is a run of ASCII letters and digits in a key or a text of the
-object, or one of the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has
-`nproc`, `per` and `node`. The word `@Service` means that the stream has an object of that kind, `@blank` that a text
-contains whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather than the
-kubelet's `$(X)`.
+Each rule is a separate file, and most have nothing to find, so loading them all would take half of
+a cold start. `rules.json` of each family therefore says what each rule module needs. Words
+separated by spaces are all required; of `a/b` one is enough; letter case is ignored. A word is a
+run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
+`nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`.
+The word `@Service` means that the stream has an object of that kind, `@blank` that a text contains
+whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather
+than the kubelet's `$(X)`.
 """
 
 from __future__ import annotations
@@ -113,11 +114,15 @@ _JOINING_SIGNS = "$\"'\\"
 _find_joined_words = Pattern(
     r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])"""
 ).search
-"""Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
+"""Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`,
+`${A}run`.
+"""
 
 
 def rules_in(family: str) -> JsonDict:
-    """Return the table of a family, such as `linter.rules.pods`: its rule modules in evaluation order."""
+    """Return the table of a family, such as `linter.rules.pods`: its rule modules in evaluation
+    order.
+    """
     return load_table(f"{family.replace('.', '/')}/rules.json")
 
 
@@ -132,8 +137,8 @@ def parse_needs(text: str) -> Needs:
 
 
 def words_of(subject: Subject) -> list[str] | None:
-    """Return the words of an object, of a TrainJob's runtime and of what admission writes, with the kinds of the
-    stream; some repeat.
+    """Return the words of an object, of a TrainJob's runtime and of what admission writes, with the
+    kinds of the stream; some repeat.
 
     None if a text joins words: then every rule must run.
     """
@@ -152,9 +157,11 @@ def words_of(subject: Subject) -> list[str] | None:
             for manifest in subject.objects.by_name(("v1", "ConfigMap"), name)
         ]
         texts = texts.union(*map(texts_of, named))
+
     text = "\0".join(texts).casefold()
     if any(sign in text for sign in _JOINING_SIGNS) and _find_joined_words(text):
         return None
+
     words = text.encode("ascii", "replace").translate(_WORD_BYTES).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
     if text.split(None, 1) != [text]:
@@ -162,4 +169,5 @@ def words_of(subject: Subject) -> list[str] | None:
     if "$" in text.replace("$(", ""):
         words.append("@variable")
     words += subject.stream.kinds
+
     return words

@@ -26,10 +26,12 @@ _EnvFields = dict[str, dict[str, str]]
 def oversized_parts(
     manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None
 ) -> Problems:
-    """Yield one finding for each part of a container that exceeds the limit: variables, command line or script.
+    """Yield one finding for each part of a container that exceeds the limit: variables, command
+    line or script.
 
-    `templates` are the object's templates with their paths, if the caller already has them. Containers are read as
-    written: the few hundred characters that an operator adds make no difference.
+    `templates` are the object's templates with their paths, if the caller already has them.
+    Containers are read as written: the few hundred characters that an operator adds make no
+    difference.
     """
     if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
         yield problem
@@ -38,6 +40,7 @@ def oversized_parts(
             (written.path, as_mapping(written.template))
             for written in templates_of(kind_of(manifest), manifest)
         ]
+
     for path, template in templates:
         for key in _CONTAINER_KEYS:
             for i, spec in indexed_mappings(nested_value(template, "spec", key)):
@@ -57,8 +60,8 @@ def _metadata_fields(template: Json) -> _EnvFields:
 
 
 def _may_exceed(spec: Json, template: Json) -> bool:
-    """Return whether the container needs a full check: four references expand 4 KiB to at most 64 KiB; most have
-    fewer.
+    """Return whether the container needs a full check: four references expand 4 KiB to at most 64
+    KiB; most have fewer.
     """
     entries = as_mappings(spec.get("env"))
     written = [entry.get("value") for entry in entries]
@@ -68,11 +71,13 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
         return references > 4
+
     field_texts = [
         as_string(value)
         for key in _METADATA_KEYS
         for value in nested_map(template, "metadata", key).values()
     ]
+
     return len(all_texts) + len("".join(field_texts)) > 4096
 
 
@@ -107,7 +112,9 @@ def _env_path(spec: Json, text: str) -> Path:
 
 
 def _token_path(spec: Json, text: str) -> Path:
-    """Return the path of a text in command and args: the argument that equals it, else one that contains it."""
+    """Return the path of a text in command and args: the argument that equals it, else one that
+    contains it.
+    """
     tokens = [
         (key, i, as_string(token))
         for key in ("command", "args")
@@ -115,6 +122,7 @@ def _token_path(spec: Json, text: str) -> Path:
     ]
     equal = ((key, i) for key, i, token in tokens if token == text)
     containing = ((key, i) for key, i, token in tokens if text in token)
+
     return (
         next(equal, None)
         or next(containing, None)
@@ -134,7 +142,8 @@ def _too_large(path: Path, part: str) -> Problem:
         path,
         f"with its references replaced, the container's {part} exceeds {EXPANDED >> 10} KiB: "
         "from here on references are left as written",
-        f"mount long values as a file: Linux passes a program no value longer than {EXPANDED >> 10} KiB",
+        "mount long values as a file: Linux passes a program no value longer than "
+        f"{EXPANDED >> 10} KiB",
         severity="warning",
         stage="run",
         authority="ptcompile",

@@ -36,7 +36,9 @@ _SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
 class RulePage(NamedTuple):
-    """A title of one sentence and the text of each section; the example is two YAML files, bad and good."""
+    """A title of one sentence and the text of each section; the example is two YAML files, bad
+    and good.
+    """
 
     title: str
     what: str
@@ -48,16 +50,20 @@ class RulePage(NamedTuple):
 
 
 def rule_page(rule: Rule) -> RulePage:
-    """Return the page of a rule. Raises ValueError if its docstring lacks a section, which is a bug."""
+    """Return the page of a rule. Raises ValueError if its docstring lacks a section, which is a
+    bug.
+    """
     parts = _SECTION_HEAD.split(_docstring_of(sys.modules[rule.check.__module__]).strip())
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
         raise ValueError(f"the page of {rule.name} has no section {', '.join(missing)}")
+
     texts = {
         name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"
     }
     example = sections["Example"]
+
     return RulePage(
         parts[0].strip(),
         bad=_example_file(example, "-"),
@@ -92,6 +98,7 @@ def _markdown_page(name: str) -> tuple[str, str]:
     if rule is None:
         code_page = CODE_PAGES[name]
         return code_page.title, f"{code_page.title}\n\n**Fix**: {code_page.fix}."
+
     text = rule_page(rule)
     bad, good = (f"```yaml\n{example}```" for example in (text.bad, text.good))
     parts = [
@@ -102,6 +109,7 @@ def _markdown_page(name: str) -> tuple[str, str]:
         f"**Good**\n\n{good}",
         f"**Fix**: {text.fix}",
     ]
+
     return text.title, "\n\n".join([*parts, f"Source: {text.source}"])
 
 
@@ -117,7 +125,11 @@ def explain_name(name: str) -> str:
     rule = rule_named(name)
     if rule is None:
         code_page = CODE_PAGES[name]
-        return f"{CODES[name]} {name}\n\n{_wrap(code_page.title)}\n\n{_wrap_section('Fix', code_page.fix)}.\n"
+        return (
+            f"{CODES[name]} "
+            f"{name}\n\n{_wrap(code_page.title)}\n\n{_wrap_section('Fix', code_page.fix)}.\n"
+        )
+
     text = rule_page(rule)
     parts = [
         f"{CODES[name]} {name}  ({rule.severity}, stage {rule.stage}, {rule.authority})",
@@ -129,6 +141,7 @@ def explain_name(name: str) -> str:
         _wrap_section("Fix", text.fix),
         _wrap_section("Source", text.source),
     ]
+
     return "\n\n".join(parts) + "\n"
 
 
@@ -149,13 +162,16 @@ def _indent(text: str) -> str:
 
 
 def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:
-    """Return one line per rule: code, name, severity, stage, authority. `more` are rules of plugins; they come last."""
+    """Return one line per rule: code, name, severity, stage, authority. `more` are rules of
+    plugins; they come last.
+    """
     built_in = (
         (_code(rule), rule.name, rule.severity, rule.stage, rule.authority)
         for rule in sorted(every_rule(), key=_code)
     )
     rows = [*built_in, *more]
     code_width, name_width = (max(len(row[column]) for row in rows) for column in (0, 1))
+
     return "".join(
         f"{code:<{code_width}}  {name:<{name_width}}  {severity:<7}  {stage:<5}  {authority}\n"
         for code, name, severity, stage, authority in rows
@@ -163,7 +179,9 @@ def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:
 
 
 def as_dicts() -> list[dict[str, str]]:
-    """Return every rule as plain data, in the order of the codes: code, name, severity, stage, authority and page."""
+    """Return every rule as plain data, in the order of the codes: code, name, severity, stage,
+    authority and page.
+    """
     return [
         {
             "code": _code(rule),
@@ -183,7 +201,8 @@ def as_markdown() -> str:
     for rule in sorted(every_rule(), key=_code):
         title = rule_page(rule).title.replace("|", "\\|").replace("\n", " ")
         rows.append(
-            f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} | {title} |"
+            f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} "
+            f"| {title} |"
         )
     return "\n".join(rows) + "\n"
 

@@ -1,4 +1,6 @@
-"""The nodes that take the pods of an object: each pod alone, and all that wait for one another at once."""
+"""The nodes that take the pods of an object: each pod alone, and all that wait for one another
+at once.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,15 @@ from ptcompile.world.workload import Stream
 def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate, Placement]]:
     """Return each pod template with the nodes that take its pods.
 
-    Pods of a queue get the labels and tolerations of the flavors that it chose. Until it has, they may get the
-    tolerations of any.
+    Pods of a queue get the labels and tolerations of the flavors that it chose. Until it has, they
+    may get the tolerations of any.
     """
     chosen = pools.flavors
-    marks = (
-        _possible_tolerations(subject)
-        if chosen is None
-        else [nested_map(each, "spec") for each in chosen]
-    )
+    if chosen is None:
+        marks = _possible_tolerations(subject)
+    else:
+        marks = [nested_map(each, "spec") for each in chosen]
+
     return [
         (
             template,
@@ -50,7 +52,9 @@ def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate
 
 
 def _volume_places(subject: Subject, template: ManifestTemplate) -> Iterator[VolumePlace]:
-    """Yield where the volumes of a pod are, by labels that the pod does not select; `volume-elsewhere` has those."""
+    """Yield where the volumes of a pod are, by labels that the pod does not select;
+    `volume-elsewhere` has those.
+    """
     in_spec = len(template.path) + 1
     for path, claim in claims_of_pod(subject, template):
         for label, values, _ in places_of_claim(subject.stream, claim):
@@ -131,14 +135,17 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
             (*template.path, "spec", *request_path(template.spec, needed[0] if needed else "")),
-            f"{least} pods wait for one another, but the nodes that take them ({names}) have room for {room}{why}",
+            f"{least} pods wait for one another, but the nodes that take them ({names}) have room "
+            f"for {room}{why}",
             f"use at most {room} pods, or request less in each",
             severity="error" if pools.is_complete else None,
         )
 
 
 def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | None, str]]:
-    """Yield how many pods like this fit by what spreads them over zones and the like, and what that is."""
+    """Yield how many pods like this fit by what spreads them over zones and the like, and what
+    that is.
+    """
     for label in labels_apart(pod, pod):
         yield room_by_domain(placement, label), f": one for each {label}"
     for constraint in as_mappings(pod.view.spec.get("topologySpreadConstraints")):

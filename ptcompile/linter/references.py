@@ -38,7 +38,9 @@ class ServiceUser(NamedTuple):
 
 
 def service_users(subject: Subject) -> list[ServiceUser]:
-    """Return the Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
+    """Return the Pods and Jobs of the stream whose subdomain is this Service, in the same
+    namespace.
+    """
     templates = subject.stream.cached(_templates_by_subdomain)
     users = []
     for manifest, template in templates.get((subject.namespace, subject.name), ()):
@@ -51,7 +53,9 @@ def service_users(subject: Subject) -> list[ServiceUser]:
 
 
 def is_probed(user: ServiceUser, subdomain: str) -> bool:
-    """Return whether names are resolved before a pod is ready: by a probe or gate of the pod, or an init container."""
+    """Return whether names are resolved before a pod is ready: by a probe or gate of the pod, or
+    an init container.
+    """
     spec = nested_map(user.template, "spec")
     init_containers = as_mappings(spec.get("initContainers"))
     tokens = [
@@ -63,11 +67,14 @@ def is_probed(user: ServiceUser, subdomain: str) -> bool:
     has_probe = any(container.get("readinessProbe") for container in containers) or bool(
         spec.get("readinessGates")
     )
+
     return has_probe or any(f".{subdomain}" in token for token in tokens)
 
 
 def meets_by_name(subject: Subject, service: str) -> bool:
-    """Return whether the object's pods meet at a name that a Service with this name would give one of them."""
+    """Return whether the object's pods meet at a name that a Service with this name would give
+    one of them.
+    """
     hosts = [
         role.rendezvous.host
         for group in (*subject.rendezvous_groups, *subject.env_groups)
@@ -78,7 +85,9 @@ def meets_by_name(subject: Subject, service: str) -> bool:
 
 
 def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
-    """Return the pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
+    """Return the pod templates of Pods, then of Jobs, by namespace and subdomain; each with its
+    object.
+    """
     templates: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in USER_SERVED:
         for manifest in stream.objects.of_kind(kind):
@@ -89,6 +98,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
                     templates.setdefault((namespace_of(manifest), subdomain), []).append(
                         (manifest, template)
                     )
+
     return templates
 
 
@@ -108,6 +118,7 @@ def endpoint_service(subject: Subject) -> Json | None:
         or not subject.neighbors.of_kind(SERVICE)
     ):
         return None
+
     from ptcompile.simulator.meeting import services_at
 
     return next(services_at(job, rendezvous.host.removesuffix(".").lower()), None)

@@ -1,4 +1,6 @@
-"""Pairs of releases that a profile says the cluster runs, and that do not work together for an object."""
+"""Pairs of releases that a profile says the cluster runs, and that do not work together for an
+object.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from ptcompile.world.workload import Workload
 
 
 def releases_apart(workload: Workload) -> Problems:
-    """Yield the first pair of declared releases that the object cannot run on; `releases.json` has the sources."""
+    """Yield the first pair of declared releases that the object cannot run on; `releases.json`
+    has the sources.
+    """
     versions = workload.versions
     is_queued = KUEUE_QUEUE in string_map(workload.metadata.get("labels"))
     for pair in load_table("linter/releases.json")["pairs"]:
@@ -20,6 +24,7 @@ def releases_apart(workload: Workload) -> Problems:
         is_about = workload.kind[0].startswith(pair["api"]) and (is_queued or not pair["queued"])
         if not is_about or not versions.declared.issuperset((software, other)):
             continue
+
         release = getattr(versions, software)
         others = getattr(versions, other)
         if _is_within(release, *pair["releases"]) and _is_within(others, *pair["others"]):

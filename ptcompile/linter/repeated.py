@@ -1,4 +1,6 @@
-"""Objects that two files of one folder define: `kubectl apply -f FOLDER` applies one over the other."""
+"""Objects that two files of one folder define: `kubectl apply -f FOLDER` applies one over the
+other.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.index import ObjectIdentity
 
 CREATED_KINDS = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
-"""Kinds that are created rather than applied again: the API server rejects the second one even if it is equal."""
+"""Kinds that are created rather than applied again: the API server rejects the second one even
+if it is equal.
+"""
 _NAME = ("metadata", "name")
 
 
 def object_digests(read: Source, definitions: Definitions | None) -> dict[ObjectIdentity, str]:
-    """Return a digest of the content of each object of a stream that has a known kind and its own name.
+    """Return a digest of the content of each object of a stream that has a known kind and its own
+    name.
 
     The digest of a job is empty: the second one is rejected whatever its content.
     """
@@ -46,7 +51,9 @@ def _digest(manifest: Json) -> str:
 
 
 def object_key(manifest: Json, definitions: Definitions | None) -> ObjectIdentity | None:
-    """Return the key of an object, or None if its kind is unknown or its name is not written in the file."""
+    """Return the key of an object, or None if its kind is unknown or its name is not written in
+    the file.
+    """
     api_version, kind = kind_of(manifest)
     group = api_version.rpartition("/")[0]
     name = nested_string(manifest, "metadata", "name")
@@ -63,10 +70,11 @@ def defined_earlier(
     files: Iterable[tuple[str, bytes]],
     pause: Callable[[], None] = lambda: None,
 ) -> dict[ObjectIdentity, str]:
-    """Return the objects of a stream that an earlier file of its folder defines too, each with the file's name.
+    """Return the objects of a stream that an earlier file of its folder defines too, each with the
+    file's name.
 
-    `files` are these files. Copies with the same content are left out, except jobs. `pause` is called before one is
-    read.
+    `files` are these files. Copies with the same content are left out, except jobs. `pause` is
+    called before one is read.
     """
     own = object_digests(read, definitions)
     names = {key[-1].encode() for key in own}
@@ -79,6 +87,7 @@ def defined_earlier(
         for key in digests.keys() & own.keys():
             if not digests[key] or digests[key] != own[key]:
                 repeated.setdefault(key, os.path.basename(path))
+
     return repeated
 
 
@@ -89,6 +98,7 @@ def repeated_in_folder(manifest: Json, filename: str) -> Problem:
         "if both are applied, one overwrites the other"
     )
     help = "rename one of them, or remove it"
+
     return problem_at(
         "repeated-object",
         _NAME,

@@ -64,15 +64,17 @@ class Subject(Workload):
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
     def placed(self, finding: Finding, rule: Rule) -> Finding | None:
-        """Return a finding about a value that the file does not have at its path at the nearest field, with its writer;
-        one about a script in a ConfigMap names the key.
+        """Return a finding about a value that the file does not have at its path at the nearest
+        field, with its writer; one about a script in a ConfigMap names the key.
 
-        None if the object that has the value has the finding too, or if no file and no release has that object.
+        None if the object that has the value has the finding too, or if no file and no release has
+        that object.
         """
         if finding.path in self.mounted_scripts:
             finding = finding._replace(
                 text=f"{finding.text} ({self.mounted_scripts[finding.path]})"
             )
+
         place = self.origins.at(finding.path) if self.origins is not None else None
         source = place.source if place is not None else None
         if self.certainty != "stream" and (source is not None or rule.is_about_pods):
@@ -86,6 +88,7 @@ class Subject(Workload):
 
         if not place.writer:
             return finding._replace(path=place.path, fix=self._placed_fix(finding.fix))
+
         setter = f"{self._name_of(place.value)} is set by {place.writer}"
         return finding._replace(path=place.path, setter=setter, source=source, fix=None)
 
@@ -98,20 +101,23 @@ class Subject(Workload):
         for template in self.templates:
             for container in template.containers:
                 call = container.mounted_script
-                mounted = (
-                    mounted_path(template.spec, container.spec, call.file)
-                    if call is not None
-                    else None
-                )
+                if call is not None:
+                    mounted = mounted_path(template.spec, container.spec, call.file)
+                else:
+                    mounted = None
+
                 file = mounted.file(self.find) if mounted is not None else None
                 if file is not None:
                     places[container.script_path] = (
                         f"key {file.key} of ConfigMap/{object_name(file.source)}"
                     )
+
         return places
 
     def _name_of(self, value: Path) -> str:
-        """Return a value in a sentence: by its path in the pods of a role, or below the field that is reported."""
+        """Return a value in a sentence: by its path in the pods of a role, or below the field
+        that is reported.
+        """
         for template in self.templates if self.made is not self.manifest else ():
             if value[: len(template.path)] == template.path:
                 below = field_path(value[len(template.path) :]) or "the template"
@@ -119,7 +125,9 @@ class Subject(Workload):
         return field_path(value)
 
     def _placed_fix(self, fix: Fix | None) -> Fix | None:
-        """Return a fix with the paths of the file, or None if it changes what this object does not have."""
+        """Return a fix with the paths of the file, or None if it changes what this object does
+        not have.
+        """
         edits = []
         for edit in fix.edits if fix is not None else ():
             place = self.origins.at(edit.path) if self.origins is not None else None
@@ -137,7 +145,9 @@ class Subject(Workload):
 
     @cached_property
     def training_roles(self) -> tuple[TrainingRole, ...]:
-        """Training roles whose launcher reads what was meant: of others only the misread word is of interest."""
+        """Training roles whose launcher reads what was meant: of others only the misread word is
+        of interest.
+        """
         return tuple([role for role in self.every_training_role if role.misread_word is None])
 
     @cached_property
@@ -148,32 +158,38 @@ class Subject(Workload):
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
-        return self.rendezvous_groups if self.torchrun_roles == self.training_roles else ()
+        if self.torchrun_roles == self.training_roles:
+            return self.rendezvous_groups
+        return ()
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """Groups of roles that should meet, for every modeled launcher; empty if the files do not settle it."""
+        """Groups of roles that should meet, for every modeled launcher; empty if the files do
+        not settle it.
+        """
         from ptcompile.linter.training_roles import rendezvous_groups
 
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
     def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
-        """Groups of scripts without a launcher that should meet (env://); empty if the files do not settle it."""
+        """Groups of scripts without a launcher that should meet (env://); empty if the files do
+        not settle it.
+        """
         from ptcompile.linter.training_roles import env_groups
 
         return env_groups(self, self.training_roles)
 
     @cached_property
     def obstacles(self) -> tuple[RoleObstacle, ...]:
-        """What keeps roles that should meet from it; empty if the files do not settle which roles should."""
+        """What keeps roles that should meet from it; empty if the files do not settle which
+        roles should.
+        """
         from ptcompile.linter.training_roles import obstacles_of
 
-        return (
-            tuple(obstacles_of(self, self.training_roles))
-            if self.rendezvous_groups or self.env_groups
-            else ()
-        )
+        if self.rendezvous_groups or self.env_groups:
+            return tuple(obstacles_of(self, self.training_roles))
+        return ()
 
     def obstacles_named(self, name: str) -> Iterator[RoleObstacle]:
         """Yield the obstacles that the rule of this name reports."""
@@ -181,7 +197,9 @@ class Subject(Workload):
 
     @cached_property
     def lacks_rendezvous(self) -> bool:
-        """Whether the operator gives the pods no rendezvous at all, which one of its rules reports."""
+        """Whether the operator gives the pods no rendezvous at all, which one of its rules
+        reports.
+        """
         if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
         return self.record.lacks_rendezvous(
@@ -190,7 +208,9 @@ class Subject(Workload):
 
     @cached_property
     def waiting_roles(self) -> dict[str, Rendezvous]:
-        """The rendezvous of each training role whose pods wait for others before they train, by role name."""
+        """The rendezvous of each training role whose pods wait for others before they train, by
+        role name.
+        """
         meetings = self.job.meetings if self.job is not None else ()
         members = [member for meeting in meetings for member in meeting.members]
         return {
@@ -201,7 +221,9 @@ class Subject(Workload):
 
     @cached_property
     def min_nodes_to_start(self) -> int:
-        """How many pods wait for one another before they train; 1 if they train alone or that is unknown."""
+        """How many pods wait for one another before they train; 1 if they train alone or that is
+        unknown.
+        """
         return max(
             (rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes),
             default=1,
@@ -219,7 +241,9 @@ def _has_finding(rule: Rule, place: Place, stream: Stream) -> bool:
 
 
 def subject_of(manifest: Json, stream: Stream) -> Subject:
-    """Return the `Subject` of an object of the stream. It is shared by all rules that read other objects."""
+    """Return the `Subject` of an object of the stream. It is shared by all rules that read other
+    objects.
+    """
     key = id(manifest)
     if key not in stream.subjects:
         stream.subjects[key] = Subject(manifest, stream=stream)
@@ -251,6 +275,7 @@ def texts_of(data: Any) -> frozenset[str]:
         ):
             texts.update(collection)
             collection = collection.values()
+
         for item in collection:
             kind = type(item)
             if kind is str:
@@ -263,11 +288,14 @@ def texts_of(data: Any) -> frozenset[str]:
                 collections.append(item)
             elif isinstance(item, str):
                 texts.add(item)
+
     return frozenset([item for item in texts if isinstance(item, str)])
 
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
-    """Return whether lost pods of the template are recreated, or None if that is unknown for this kind."""
+    """Return whether lost pods of the template are recreated, or None if that is unknown for
+    this kind.
+    """
     written = WrittenTemplate(
         template.path, template.data, template.role, template.replicas, template.main_name
     )
@@ -336,11 +364,13 @@ def fix_removing(title: str, path: Path, *, safe: bool) -> Fix:
 
 
 class Rule(NamedTuple):
-    """One check of an object that an API server would accept. The docstring of the check's module is its page.
+    """One check of an object that an API server would accept. The docstring of the check's module
+    is its page.
 
-    The page has a title line, then the sections What, Why, Example, Fix and Source. The example is a diff with every
-    line of both sides: lines with `-` are bad, lines with `+` good. The bad line that the finding is reported at ends
-    in `# <--`. All else about a rule is a row in the table of its family (`ptcompile.linter`).
+    The page has a title line, then the sections What, Why, Example, Fix and Source. The example is
+    a diff with every line of both sides: lines with `-` are bad, lines with `+` good. The bad line
+    that the finding is reported at ends in `# <--`. All else about a rule is a row in the table of
+    its family (`ptcompile.linter`).
     """
 
     name: str
@@ -348,12 +378,18 @@ class Rule(NamedTuple):
     check: Callable[[Subject], Iterable[Finding]]
     """The function `check` of the module."""
     severity: Severity
-    """Error: no cluster could run it as written. Warning: depends on something outside the files. Note: a fact."""
+    """Error: no cluster could run it as written. Warning: depends on something outside the
+    files. Note: a fact.
+    """
     stage: Stage
-    """When the mistake shows. "apply" is an operator's webhook that reads other objects, which may exist already."""
+    """When the mistake shows. "apply" is an operator's webhook that reads other objects, which
+    may exist already.
+    """
     authority: Authority
 
     @property
     def is_about_pods(self) -> bool:
-        """Whether the rule judges a pod by all that it has, and not only by what is written in one place."""
+        """Whether the rule judges a pod by all that it has, and not only by what is written in
+        one place.
+        """
         return self.check.__module__.rpartition(".")[0].removeprefix("ptcompile.") in _POD_FAMILIES

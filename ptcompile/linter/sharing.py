@@ -1,4 +1,5 @@
-"""GPUs that several pods share: by resource names, node labels and the configuration of NVIDIA's device plugin.
+"""GPUs that several pods share: by resource names, node labels and the configuration of NVIDIA's
+device plugin.
 
 Source: NVIDIA/k8s-device-plugin 0.20, README.md, api/config/v1/config.go, internal/lm/resource.go.
 """
@@ -55,17 +56,17 @@ class PluginConfig(NamedTuple):
 
 
 def shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
-    """Return how pods share the devices that a pod requests by a resource name, or None if nothing says so.
+    """Return how pods share the devices that a pod requests by a resource name, or None if nothing
+    says so.
 
-    The labels that the pod selects tell first, then those of all nodes that take it, the device plugin, the profile.
+    The labels that the pod selects tell first, then those of all nodes that take it, the device
+    plugin, the profile.
     """
     shares = _shares_of(spec, resource, stream)
     always_refuses = stream.versions.device_plugin < _MPS_MAY_ALLOW
-    return (
-        shares._replace(is_refused=True)
-        if shares and shares.strategy == "mps" and always_refuses
-        else shares
-    )
+    if shares and shares.strategy == "mps" and always_refuses:
+        return shares._replace(is_refused=True)
+    return shares
 
 
 def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
@@ -76,16 +77,17 @@ def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
 
     selected = {label: values for label in _LABELS for _, values in pinned_values(spec, label)}
     shares = _shares_by_labels(selected)
-    groups = (
-        fits(spec, stream.pools.groups).fitting
-        if shares is None and stream.pools is not None
-        else ()
-    )
+    if shares is None and stream.pools is not None:
+        groups = fits(spec, stream.pools.groups).fitting
+    else:
+        groups = ()
+
     labeled = [
         _shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)
     ]
     if shares is not None or (labeled and len(labeled) == len(groups)):
         return shares or (labeled[0] if None not in labeled else None)
+
     return _shares_by_plugin(spec, resource, stream) or _shares_by_profile(stream)
 
 
@@ -96,10 +98,12 @@ def _shares_by_labels(values: Mapping[str, Sequence[str]]) -> GpuShares | None:
         if chosen and strategies.keys() >= {*chosen}:
             is_refused = label.startswith("cloud.google.com/")
             return GpuShares(f"{label} {chosen[0]}", is_refused, strategies[chosen[0]])
+
     products = values.get(_PRODUCT, ())
     for mark, strategy in _PRODUCT_MARKS.items():
         if products and all(mark in product for product in products):
             return GpuShares(f"{_PRODUCT} {products[0]}", strategy=strategy)
+
     return None
 
 

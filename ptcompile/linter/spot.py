@@ -33,8 +33,8 @@ _NOTICES = {
     "karpenter": Notice(usual=120, most=120),
     "oraclecloud": Notice(usual=120, most=120),
 }
-"""By a word of the label. GKE, Spot VMs: more than 15 seconds for users' pods from 1.35; AKS, node auto-drain; Amazon
-EC2, Spot interruption notices; OCI, preemptible instances (2026).
+"""By a word of the label. GKE, Spot VMs: more than 15 seconds for users' pods from 1.35; AKS, node
+auto-drain; Amazon EC2, Spot interruption notices; OCI, preemptible instances (2026).
 """
 
 

@@ -28,11 +28,15 @@ def successor_notes(source: Source, filename: str | None) -> Iterable[Diagnostic
             key = str(manifest.get("apiVersion")), str(manifest.get("kind"))
             if key not in _SUCCESSORS:
                 continue
+
             operator, target = _SUCCESSORS[key]
             successor = BY_TARGET[target].kinds[0].name
             owner = operator.install.software or operator.folder
             message = f"{key[1]} ({owner}, {key[0]}) has a successor: {successor}"
-            help = f"convert it once the cluster has the successor: ptcompile convert --target {target}"
+            help = (
+                "convert it once the cluster has the successor: ptcompile convert --target "
+                f"{target}"
+            )
             problem = problem_at(SUCCESSOR, ("kind",), message, help, "note", "style", "ptcompile")
             yield streams.to_diagnostic(problem, document, filename, path, manifest)
             return

@@ -1,4 +1,6 @@
-"""Training roles, and where each of their launch options is written; the simulator decides which roles meet."""
+"""Training roles, and where each of their launch options is written; the simulator decides which
+roles meet.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
     OptionSource = Literal["flag", "env", "operator", "default"]
-    """What sets an option: the command line, the user's PET_* variable, the operator's, or torchrun's default."""
+    """What sets an option: the command line, the user's PET_* variable, the operator's, or
+    torchrun's default.
+    """
 
 
 _LAUNCHER_NAMES = (
@@ -87,7 +91,9 @@ class TrainingRole:
     @property
     def launcher_name(self) -> str:
         """The launcher's name in messages, or "the script"."""
-        return self.rendezvous.launcher if self.rendezvous.launcher != "command" else "the script"
+        if self.rendezvous.launcher != "command":
+            return self.rendezvous.launcher
+        return "the script"
 
     @cached_property
     def misread_word(self) -> MisreadWord | None:
@@ -98,14 +104,17 @@ class TrainingRole:
 
     @cached_property
     def misplaced_options(self) -> tuple[str, ...]:
-        """The launcher's options, as written, that are after the script, which gets them instead."""
+        """The launcher's options, as written, that are after the script, which gets them
+        instead.
+        """
         from ptcompile.simulator.launchers.misread import misplaced_options
 
         return misplaced_options(self.launch)
 
     def is_uncertain(self, *options: str) -> bool:
-        """Return whether something outside the files may change the launch, or one of its options if some are given; or
-        whether the launcher gets its options at the wrong place, which is the finding then.
+        """Return whether something outside the files may change the launch, or one of its options
+        if some are given; or whether the launcher gets its options at the wrong place, which is the
+        finding then.
         """
         return bool(self.misplaced_options) or self.member.is_uncertain(*options)
 
@@ -124,7 +133,9 @@ class TrainingRole:
 
     @property
     def is_local(self) -> bool:
-        """Whether the role's pods meet no other pod of the object: each names itself, or nothing."""
+        """Whether the role's pods meet no other pod of the object: each names itself, or
+        nothing.
+        """
         return self.meeting.is_local
 
     @property
@@ -144,7 +155,9 @@ class TrainingRole:
         return "operator"
 
     def user_entry(self, name: str) -> EnvEntry | None:
-        """Return the variable that the user sets, or None if the operator sets it or nothing does."""
+        """Return the variable that the user sets, or None if the operator sets it or nothing
+        does.
+        """
         entry = next((entry for entry in self.container.variables if entry.name == name), None)
         if entry is None or self._is_operators(entry):
             return None
@@ -156,18 +169,26 @@ class TrainingRole:
         ]
         if not in_pod:
             return entry if "envFrom" in entry.path else None
-        return entry if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]) else None
+        if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]):
+            return entry
+
+        return None
 
     def _is_operators(self, entry: EnvEntry) -> bool:
-        """Return whether the operator adds the variable as it makes the object with the templates."""
+        """Return whether the operator adds the variable as it makes the object with the
+        templates.
+        """
         place = self._origins.at(entry.path) if self._origins is not None else None
         return place is not None and bool(place.writer) and place.source is None
 
     def path_of(self, option: str) -> Path:
-        """Return the path of an option's value: an argument, a variable or a field; else the container's."""
+        """Return the path of an option's value: an argument, a variable or a field; else the
+        container's.
+        """
         source = self.source_of(option)
         if source == "flag":
             return self.flag_path(option)
+
         name = self.member.variable(option)
         entry = self.user_entry(name) if source == "env" else None
         if entry is not None:
@@ -175,10 +196,13 @@ class TrainingRole:
         if source == "env" and self.launch.in_shell:
             # the script sets the variable
             return self.container.script_path
+
         return self.operator_field(option) or self.unset_path
 
     def path_or_command(self, option: str) -> Path:
-        """Return the path of an option's value, or of the command line if nothing sets the option."""
+        """Return the path of an option's value, or of the command line if nothing sets the
+        option.
+        """
         path = self.path_of(option)
         return self.command_path if path == self.unset_path else path
 
@@ -188,14 +212,18 @@ class TrainingRole:
         return self.path_of("rdzv-endpoint" if self.options.get("rdzv-endpoint") else "master-addr")
 
     def operator_field(self, option: str) -> Path | None:
-        """Return the path of the operator's field that becomes this option, or None if the user did not set it."""
+        """Return the path of the operator's field that becomes this option, or None if the user
+        did not set it.
+        """
         for path in self.option_fields.get(option, ()):
             if nested_map(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
 
     def flag_path(self, option: str) -> Path:
-        """Return the path of the argument that names the option, or of the script that contains it."""
+        """Return the path of the argument that names the option, or of the script that contains
+        it.
+        """
         name = self.member.option_name(option)
         if (path := self._flag_paths.get(name)) is not None:
             return path
@@ -218,15 +246,19 @@ class TrainingRole:
         for path, token in self.container.argv:
             name = token.partition("=")[0]
             if name.startswith("-"):
-                dashed = (
-                    option_name(name) if self.is_torchrun else name.lstrip("-").replace("_", "-")
-                )
+                if self.is_torchrun:
+                    dashed = option_name(name)
+                else:
+                    dashed = name.lstrip("-").replace("_", "-")
                 paths.setdefault(dashed, path)
+
         return paths
 
     @cached_property
     def _dashed_tokens(self) -> list[tuple[Path, str, frozenset[str]]]:
-        """All tokens with dashes for underscores, and the option names in each. Computed once: scripts may be long."""
+        """All tokens with dashes for underscores, and the option names in each. Computed once:
+        scripts may be long.
+        """
         tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
         return [
             (path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token))))
@@ -234,7 +266,9 @@ class TrainingRole:
         ]
 
     def fix_to(self, option: str, value: str, title: str, *, safe: bool = False) -> Fix | None:
-        """Return the fix that sets the option where it is written, or None if a script or nothing sets it."""
+        """Return the fix that sets the option where it is written, or None if a script or
+        nothing sets it.
+        """
         edit = self._edit_to(option, value)
         return Fix(title, (edit,), safe) if edit is not None else None
 
@@ -245,26 +279,34 @@ class TrainingRole:
             return self._flag_edit(path, current, value)
         if path == self.unset_path or not isinstance(path[-1], str):
             return None
+
         written = get(self._made, path, get(self.manifest, path))
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
-        return (
-            Edit("set", path, int(value) if is_number else value)
-            if str(written) == current
-            else None
-        )
+        if str(written) == current:
+            return Edit("set", path, int(value) if is_number else value)
+
+        return None
 
     def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
         """Return the edit of `--name=current`, or of the argument after `--name`, or None."""
         texts = dict(reversed(self.container.argv))
         name, equals, written = texts.get(path, "").partition("=")
         if equals:
-            return Edit("set", path, f"{name}={value}") if written == current else None
+            if written == current:
+                return Edit("set", path, f"{name}={value}")
+            return None
+
         following = (*path[:-1], int(path[-1]) + 1) if path in texts else ()
-        return Edit("set", following, value) if texts.get(following) == current else None
+        if texts.get(following) == current:
+            return Edit("set", following, value)
+
+        return None
 
     @property
     def command_path(self) -> Path:
-        """The path of the command line: of the command, else of the arguments, else `unset_path`."""
+        """The path of the command line: of the command, else of the arguments, else
+        `unset_path`.
+        """
         return next(
             ((*self.path, key) for key in ("command", "args") if self.spec.get(key)),
             self.unset_path,
@@ -272,12 +314,15 @@ class TrainingRole:
 
 
 def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
-    """Return the training roles, each with the path of its container, even if a word of the launch is misread."""
+    """Return the training roles, each with the path of its container, even if a word of the
+    launch is misread.
+    """
     options = subject.record.launch_fields.options
     if not options and not any(mentions_launcher(template) for template in subject.templates):
         return ()
     if subject.job is None or subject.job.expansion.refused:
         return ()
+
     templates = {id(role.pod): role.template for role in subject.roles}
     roles = []
     for meeting in subject.job.meetings:
@@ -285,6 +330,7 @@ def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
             template = templates.get(id(member.pod))
             if template is not None and template.main_containers:
                 roles.append(TrainingRole(member, meeting, template, subject))
+
     return tuple(roles)
 
 
@@ -294,7 +340,9 @@ def torch_version(role: TrainingRole, versions: Versions) -> Version:
 
 
 def image_path(role: TrainingRole) -> Path:
-    """Return the path of the role's image; in a TrainJob, whose runtime has the image, that of the command."""
+    """Return the path of the role's image; in a TrainJob, whose runtime has the image, that of
+    the command.
+    """
     return (*role.path, "image") if "image" in role.spec else role.command_path
 
 
@@ -321,8 +369,12 @@ TrainingRoles = tuple[TrainingRole, ...]
 
 
 def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """Return the groups of roles that should meet; empty unless the files determine everything their launchers read."""
-    return _groups(subject, roles) if all(role.member.is_modeled for role in roles) else ()
+    """Return the groups of roles that should meet; empty unless the files determine everything
+    their launchers read.
+    """
+    if all(role.member.is_modeled for role in roles):
+        return _groups(subject, roles)
+    return ()
 
 
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
@@ -334,15 +386,20 @@ def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, 
 
 
 def _groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
-    """Return the roles of each gathering of the job; empty if something outside the files may change one."""
+    """Return the roles of each gathering of the job; empty if something outside the files may
+    change one.
+    """
     is_assumed = subject.base is not None and subject.base.assumed
     if not roles or subject.job is None or is_assumed:
         return ()
+
     gatherings = subject.job.gatherings
     if not all(gathering.is_settled for gathering in gatherings):
         return ()
+
     role_of = {id(role.member): role for role in roles}
     members = [[id(member) for member in gathering.members] for gathering in gatherings]
+
     return tuple(
         tuple(role_of[member] for member in group if member in role_of) for group in members
     )

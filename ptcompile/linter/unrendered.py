@@ -1,5 +1,5 @@
-"""Files that another tool must render first: Helm charts, templates of Jinja and ERB, placeholders of envsubst and sed,
-bases and patches of kustomize; and documents that no API server accepts.
+"""Files that another tool must render first: Helm charts, templates of Jinja and ERB, placeholders
+of envsubst and sed, bases and patches of kustomize; and documents that no API server accepts.
 """
 
 from __future__ import annotations
@@ -44,21 +44,25 @@ _SCHEMA_KEYS = frozenset({"$ref", "$schema"})
 
 
 def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | None:
-    """Return the note on a file that is a template as a whole, with the index of its document, or None.
+    """Return the note on a file that is a template as a whole, with the index of its document, or
+    None.
 
-    A mark counts in a text that YAML rejects, or in a field whose value no controller fills in. Command lines, data of
-    ConfigMaps and kinds of other projects, such as Argo's Workflow, have marks for other reasons.
+    A mark counts in a text that YAML rejects, or in a field whose value no controller fills in.
+    Command lines, data of ConfigMaps and kinds of other projects, such as Argo's Workflow, have
+    marks for other reasons.
     """
     if role == "template":
         message = "this file is a template of a Helm chart and is not checked"
         return 0, _note(message, "helm template CHART")._replace(span=Span(1, 1, 1, 1))
     if not may_have_marks(source.text):
         return None
+
     if any(problem.name in _SYNTAX_RULES for problem in source.problems):
         mark = template_mark(source.text)
         if mark is not None:
             span = source.span(mark.start, mark.start + 2)
             return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
+
     for document in source.documents:
         if not foreign_kind(document.data) and (
             is_ours(document.data) or is_supported(document.data)
@@ -69,6 +73,7 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
                     return document.index, _note(_mark_message(mark), mark.command)._replace(
                         path=path
                     )
+
     return None
 
 
@@ -92,7 +97,9 @@ def _note(message: str, command: str) -> Problem:
 
 
 def placeholder_notes(parsed: Source) -> dict[int, Problem]:
-    """Return the note on the first placeholder of each document with one that no shell could replace, by its index."""
+    """Return the note on the first placeholder of each document with one that no shell could
+    replace, by its index.
+    """
     if not may_be_template(parsed.text):
         return {}
     notes = {
@@ -107,7 +114,10 @@ def _placeholder_note(data: Json) -> Problem | None:
     for path, text, on_key in _texts(data, ()):
         placeholder = None if text in _SCHEMA_KEYS else find_placeholder(text)
         if placeholder is not None and "image" not in path:  # a rule reports images
-            message = f"{placeholder} is filled in by another tool, such as envsubst or sed: its value is not checked"
+            message = (
+                f"{placeholder} is filled in by another tool, such as envsubst or sed: its value "
+                "is not checked"
+            )
             return _note(message, "envsubst < FILE")._replace(path=path, on_key=on_key)
     return None
 
@@ -121,8 +131,8 @@ def placeholders_of(data: Json) -> list[str]:
 
 
 def _texts(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
-    """Yield the texts of an object, except in fields that may have signs for other reasons: the path, the text, and
-    whether it is the path's last key.
+    """Yield the texts of an object, except in fields that may have signs for other reasons: the
+    path, the text, and whether it is the path's last key.
     """
     if isinstance(value, str):
         yield path, value, False
@@ -139,7 +149,9 @@ def _texts(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
 
 
 def without_placeholders(value: Any) -> Any:
-    """Return an object without its fields, and with null for items of lists, that are placeholders."""
+    """Return an object without its fields, and with null for items of lists, that are
+    placeholders.
+    """
     if isinstance(value, Mapping):
         return {
             key: item if key in _TEXT_KEYS else without_placeholders(item)
@@ -154,7 +166,9 @@ def without_placeholders(value: Any) -> Any:
 def without_verdicts_on_marks(
     problems: Sequence[Problem], manifest: Json, marked: bool
 ) -> Sequence[Problem]:
-    """Return the problems except those about one value that has a mark. `marked`: the file may have marks."""
+    """Return the problems except those about one value that has a mark. `marked`: the file may
+    have marks.
+    """
     if not marked:
         return problems
     return [
@@ -174,7 +188,8 @@ def is_about_written_text(problem: Problem, manifest: Json) -> bool:
 def _concerns(
     problem: Problem, manifest: Json, find: Callable[[object], object], *, on_key: bool
 ) -> bool:
-    """Return whether the finding is about a value in which `find` finds something, or below such a key.
+    """Return whether the finding is about a value in which `find` finds something, or below such a
+    key.
 
     `on_key`: whether a finding about a key is also one about its value.
     """
@@ -188,25 +203,27 @@ def _concerns(
             value = value[key]
         else:
             break
+
     return (on_key or not problem.on_key) and find(value) is not None
 
 
 def kustomize_note(
     filename: str | None, kustomizations: Sequence[str]
 ) -> tuple[Problem, bool] | None:
-    """Return the note on a file that kustomize completes, and whether it is a patch, which is no whole object; None for
-    other files. `kustomizations` are the texts of those beside the file.
+    """Return the note on a file that kustomize completes, and whether it is a patch, which is no
+    whole object; None for other files. `kustomizations` are the texts of those beside the file.
     """
     folder, name = os.path.split(filename or "")
     if not kustomizations:
         return None
+
     patches = [os.path.basename(patch) for text in kustomizations for patch in patches_in(text)]
     is_patch = name in patches
-    message = (
-        "a patch of a kustomization: the file is not checked"
-        if is_patch
-        else "kustomize fills in the namespace"
-    )
+    if is_patch:
+        message = "a patch of a kustomization: the file is not checked"
+    else:
+        message = "kustomize fills in the namespace"
+
     return _note(message, f"kustomize build {folder or '.'}")._replace(
         span=Span(1, 1, 1, 1)
     ), is_patch
@@ -224,8 +241,8 @@ def patches_in(kustomization: str) -> Iterator[str]:
 
 
 def foreign_kind(data: Json) -> str | None:
-    """Return what a document is that has no apiVersion or kind, or that another tool completes; None for other
-    documents.
+    """Return what a document is that has no apiVersion or kind, or that another tool completes;
+    None for other documents.
     """
     if "kind" not in data and data.keys() >= _CHART_KEYS:
         return "a Helm chart"
@@ -239,9 +256,12 @@ def foreign_kind(data: Json) -> str | None:
 
 
 def _is_pod_template(data: Json) -> bool:
-    """Return whether this is a Pod that another program completes, such as Spark or Airflow: no name and no image."""
+    """Return whether this is a Pod that another program completes, such as Spark or Airflow: no
+    name and no image.
+    """
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
+
     metadata = data.get("metadata")
     spec = data.get("spec")
     is_named = isinstance(metadata, Mapping) and (
@@ -251,4 +271,5 @@ def _is_pod_template(data: Json) -> bool:
     is_complete = isinstance(containers, list) and all(
         isinstance(container, Mapping) and container.get("image") for container in containers
     )
+
     return not is_named and not (containers and is_complete)

@@ -33,9 +33,11 @@ _OUTPUTS = frozenset(
     }
     | {"results", "dump", "serialization", "hydra-run", "hydra-sweep"}
 )
-"""Words before the last part of an option for the folder that a training writes: `output_dir` (HF Trainer, TRL,
-LLaMA-Factory, torchtune, axolotl), `default_root_dir` (Lightning), `explicit_log_dir`, `exp_dir` (NeMo), `dump_folder`
-(torchtitan), `default_local_dir` (verl), `hydra.run.dir`, `serialization_dir` (AllenNLP)."""
+"""Words before the last part of an option for the folder that a training writes: `output_dir` (HF
+Trainer, TRL, LLaMA-Factory, torchtune, axolotl), `default_root_dir` (Lightning),
+`explicit_log_dir`, `exp_dir` (NeMo), `dump_folder` (torchtitan), `default_local_dir` (verl),
+`hydra.run.dir`, `serialization_dir` (AllenNLP).
+"""
 _INPUTS = """
 load resume resumed pretrained init initial initialize from restore restart base teacher student reference ref actor
 critic reward draft eval test input source tokenizer vocab merge
@@ -45,7 +47,9 @@ _INPUT_WORDS = frozenset(_INPUTS.split())
 
 
 class Checkpoint(NamedTuple):
-    """A folder to which the training writes checkpoints, and the path of the field that names it."""
+    """A folder to which the training writes checkpoints, and the path of the field that names
+    it.
+    """
 
     folder: str
     path: Path
@@ -54,7 +58,9 @@ class Checkpoint(NamedTuple):
 
 
 def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
-    """Yield the absolute folders for checkpoints and outputs in a container's command line and variables."""
+    """Yield the absolute folders for checkpoints and outputs in a container's command line and
+    variables.
+    """
     variables = {
         entry.name: entry.value
         for entry in container.variables
@@ -72,16 +78,20 @@ def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
             if is_output is not None:
                 path = following.path if is_pair and following is not None else word.path
                 yield Checkpoint(folder, path, is_output)
+
     for entry in container.variables:
-        is_output = (
-            _writes_checkpoints(entry.name) if entry.value and entry.value.startswith("/") else None
-        )
+        if entry.value and entry.value.startswith("/"):
+            is_output = _writes_checkpoints(entry.name)
+        else:
+            is_output = None
         if is_output is not None and entry.value:
             yield Checkpoint(entry.value, entry.value_path, is_output)
 
 
 def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
-    """Yield the folders that the main container writes: folders for outputs, and any checkpoints of a launcher."""
+    """Yield the folders that the main container writes: folders for outputs, and any checkpoints
+    of a launcher.
+    """
     if not container.is_main or not is_command_written(container):
         return
     is_training: bool | None = None
@@ -103,11 +113,13 @@ def _substitute(text: str, variables: Mapping[str, str]) -> str:
 def _writes_checkpoints(name: str) -> bool | None:
     """Return whether an option or variable certainly names a folder that the training writes.
 
-    False if the training may also read it, such as `--checkpoint`; None if the name is about something else.
+    False if the training may also read it, such as `--checkpoint`; None if the name is about
+    something else.
     """
     parts = name.lower().replace(".", "_").replace("-", "_").split("_")
     if not _INPUT_WORDS.isdisjoint(parts):
         return None
+
     suffix = next((folder for folder in _FOLDERS if parts[-1].endswith(folder)), "")
     stem = [*parts[:-1], parts[-1].removesuffix(suffix)]
     stem = [part for part in stem if part]
@@ -116,12 +128,16 @@ def _writes_checkpoints(name: str) -> bool | None:
         is_path = True
     else:
         is_path = bool(suffix)
+
     last = stem[-1] if stem else ""
     if last in _CHECKPOINTS:
         return bool(suffix) or "save" in stem
     if last == "save" or stem == ["out"]:
         return True
-    return True if is_path and not _OUTPUTS.isdisjoint((last, "-".join(stem[-2:]))) else None
+    if is_path and not _OUTPUTS.isdisjoint((last, "-".join(stem[-2:]))):
+        return True
+
+    return None
 
 
 def shm_mount(container: ManifestContainer) -> Written | None:
@@ -146,14 +162,17 @@ def mount_for(container: ManifestContainer, path: str) -> Written | None:
 
 
 _VENDOR_FOLDERS = ("/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia", "/opt/rocm")
-"""Folders of nodes from which vendors' guides mount drivers and plugins of the network into privileged pods."""
+"""Folders of nodes from which vendors' guides mount drivers and plugins of the network into
+privileged pods.
+"""
 
 
 def node_devices(template: ManifestTemplate) -> str:
-    """Return the first hostPath of devices, or of a vendor's driver folder, in a pod template, or "".
+    """Return the first hostPath of devices, or of a vendor's driver folder, in a pod template, or
+    "".
 
-    A container without privileges cannot open a device that a hostPath brings: its device cgroup only allows those of
-    device plugins (containerd and runc).
+    A container without privileges cannot open a device that a hostPath brings: its device cgroup
+    only allows those of device plugins (containerd and runc).
     """
     paths = [
         normpath(nested_string(volume, "hostPath", "path"))

@@ -61,31 +61,37 @@ class Around(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a tool: its arguments, which have the declared types, and what the server was started with."""
+    """A call of a tool: its arguments, which have the declared types, and what the server was
+    started with.
+    """
 
     arguments: Json
     roots: Sequence[str]
     """Folders whose files may be read."""
     settings: Callable[[str, bytes | None], CallSettings]
-    """What judges a file, by its name, for the profile with this text or for the configured one. Raises `CallError`."""
+    """What judges a file, by its name, for the profile with this text or for the configured one.
+    Raises `CallError`.
+    """
     around: Callable[[NamedText], Around] = lambda _: Around()
     """What the repository means for a file. Raises `CallError`."""
 
 
 def document(call: Call, prefix: str = "") -> NamedText:
-    """Return the input that the call gives as `text` or `path`, each with a prefix. Raises `CallError`."""
+    """Return the input that the call gives as `text` or `path`, each with a prefix. Raises
+    `CallError`.
+    """
     text, path = (call.arguments.get(f"{prefix}{name}") for name in ("text", "path"))
     if (text is None) == (path is None):
         raise CallError(f"give exactly one of {prefix}text and {prefix}path")
-    return (
-        NamedText(text.encode(errors="replace"))
-        if text is not None
-        else read(str(path), call.roots)
-    )
+    if text is not None:
+        return NamedText(text.encode(errors="replace"))
+    return read(str(path), call.roots)
 
 
 def settings(call: Call, item: NamedText) -> CallSettings:
-    """Return what judges an input; the profile that the call names goes before the configured one."""
+    """Return what judges an input; the profile that the call names goes before the configured
+    one.
+    """
     names_profile = {"cluster_text", "cluster_path"} & set(call.arguments)
     profile = document(call, "cluster_").content if names_profile else None
     return call.settings(item.filename or _TEXT_NAME, profile)
@@ -107,7 +113,8 @@ def judged_inputs(item: NamedText, judge: CallSettings, *, only_specs: bool = Fa
 
 
 def read(path: str, roots: Sequence[str]) -> NamedText:
-    """Read a YAML or JSON file below one of the folders, also after its links are followed. Raises `CallError`.
+    """Read a YAML or JSON file below one of the folders, also after its links are followed. Raises
+    `CallError`.
 
     Nothing outside the folders is touched, so a message never tells whether a file exists there.
     """
@@ -116,14 +123,17 @@ def read(path: str, roots: Sequence[str]) -> NamedText:
         places = [os.path.realpath(os.path.join(root, path)) for root in roots]
     except ValueError:  # a null character, or half of a surrogate pair
         raise CallError(f"{shown}: not a path") from None
+
     inside = [place for place, root in zip(places, roots, strict=True) if is_inside(place, root)]
     if not inside:
         raise CallError(
             f"{shown}: not in {' or '.join(roots)}, the folders that this server may read"
         )
+
     inside = [place for place in inside if path.endswith(SUFFIXES) and place.endswith(SUFFIXES)]
     if not inside:
         raise CallError(f"{shown}: not the name of a YAML or JSON file")
+
     place = next(filter(os.path.exists, inside), inside[0])
     try:
         return NamedText(files.read(place), path)

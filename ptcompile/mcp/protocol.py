@@ -1,7 +1,8 @@
 """The server's side of the Model Context Protocol, on the SDK's low-level server.
 
-The SDK's own decorators would make each tool's schemas of a signature: a text that is JSON would arrive parsed, an
-unknown argument would be ignored, and the results would have other schemas than those of the commands.
+The SDK's own decorators would make each tool's schemas of a signature: a text that is JSON would
+arrive parsed, an unknown argument would be ignored, and the results would have other schemas than
+those of the commands.
 """
 
 from __future__ import annotations
@@ -32,15 +33,18 @@ checks manifests offline. Lint what you write; an error is certain to fail, a wa
 finding's code has a page: ptcompile://rules/CODE. Start a spec from ptcompile://spec/starter.
 """
 _MAX_MESSAGE_CHARACTERS = 1 << 24
-"""Limit of a message: twice the limit of an untrusted file, as line breaks and quotes are escaped."""
+"""Limit of a message: twice the limit of an untrusted file, as line breaks and quotes are
+escaped.
+"""
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _escape = re.compile(rf"({_PAIR})|\\u[dD][89a-fA-F][0-9a-fA-F]{{2}}|(\\.)")
 """A pair of surrogates, half of one, or another escape."""
 
 
 class _Lines:
-    """Standard input by lines. One that is longer than any message is cut: it is no JSON then. Half of a surrogate pair
-    becomes a replacement character: the SDK would drop the request, and its client would wait.
+    """Standard input by lines. One that is longer than any message is cut: it is no JSON then. Half
+    of a surrogate pair becomes a replacement character: the SDK would drop the request, and its
+    client would wait.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -62,8 +66,8 @@ def make_server(
     settings: Callable[[str, bytes | None], CallSettings],
     around: Callable[[NamedText], Around] = lambda _: Around(),
 ) -> Server[Any]:
-    """Return a server that reads files below `roots`; `settings` returns what judges a file, and `around` what the
-    other files mean for it.
+    """Return a server that reads files below `roots`; `settings` returns what judges a file, and
+    `around` what the other files mean for it.
     """
     one_at_a_time = anyio.CapacityLimiter(1)
 
@@ -137,7 +141,9 @@ async def _list_families(_context: Any, _params: Any) -> types.ListResourceTempl
 
 
 def answer(name: str, call: Call) -> types.CallToolResult:
-    """Call a tool. A call that cannot be answered is a result with the reason, for the assistant to try again."""
+    """Call a tool. A call that cannot be answered is a result with the reason, for the assistant
+    to try again.
+    """
     tool = TOOLS.get(name)
     try:
         if tool is None:
@@ -145,11 +151,10 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         check_arguments(tool, call.arguments)
         with deadline(UNTRUSTED_SECONDS):
             result = tool.run(call)
-        result = (
-            result
-            if call.arguments.get("whole", "whole" not in tool.arguments)
-            else shortened(result)
-        )
+        if call.arguments.get("whole", "whole" not in tool.arguments):
+            result = result
+        else:
+            result = shortened(result)
     except NotFinishedError:
         text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
         return _to_result(text, is_error=True)
@@ -159,17 +164,22 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         return _to_result(
             f"this is a bug in ptcompile, not in your input: {type(error).__name__}", is_error=True
         )
+
     return _to_result(json.dumps(result, ensure_ascii=False))
 
 
 def _to_result(text: str, *, is_error: bool = False) -> types.CallToolResult:
-    """Return a result as text alone: structured content would be the same a second time, and every client reads it."""
+    """Return a result as text alone: structured content would be the same a second time, and
+    every client reads it.
+    """
     content: list[Any] = [types.TextContent(text=_encodable(text))]
     return types.CallToolResult(content=content, is_error=is_error)
 
 
 def _encodable(text: str) -> str:
-    """Return a text with a question mark for each half of a surrogate pair, which no message can contain."""
+    """Return a text with a question mark for each half of a surrogate pair, which no message can
+    contain.
+    """
     return text.encode(errors="replace").decode()
 
 

@@ -1,4 +1,6 @@
-"""The tools of `tools.json`: what each does, its arguments, the schema of its result, and the function that answers."""
+"""The tools of `tools.json`: what each does, its arguments, the schema of its result, and the
+function that answers.
+"""
 
 from __future__ import annotations
 
@@ -53,33 +55,38 @@ class Tool(NamedTuple):
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and a missing one."""
+    """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and
+    a missing one.
+    """
     for name, value in arguments.items():
         declared = tool.arguments.get(name)
         if declared is None:
             near = closest_match(name[:50], tool.arguments)
-            help = (
-                f"did you mean {near}?"
-                if near
-                else f"its arguments are {', '.join(tool.arguments) or 'none'}"
-            )
+            if near:
+                help = f"did you mean {near}?"
+            else:
+                help = f"its arguments are {', '.join(tool.arguments) or 'none'}"
             raise CallError(f"no argument {name[:50]!r}; {help}")
+
         python_type, described = _TYPES[declared["type"]]
         if not isinstance(value, python_type):
             raise CallError(f"{name} must be {described}, not {type(value).__name__}")
+
         choices = declared.get("enum", [value])
         if value not in choices:
             raise CallError(
                 f"no {name} {str(value)[:50]!r}; it must be one of {', '.join(choices)}"
             )
+
     missing = [name for name in tool.required if name not in arguments]
     if missing:
         raise CallError(f"{missing[0]} is required")
 
 
 def shortened(result: Mapping[str, Any]) -> JsonDict:
-    """Return a result with as many items of its lists as an assistant has use for, the errors among findings first, and
-    the number of those that are left out by the list's name, such as `jobs.pods`.
+    """Return a result with as many items of its lists as an assistant has use for, the errors among
+    findings first, and the number of those that are left out by the list's name, such as
+    `jobs.pods`.
     """
     for most in _LENGTHS:
         omitted: dict[str, int] = {}
@@ -143,7 +150,9 @@ def _lint(call: Call) -> JsonDict:
 
 
 def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
-    """Return a function from a version of a file to its report, as `ptcompile lint FILE --context ROOT` has it."""
+    """Return a function from a version of a file to its report, as `ptcompile lint FILE
+    --context ROOT` has it.
+    """
     from ptcompile.api.lint import Report, lint_source
 
     options, profile = settings(call, item)
@@ -152,6 +161,7 @@ def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
     def lint(content: bytes) -> Report:
         if around.is_excluded:
             return Report((), 0, ("a file that the configuration excludes",))
+
         report = lint_source(
             content,
             item.filename,
@@ -160,6 +170,7 @@ def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
             profile=profile,
             earlier=around.earlier,
         )
+
         return report._replace(diagnostics=tuple(around.without_known(report.diagnostics)))
 
     return lint
@@ -171,6 +182,7 @@ def _fix(call: Call) -> JsonDict:
     item = document(call)
     unsafe = call.arguments.get("unsafe", False)
     fixed = fix_findings_of(item.content, _linter(call, item), unsafe=unsafe)
+
     return {
         "text": fixed.text,
         "applied": _to_report(fixed.applied),
@@ -219,6 +231,7 @@ def _explain(call: Call) -> JsonDict:
         return {"rule": explain_rule(call.arguments["rule"])}
     if "field" in subjects:
         return {"field": explain_field(call.arguments["field"])}
+
     from ptcompile.api.explain import explain_inputs
 
     item = document(call)
@@ -234,6 +247,7 @@ def _explain(call: Call) -> JsonDict:
                 f"no manifest has {at[:200]!r}" + (f"; did you mean {near}?" if near else "")
             )
         explanation = explanation._replace(causes=causes)
+
     return {"explanation": _masked(explanation.to_dict())}
 
 
@@ -305,6 +319,7 @@ def _import(call: Call) -> JsonDict:
     imported = import_inputs(
         inputs(call, document(call)), lossy=call.arguments.get("lossy", False), script_values={}
     )
+
     return {
         **_yaml_and_report(imported.yaml(), imported.diagnostics),
         "profile": imported.profile_yaml() or "",
@@ -339,7 +354,9 @@ _ANSWERS = {
 
 
 def _load_tools() -> dict[str, Tool]:
-    """Return the tools of `tools.json`, whose argument is null where it is that of the other tools."""
+    """Return the tools of `tools.json`, whose argument is null where it is that of the other
+    tools.
+    """
     table = load_table("mcp/tools.json")
     choices = {"targets": list(TARGETS), "schemas": list(SCHEMAS)}
     tools: dict[str, Tool] = {}
@@ -353,6 +370,7 @@ def _load_tools() -> dict[str, Tool]:
         tools[name] = Tool(
             row["description"], arguments, _ANSWERS[name], tuple(row.get("required", ()))
         )
+
     return tools
 
 

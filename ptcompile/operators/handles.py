@@ -1,4 +1,6 @@
-"""Handles on jobs: the data that an orchestrator needs to apply, follow, suspend and delete a compiled job."""
+"""Handles on jobs: the data that an orchestrator needs to apply, follow, suspend and delete a
+compiled job.
+"""
 
 from __future__ import annotations
 
@@ -50,12 +52,14 @@ class RolePods(NamedTuple):
     name: str
     """The name of the role."""
     selector: str | None
-    """Label selector; None for a Pod, which is found by name: an empty one would select every pod."""
+    """Label selector; None for a Pod, which is found by name: an empty one would select every
+    pod.
+    """
     replicas: int
     """The number of its pods."""
     first_rank: int | None
-    """Rank of the role's pod 0; the others follow by index. None if the pods do not train. With a range of nodes it
-    only gives the order: ranks are assigned at the rendezvous.
+    """Rank of the role's pod 0; the others follow by index. None if the pods do not train. With a
+    range of nodes it only gives the order: ranks are assigned at the rendezvous.
     """
     index_label: str | None
     """Label with the index; None for a Pod and for a non-Indexed Job, whose only pod is 0."""
@@ -71,10 +75,14 @@ class Need(NamedTuple):
 
 
 class Handle(NamedTuple):
-    """One job as seen from outside. Store the form of `to_dict`; its schema is `ptcompile.schema("handle")`."""
+    """One job as seen from outside. Store the form of `to_dict`; its schema is
+    `ptcompile.schema("handle")`.
+    """
 
     objects: tuple[Reference, ...]
-    """In the order of applying; the job is last. Delete the job first, then the others: the job does not own them."""
+    """In the order of applying; the job is last. Delete the job first, then the others: the job
+    does not own them.
+    """
     job: Reference
     """The job itself."""
     label_selector: str | None
@@ -124,11 +132,13 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     name = as_string(nested_map(job, "metadata").get("name"))
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
+
     object_references = tuple(_reference(item) for item in (*before, job))
     succeeded = following.succeeded
     if following.succeeded_after_resume is not None and _begins_suspended(job):
         succeeded = following.succeeded_after_resume
     needs = dict.fromkeys(item for manifest in (*before, job) for item in needed_objects(manifest))
+
     return Handle(
         objects=object_references,
         job=object_references[-1],
@@ -147,8 +157,8 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
 
 
 def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[RolePods]:
-    """Yield the pods of each role. The main container is the first role's first one; roles train if they have it
-    too.
+    """Yield the pods of each role. The main container is the first role's first one; roles train if
+    they have it too.
     """
     templates = [
         (template, is_separate, _containers(template))
@@ -170,8 +180,8 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
 
 
 def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
-    """Return the label with a pod's index. Pods of a batch/v1 Job have one only if the Job is Indexed; JobSet's child
-    Jobs are.
+    """Return the label with a pod's index. Pods of a batch/v1 Job have one only if the Job is
+    Indexed; JobSet's child Jobs are.
     """
     if (
         _kind_key(job) == ("batch/v1", "Job")
@@ -189,11 +199,13 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
     if job.get("kind") != "TrainJob":
         yield from ((item, _is_child_job(job, item)) for item in templates_of(_kind_key(job), job))
         return
+
     nodes = as_int(nested_map(job, "spec", "trainer").get("numNodes"), 1)
     runtime = next((item for item in before if item.get("kind") == "TrainingRuntime"), None)
     if runtime is None:  # a runtime that Trainer provides
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
+
     for item in templates_of(_kind_key(runtime), runtime):
         yield (
             (item._replace(replicas=nodes), False)
@@ -219,13 +231,15 @@ def _containers(template: Template) -> list[str]:
 
 
 def _selector(name: str, role: str, following: Following) -> str | None:
-    """Return the selector of a role's pods, or of all pods for the role ""; None if no label has the job's name."""
+    """Return the selector of a role's pods, or of all pods for the role ""; None if no label has
+    the job's name.
+    """
     if not following.pods_label:
         return None
     whole = f"{following.pods_label}={name}"
-    return (
-        f"{whole},{following.role_label}={role.lower()}" if role and following.role_label else whole
-    )
+    if role and following.role_label:
+        return f"{whole},{following.role_label}={role.lower()}"
+    return whole
 
 
 def _begins_suspended(job: Json) -> bool:
@@ -238,9 +252,8 @@ def _reference(manifest: Json) -> Reference:
     metadata = nested_map(manifest, "metadata")
     key = _kind_key(manifest)
     following = kind_named(key).following()
-    plural = (
-        following.plural if following is not None else f"{key[1].lower()}s"
-    )  # holds for all auxiliary objects of a job
+    # holds for all auxiliary objects of a job
+    plural = following.plural if following is not None else f"{key[1].lower()}s"
     return Reference(
         *key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
     )

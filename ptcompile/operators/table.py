@@ -52,7 +52,9 @@ FEATURES: dict[str, Feature] = {
 
 
 def kind_named(key: GroupVersionKind) -> Kind:
-    """Return the kind with this apiVersion and name, or a `Kind` without anything if it is unknown."""
+    """Return the kind with this apiVersion and name, or a `Kind` without anything if it is
+    unknown.
+    """
     entry = KINDS.get(key)
     return entry[1] if entry else _UNKNOWN
 
@@ -63,7 +65,8 @@ def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
 
 
 def has_feature(name: str, versions: Versions) -> bool:
-    """Return whether the cluster's release has a feature: the one place that compares releases for targets.
+    """Return whether the cluster's release has a feature: the one place that compares releases for
+    targets.
 
     Raises:
         KeyError: no such feature, which is a bug.
@@ -82,7 +85,9 @@ def modeled_queue_system() -> tuple[QueueSystem, Authority]:
 
 
 def status_of(live: Json) -> Status:
-    """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for another kind."""
+    """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for
+    another kind.
+    """
     status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(
         live
     )
@@ -91,8 +96,10 @@ def status_of(live: Json) -> Status:
             sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)})
         )
         raise ValueError(
-            f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}"
+            f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of "
+            f"{kinds}"
         )
+
     return status
 
 
@@ -110,9 +117,11 @@ JOB_KINDS = frozenset(key for key in RUNS_PODS if KINDS[key][1].trains)
 def expand(
     manifest: Json, *, versions: Versions | None = None, related: Sequence[Json] = ()
 ) -> Expansion:
-    """Return what the operator of this manifest creates, or an empty expansion for a kind that creates no pods.
+    """Return what the operator of this manifest creates, or an empty expansion for a kind that
+    creates no pods.
 
-    `related` are the other objects of the same stream, such as runtimes and Services. Accepts any data; never raises.
+    `related` are the other objects of the same stream, such as runtimes and Services. Accepts any
+    data; never raises.
     """
     expansion = kind_named(kind_of(manifest)).pods(
         manifest, KindContext(versions or Versions(), related)

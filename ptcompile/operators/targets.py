@@ -20,7 +20,9 @@ TARGETS = tuple(BY_TARGET)
 
 @cache
 def target_named(name: str) -> Target:
-    """Return the target with this name, one of `TARGETS`. Objects for device claims precede the job on each target."""
+    """Return the target with this name, one of `TARGETS`. Objects for device claims precede the
+    job on each target.
+    """
     target = BY_TARGET[name].target()
 
     def emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
@@ -45,22 +47,27 @@ def every_target() -> Iterator[Target]:
 
 
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
-    """Return the target for a spec that names none: a Pod for one node that needs no more, else an Indexed Job.
+    """Return the target for a spec that names none: a Pod for one node that needs no more, else an
+    Indexed Job.
 
-    Neither needs an operator in the cluster. A Job replaces a Pod that only approximates the spec, such as by not
-    outliving its node; a JobSet replaces a Job that cannot express it, such as auxiliary roles. Jobs with a queue use
-    Volcano if Volcano manages the cluster's queues. Jobs with a Trainer runtime are TrainJobs.
+    Neither needs an operator in the cluster. A Job replaces a Pod that only approximates the spec,
+    such as by not outliving its node; a JobSet replaces a Job that cannot express it, such as
+    auxiliary roles. Jobs with a queue use Volcano if Volcano manages the cluster's queues. Jobs
+    with a Trainer runtime are TrainJobs.
     """
     if job.runtime is not None:
         return target_named("trainjob")
     if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
         return target_named("volcano")
+
     pod = target_named("pod")
     if not any(pod.unsupported(job, cluster)):
         return pod
+
     indexed = target_named("job")
     if not _is_unsupported(indexed, job, cluster):
         return indexed
+
     jobset = target_named("jobset")
     return indexed if _is_unsupported(jobset, job, cluster) else jobset
 

@@ -1,4 +1,6 @@
-"""Selection of a back end: namespaces on this machine if possible, else containers; and the PyTorch that pods use."""
+"""Selection of a back end: namespaces on this machine if possible, else containers; and the
+PyTorch that pods use.
+"""
 
 from __future__ import annotations
 
@@ -52,10 +54,12 @@ Opening = Callable[[str, RehearsalSettings, Sequence[Actor]], AbstractContextMan
 def open_ground(
     folder: str, settings: RehearsalSettings, actors: Sequence[Actor]
 ) -> Iterator[Ground]:
-    """Open namespaces if this machine allows them, else containers; only containers if an image is set.
+    """Open namespaces if this machine allows them, else containers; only containers if an image is
+    set.
 
     Raises:
-        RehearsalError: neither is available, or torch, a launcher, a program or a module of the script is missing.
+        RehearsalError: neither is available, or torch, a launcher, a program or a module of the
+        script is missing.
     """
     namespaces_error = None
     if settings.image is None:
@@ -67,6 +71,7 @@ def open_ground(
             with closing(namespaces):
                 yield _local_ground(namespaces, settings, actors)
             return
+
     engine = find_engine()
     if engine is None:
         message = "an image needs docker or podman, and neither answers"
@@ -75,6 +80,7 @@ def open_ground(
             if namespaces_error
             else message
         )
+
     with _container_ground(folder, settings, actors, engine) as container_ground:
         yield container_ground
 
@@ -96,9 +102,11 @@ def _local_ground(
 def _container_ground(
     folder: str, settings: RehearsalSettings, actors: Sequence[Actor], engine: Engine
 ) -> Iterator[Ground]:
-    images = (
-        [settings.image] if settings.image else list(dict.fromkeys(actor.image for actor in actors))
-    )
+    if settings.image:
+        images = [settings.image]
+    else:
+        images = list(dict.fromkeys(actor.image for actor in actors))
+
     python = settings.python or "python"
     name = f"{python} in the image {images[0]}"
     way_out = "use --image to name another image, or --python to name another interpreter in it"
@@ -117,6 +125,7 @@ def _container_ground(
             )
         except RehearsalError as error:
             raise RehearsalError(f"{name} has no torch ({error}): {way_out}") from error
+
         yield Ground(
             backend=containers,
             python=python,
@@ -131,10 +140,12 @@ def _container_ground(
 def find_torch(
     python: str, script: str | None, actors: Sequence[Actor], *, own_path: str | None = None
 ) -> str:
-    """Return the version of an interpreter's PyTorch. `own_path` is where the pods' own commands are searched.
+    """Return the version of an interpreter's PyTorch. `own_path` is where the pods' own commands
+    are searched.
 
     Raises:
-        RehearsalError: the interpreter does not run, or torch, a launcher, a program or a module of the script is
+        RehearsalError: the interpreter does not run, or torch, a launcher, a program or a module of
+        the script is
             missing. It names everything that is missing.
     """
     command = [python, "-I", "-c", _preflight_program(), script or "", *_launchers_of(actors)]
@@ -144,12 +155,14 @@ def find_torch(
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RehearsalError(f"{python} does not run: {error}") from error
+
     programs = sorted({actor.argv[0] for actor in actors if own_path is not None})
     absent = [program for program in programs if shutil.which(program, path=own_path) is None]
     missing = [
         f"this machine has no program {program}, with which the manifest's command begins"
         for program in absent
     ]
+
     return _checked_torch(result.stdout, python, _NO_TORCH.format(python), missing)
 
 
@@ -178,6 +191,7 @@ def _checked_torch(answer: str, python: str, no_torch: str, missing: Sequence[st
         return torch
     if len(problems) == 1:
         raise RehearsalError(problems[0])
+
     raise RehearsalError("\n  ".join(["no pod was started, for several reasons:", *problems]))
 
 

@@ -1,7 +1,7 @@
 """The pods of a rehearsal and their command lines.
 
-The first argument is the program's name. accelerate counts the GPUs it finds, and deepspeed reads a host file in the
-image; both get those values from the rehearsal.
+The first argument is the program's name. accelerate counts the GPUs it finds, and deepspeed reads a
+host file in the image; both get those values from the rehearsal.
 """
 
 from __future__ import annotations
@@ -68,14 +68,15 @@ def command_line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
         return ("accelerate", *_accelerate_options(pod, processes, pods), SCRIPT)
     if launch.launcher == "deepspeed" and launcher_of(launch.entry):
         return ("deepspeed", *_deepspeed_options(pod, processes, pods), SCRIPT)
+
     raise RehearsalError(
         f"{launch.launcher} starts the processes but has no stand-in: use --own-command"
     )
 
 
 def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[str]:
-    """Yield torchrun's options as written, with the number of processes replaced and without those for modules and
-    programs.
+    """Yield torchrun's options as written, with the number of processes replaced and without those
+    for modules and programs.
     """
     index = 0
     while (
@@ -95,9 +96,9 @@ def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[st
 
 def _script_arguments(pod: Pod) -> tuple[str, ...]:
     """Return the arguments of the script."""
-    return (
-        tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
-    )
+    if pod.launch.launcher == "torchrun":
+        return tuple(pod.launch.entry[1:])
+    return tuple(pod.args or ())
 
 
 def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
@@ -106,6 +107,7 @@ def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
         raise RehearsalError(
             "accelerate reads its machines from a config file, which is missing: use --own-command"
         )
+
     nodes = int(options.get("nnodes", "1")) if options.get("nnodes", "1").isdigit() else 1
     if processes * nodes > 1:
         yield "--multi_gpu"  # accelerate sets this itself if it finds GPUs
@@ -120,8 +122,10 @@ def _deepspeed_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
         return
     if "no-ssh" not in options:
         raise RehearsalError(
-            "deepspeed starts the other pods over ssh, which a rehearsal does not provide: add --no_ssh"
+            "deepspeed starts the other pods over ssh, which a rehearsal does not provide: add "
+            "--no_ssh"
         )
+
     yield from (f"--hostfile={HOSTFILE}", "--no_ssh")
     yield from _other_options("deepspeed", options)
 
@@ -159,7 +163,9 @@ _LOADER_VARIABLES = frozenset(
         "PYTHONSTARTUP",
     }
 )
-"""Variables with which a manifest would choose files of this machine to run, such as one of its repository."""
+"""Variables with which a manifest would choose files of this machine to run, such as one of its
+repository.
+"""
 _DROPPED_VARIABLES = frozenset({*_INTERFACE_VARIABLES, *_LOADER_VARIABLES})
 
 
@@ -206,8 +212,8 @@ def cast(
     script: str | None = None,
     mounts: Mapping[str, str] | None = None,
 ) -> Cast:
-    """Return the training pods of a job with at most `max_processes` processes each. `script` replaces the stand-in
-    script; `mounts` are folders of this machine by claim.
+    """Return the training pods of a job with at most `max_processes` processes each. `script`
+    replaces the stand-in script; `mounts` are folders of this machine by claim.
 
     Raises:
         RehearsalError: the job cannot be rehearsed, for example because of its launcher.
@@ -232,6 +238,7 @@ def cast(
     if unknown := next((claim for claim in folders if claim not in claims), None):
         known = f"the claims are {', '.join(claims)}" if claims else "no training pod mounts one"
         raise RehearsalError(f"no training pod mounts a claim {unknown}: {known}")
+
     actors = tuple(
         _actor(number, pod, max_processes, len(pods), folders, own_command=own_command)
         for number, pod in enumerate(pods)
@@ -240,12 +247,13 @@ def cast(
         *_stand_ins(job, pods, actors, script, own_command=own_command),
         *describe_surroundings(pods[0], actors[0].surroundings, folders),
     )
+
     return Cast(actors, tuple(dict.fromkeys(stand_ins)))
 
 
 def _name_refusals(job: SimulatedJob, pod: Pod) -> Iterator[str]:
-    """Yield what the API server has against the names and paths of a pod, of which a rehearsal makes files, mounts and
-    host names.
+    """Yield what the API server has against the names and paths of a pod, of which a rehearsal
+    makes files, mounts and host names.
     """
     metadata = {"name": pod.name or "pod", "namespace": pod.view.namespace}
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod.view.spec}
@@ -283,12 +291,13 @@ def _actor(
             },
             **env,
         }
+
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
-    fqdn = (
-        f"{hostname}.{pod.own_fqdn.partition('.')[2]}"
-        if "." in pod.own_fqdn and not pod.on_host
-        else None
-    )
+    if "." in pod.own_fqdn and not pod.on_host:
+        fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}"
+    else:
+        fqdn = None
+
     return Actor(
         number=number,
         name=pod.display_name,
@@ -309,7 +318,9 @@ def _actor(
 
 
 def _service_names(pod: Pod, *, headless: bool) -> Iterator[str]:
-    """Yield the names of the Services that select the pod: those that are headless, or those with a cluster IP."""
+    """Yield the names of the Services that select the pod: those that are headless, or those
+    with a cluster IP.
+    """
     for service in services_of(pod):
         namespace = pod.job.namespace
         if is_headless(service) == headless:
@@ -329,7 +340,10 @@ def _stand_ins(
     first = pods[0]
     actor = actors[0]
     if not own_command:
-        yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces the pods' programs"
+        yield (
+            f"{script or 'a script that checks world, ranks and an all_reduce'} replaces the "
+            "pods' programs"
+        )
         yield from launcher_stand_ins(first, len(pods))
     requested = first.rendezvous.processes_text
     if requested != str(actor.processes):
@@ -347,13 +361,19 @@ def _stand_ins(
         name for name, value in first.variables.items() if _is_unknown_value(value)
     )
     if unknown_variables:
-        yield f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to <source>"
+        yield (
+            f"no manifest holds the values of {', '.join(unknown_variables)}: they are set to "
+            "<source>"
+        )
     if dropped := [name for name in _INTERFACE_VARIABLES if name in first.env]:
         yield f"the only interface is eth0, so {', '.join(dropped)} is dropped"
     if dropped := sorted(
         name for name in _LOADER_VARIABLES if name in first.env or name in first.launch.env
     ):
-        yield f"a manifest cannot name code to load on this machine, so {', '.join(dropped)} is dropped"
+        yield (
+            f"a manifest cannot name code to load on this machine, so {', '.join(dropped)} is "
+            "dropped"
+        )
 
 
 def _is_unknown_value(value: str) -> bool:
@@ -373,8 +393,8 @@ def with_fields(value: str, actor: Actor, address: str) -> str:
 
 
 def scale_conf(conf: str, factor: float) -> str:
-    """Return a --rdzv-conf with all timeouts divided by `factor`, torchrun's defaults included; each is at least 1
-    second.
+    """Return a --rdzv-conf with all timeouts divided by `factor`, torchrun's defaults included;
+    each is at least 1 second.
     """
     settings = conf_of(conf)
     waits = {
@@ -386,4 +406,5 @@ def scale_conf(conf: str, factor: float) -> str:
     }
     for name, default in waits.items():
         settings[name] = str(max(1, round((atoi(settings.get(name, "")) or default) / factor)))
+
     return ",".join(f"{name}={value}" for name, value in settings.items())

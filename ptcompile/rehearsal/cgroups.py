@@ -32,12 +32,15 @@ class MemoryLimits:
         return self._parent is not None
 
     def _works_below(self, parent: str) -> bool:
-        """Return whether a process can be limited below a cgroup: tries it with one that ends at once."""
+        """Return whether a process can be limited below a cgroup: tries it with one that ends at
+        once.
+        """
         group = os.path.join(parent, f"{self._name}-probe")
         try:
             os.mkdir(group)
         except OSError:
             return False
+
         try:
             _limit(group, 1 << 30)
             join = ("sh", "-c", 'echo 0 > "$0/cgroup.procs"', group)
@@ -49,7 +52,9 @@ class MemoryLimits:
                 os.rmdir(group)
 
     def group(self, pod: int, limit: int | None) -> str | None:
-        """Return the cgroup of a pod with a memory limit in bytes, or None if its memory is not limited."""
+        """Return the cgroup of a pod with a memory limit in bytes, or None if its memory is not
+        limited.
+        """
         if self._parent is None or limit is None:
             return None
         group = os.path.join(self._parent, f"{self._name}-pod{pod}")
@@ -59,7 +64,9 @@ class MemoryLimits:
         return group
 
     def ran_out(self, pod: int) -> bool:
-        """Return whether the kernel killed a process of a pod that used more memory than its limit."""
+        """Return whether the kernel killed a process of a pod that used more memory than its
+        limit.
+        """
         return pod in self._groups and _oom_kills(self._groups[pod]) > 0
 
     def close(self) -> None:
@@ -70,12 +77,15 @@ class MemoryLimits:
 
 
 def _parents(root: str) -> Iterator[str]:
-    """Yield cgroups with the memory controller: this process's own (version 1), else it and those above (version 2)."""
+    """Yield cgroups with the memory controller: this process's own (version 1), else it and
+    those above (version 2).
+    """
     try:
         with open("/proc/self/cgroup", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split(":", 2) for line in file]
     except OSError:
         return
+
     for _, controllers, path in rows:
         if "memory" in controllers.split(","):
             yield os.path.normpath(f"{root}/memory{path}")
@@ -88,7 +98,9 @@ def _parents(root: str) -> Iterator[str]:
 
 
 def _remove_leftovers(parent: str) -> None:
-    """Remove the cgroups of killed rehearsals, whose folders are gone. The kernel keeps those with processes."""
+    """Remove the cgroups of killed rehearsals, whose folders are gone. The kernel keeps those
+    with processes.
+    """
     for name in os.listdir(parent):
         folder = name.rpartition("-")[0]
         if name.startswith(PREFIX) and not os.path.exists(
@@ -99,7 +111,9 @@ def _remove_leftovers(parent: str) -> None:
 
 
 def _limit(group: str, limit: int) -> None:
-    """Limit the memory of a cgroup. With version 2 all its processes are killed together, as the kubelet has it."""
+    """Limit the memory of a cgroup. With version 2 all its processes are killed together, as the
+    kubelet has it.
+    """
     if os.path.exists(os.path.join(group, "memory.limit_in_bytes")):
         _write(os.path.join(group, "memory.limit_in_bytes"), str(limit))
         return

@@ -24,7 +24,9 @@ _ISOLATION_OPTIONS = {
     "docker": ("--opt", "com.docker.network.bridge.inhibit_ipv4=true"),
     "podman": ("--disable-dns",),
 }
-"""Options that leave the bridge of an internal network without an address, so pods cannot reach this machine."""
+"""Options that leave the bridge of an internal network without an address, so pods cannot reach
+this machine.
+"""
 _COMMAND_TIMEOUT_SECONDS = 120
 """Time limit of one engine command."""
 
@@ -61,10 +63,12 @@ class Engine(NamedTuple):
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RehearsalError(f"{self.name} {arguments[0]} does not answer: {error}") from error
+
         if result.returncode:
             raise RehearsalError(
                 f"{self.name} {arguments[0]} failed: {result.stderr.strip()[-500:]}"
             )
+
         return result.stdout.strip()
 
 
@@ -76,14 +80,17 @@ def find_engine() -> Engine | None:
 def _engine(name: str) -> Engine | None:
     if shutil.which(name) is None:
         return None
+
     try:
         version, _, about = (
             Engine(name, "", "").run("info", "--format", _INFO_FORMATS[name]).partition(" ")
         )
     except RehearsalError:
         return None
+
     rootless = "rootless=true" in about or "name=rootless" in about
     user = "0:0" if rootless else f"{os.getuid()}:{os.getgid()}"
+
     return Engine(name, version, user, rootless) if version else None
 
 
@@ -111,19 +118,27 @@ _RUN_OPTIONS = (
     "--rm", "--pull=never", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--security-opt=label=disable",
     "--read-only", "--tmpfs=/tmp", "--tmpfs=/run", "--sysctl=net.ipv6.conf.all.disable_ipv6=1",
 )  # fmt: skip
-"""Options that match the namespaces: only the pod's folder is writable, no capabilities, no IPv6. `label`: SELinux."""
+"""Options that match the namespaces: only the pod's folder is writable, no capabilities, no
+IPv6. `label`: SELinux.
+"""
 
 
 class Containers:
-    """Pods as containers. All of them end with `close`, or with the process that created this object."""
+    """Pods as containers. All of them end with `close`, or with the process that created this
+    object.
+    """
 
     def __init__(self, folder: str, engine: Engine, images: Sequence[str]) -> None:
         if absent := missing_images(engine, images):
             raise RehearsalError(
-                f"{engine.name} has no image {', '.join(absent)}: pull it, or name an image that has torch with --image"
+                f"{engine.name} has no image {', '.join(absent)}: pull it, or name an image that "
+                "has torch with --image"
             )
+
         self.limits_memory = not engine.rootless
-        """Whether memory limits of pods are enforced: an engine without root may not be allowed to."""
+        """Whether memory limits of pods are enforced: an engine without root may not be allowed
+        to.
+        """
         self._engine = engine
         self._folder = folder
         self._label = os.path.basename(folder)
@@ -156,6 +171,7 @@ class Containers:
                 why = str(error)
             else:
                 return f"10.{number}"
+
         raise RehearsalError(f"no network for the pods: {why}")
 
     def start(self, pod: int, config: JsonDict) -> None:
@@ -184,16 +200,17 @@ class Containers:
             source = os.path.normpath(os.path.join(mount["top"], mount["below"]))
             mode = ":ro" if mount["is_read_only"] else ""
             yield f"--volume={source}:{mount['path']}{mode}"
+
         yield f"--shm-size={config['shm'] or _HOST_SHM_BYTES}"
         if self.limits_memory and config["memory"]:
             yield from (f"--memory={config['memory']}", f"--memory-swap={config['memory']}")
         variables = os.path.join(self._folder, f"{name}.env")
-        with open(
-            variables, "w", encoding="utf-8"
-        ) as file:  # command lines would reveal secrets in the process list
+        # command lines would reveal secrets in the process list
+        with open(variables, "w", encoding="utf-8") as file:
             file.writelines(
                 f"{key}={value}\n" for key, value in config["env"].items() if "\n" not in value
             )
+
         yield f"--env-file={variables}"
         yield from (f"--env={key}={value}" for key, value in config["env"].items() if "\n" in value)
 
@@ -229,12 +246,15 @@ class Containers:
                 raise RehearsalError(
                     f"{self._engine.name} could not start the container of pod {pod}: {why}"
                 )
+
             if code is not None:
                 del self._running[pod]
                 yield pod, code
 
     def close(self) -> None:
-        """Remove all containers and the network, through the sweeper, which also does so if this process dies."""
+        """Remove all containers and the network, through the sweeper, which also does so if this
+        process dies.
+        """
         with contextlib.suppress(OSError):
             if self._sweeper.stdin is not None:
                 self._sweeper.stdin.close()
@@ -243,13 +263,16 @@ class Containers:
         except subprocess.TimeoutExpired:
             self._sweeper.kill()
             self._sweeper.wait()
+
         for _, _, client in self._running.values():
             client.kill()
             client.wait()
 
 
 def _image_and_command(config: JsonDict) -> Iterator[str]:
-    """Yield the image and its command. A late pod starts a shell that sleeps first, so its container exists already."""
+    """Yield the image and its command. A late pod starts a shell that sleeps first, so its
+    container exists already.
+    """
     program, *arguments = config["argv"]
     if config["hold"]:
         yield from (
@@ -262,4 +285,5 @@ def _image_and_command(config: JsonDict) -> Iterator[str]:
         )
     else:
         yield from (f"--entrypoint={program}", config["image"])
+
     yield from arguments

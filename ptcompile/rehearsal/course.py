@@ -1,4 +1,6 @@
-"""The course of a rehearsal: starts pods, injects faults, plays the operator and records what happens."""
+"""The course of a rehearsal: starts pods, injects faults, plays the operator and records what
+happens.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,16 @@ from ptcompile.simulator.faults import Fault
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Sign = Literal["rounds", "file", "connections", "start", "time"]
-    """How it was seen that all pods train: by the stand-in's rounds, by the file that the script creates, or by its
-    connections; else faults count from the start, or from the moment when waiting for training ended.
+    """How it was seen that all pods train: by the stand-in's rounds, by the file that the script
+    creates, or by its connections; else faults count from the start, or from the moment when
+    waiting for training ended.
     """
 
 
 class Round(NamedTuple):
-    """What a process reported about one round of the rendezvous; `time` is in seconds since the start."""
+    """What a process reported about one round of the rendezvous; `time` is in seconds since the
+    start.
+    """
 
     time: float
     rank: int
@@ -62,12 +67,15 @@ class Observation(NamedTuple):
 
 
 def read_rounds(folder: str, start_time: float) -> list[Round]:
-    """Return the rounds recorded in a pod's folder. `start_time` is the wall-clock time of the rehearsal's start."""
+    """Return the rounds recorded in a pod's folder. `start_time` is the wall-clock time of the
+    rehearsal's start.
+    """
     try:
         with open(os.path.join(folder, "seen.jsonl"), encoding="utf-8") as file:
             records = [json.loads(line) for line in file]
     except FileNotFoundError:
         return []
+
     return [
         Round(
             time=record["time"] - start_time,
@@ -115,7 +123,9 @@ class Backend(Protocol):
         """Kill one training process of a pod, and return whether that is possible."""
 
     def ran_out_of_memory(self, pod: int) -> bool:
-        """Return whether a process of the pod was killed for using more memory than the pod's limit."""
+        """Return whether a process of the pod was killed for using more memory than the pod's
+        limit.
+        """
 
 
 class _Sight:
@@ -160,7 +170,9 @@ class Course:
         recreated: Sequence[range],
         operator: Restarts | None,
     ) -> None:
-        """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it loses `pod`."""
+        """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it
+        loses `pod`.
+        """
         self._actors = actors
         self._faults = faults
         self._places = places
@@ -218,6 +230,7 @@ class Course:
             if self.now > self._settings.limit:
                 self.limited = True
                 break
+
             time.sleep(_TICK_SECONDS)
             self._process_events()
             if self.training is None and (sign := self._sign_of_training()):
@@ -233,6 +246,7 @@ class Course:
                 self._line.settle(
                     [log.error for log in self._logs if self._repetition.is_disturbed]
                 )
+
         self._skip_planned()
         return tuple(self._observe(pod) for pod in self._pods)
 
@@ -258,6 +272,7 @@ class Course:
             )
         else:
             self._publish_names(pod)
+
         self._places.write_hosts()
         self._last_starts[pod] = self.now
         config = self._places.config(
@@ -280,12 +295,14 @@ class Course:
                 del self._kill_times[pod]
             if pod not in self._exits and self.now > deadline:
                 self._backend.signal(pod, signal.SIGKILL)
+
         if self.now - self._last_look > _LOOK_SECONDS:
             self._last_look = self.now
             for log in self._logs:
                 log.shorten()
             if self._settings.blind:
                 self._sight.look(self._backend)
+
         self._run_due()
 
     def _record_exits(self) -> None:
@@ -302,10 +319,12 @@ class Course:
             if due <= self.now:
                 self._planned.remove((due, fault))
                 self._inject(fault)
+
         for entry in sorted(self._schedule, key=lambda entry: entry.time):
             if entry.time <= self.now:
                 self._schedule.remove(entry)
                 entry.action()
+
         for key, (pods, due) in list(self._waiting.items()):
             if due <= self.now:
                 del self._waiting[key]
@@ -321,17 +340,19 @@ class Course:
         if fault.pod in self._exits or fault.pod in self._lost_pods:
             self.skipped.append((fault, self._state_text(fault.pod)))
             return
+
         self._last_fault = self._last_change = self.now
         self._repetition.begin_again()
         self._line.add_fault(fault.kind, fault.pod)
         if fault.kind == "fail-process":
             self._fail_process(fault)
             return
-        peers = (
-            [pod for pod in self._recreated[fault.pod] if pod != fault.pod]
-            if self._recreated
-            else []
-        )
+
+        if self._recreated:
+            peers = [pod for pod in self._recreated[fault.pod] if pod != fault.pod]
+        else:
+            peers = []
+
         answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
         if (
             answer is not None
@@ -342,6 +363,7 @@ class Course:
             self._note(f"pod {fault.pod} is lost for good: {answer.text}")
             fault = fault._replace(back=None)
             peers = []
+
         self._lost_pods.update((fault.pod, *peers))
         if fault.kind == "kill":
             self._backend.signal(fault.pod, signal.SIGKILL)
@@ -368,14 +390,17 @@ class Course:
     def _ask_operator(self, pod: int, status: int) -> None:
         """Let the operator or the kubelet answer a pod that failed without a fault."""
         answer = self._operator.answer(pod, status) if self._operator is not None else None
-        out_of_memory = (
-            ", out of memory (OOMKilled)" if self._backend.ran_out_of_memory(pod) else ""
-        )
+        if self._backend.ran_out_of_memory(pod):
+            out_of_memory = ", out of memory (OOMKilled)"
+        else:
+            out_of_memory = ""
+
         what = f"pod {pod} failed with status {status}{out_of_memory}"
         if answer is None:
             if out_of_memory:
                 self._note(what)
             return
+
         self._logs[pod].search(is_whole=True)
         has_volumes = bool(self._actors[pod].surroundings.volumes)
         repeats = self._repetition.clause(pod, self._logs[pod].error, has_volumes=has_volumes)
@@ -401,9 +426,8 @@ class Course:
         self._terminate(other for other in answer.pods if other != pod)
 
     def _recreate(self, pods: Sequence[int]) -> None:
-        if any(
-            pod not in self._exits for pod in pods
-        ):  # the operator waits until the old pods have exited
+        # the operator waits until the old pods have exited
+        if any(pod not in self._exits for pod in pods):
             self._schedule.append(_Due(self.now + 1, lambda: self._recreate(pods)))
             return
         self._last_fault = self._last_change = self.now
@@ -418,7 +442,10 @@ class Course:
         if pod in self._lost_pods:
             return f"pod {pod} was gone already"
         status = self._exits.get(pod)
-        return f"pod {pod} had {'already succeeded' if status == 0 else f'already failed with status {status}'}"
+        return (
+            f"pod {pod} had "
+            f"{'already succeeded' if status == 0 else f'already failed with status {status}'}"
+        )
 
     def _skip_planned(self) -> None:
         """Record the faults that were never injected."""
@@ -436,7 +463,9 @@ class Course:
             pass
 
     def _may_finish(self) -> bool:
-        """Return whether the training may end: no fault or restart is due, and all pods train or will not."""
+        """Return whether the training may end: no fault or restart is due, and all pods train or
+        will not.
+        """
         if self._schedule or self._waiting or self._planned:
             return False
         if self._settings.blind:
@@ -465,15 +494,18 @@ class Course:
                 "the pods still wait for one another: the rehearsal ends, the cluster would go on"
             )
             return True
+
         has_failed = any(
             status for pod, status in self._exits.items() if pod not in self._lost_pods
         )
+
         return has_failed and self.now - self._last_change > LINGER_SECONDS
 
     def _sign_of_training(self) -> Sign | None:
         """Return how it shows that all running pods train, or None if they do not train yet."""
         if not self._settings.blind:
             return "rounds" if self._are_all_training() else None
+
         running = set(self._running_pods())
         marked = {
             pod
@@ -484,12 +516,16 @@ class Course:
             return "file"
         if self._marks_training:
             return None
+
         training = self._sight.training
         if training is None:
             return "start"
         if running and running <= training.keys() | marked:
             return "connections"
-        return "time" if self.now > min(TRAINING_SECONDS, self._settings.limit / 2) else None
+        if self.now > min(TRAINING_SECONDS, self._settings.limit / 2):
+            return "time"
+
+        return None
 
     def _are_all_training(self) -> bool:
         """Return whether all running pods have joined one rendezvous since the last fault."""
@@ -504,6 +540,7 @@ class Course:
                 return False
             if rounds[-1].time < self._last_fault:
                 return False
+
         return bool(running)
 
     def _progress_line(self) -> str:
@@ -516,7 +553,9 @@ class Course:
         return self._line.text(len(self._running_pods()), self._worlds(), errors)
 
     def _worlds(self) -> dict[int, int] | None:
-        """Return the size of the world that each running pod has met, or None if that is not seen."""
+        """Return the size of the world that each running pod has met, or None if that is not
+        seen.
+        """
         if not self._settings.blind:
             rounds = {pod: self._rounds(pod) for pod in self._running_pods()}
             return {pod: joins[-1].world for pod, joins in rounds.items() if joins}
@@ -529,7 +568,9 @@ class Course:
         }
 
     def _training_now(self) -> set[int]:
-        """Return the running pods that train; if the script reports its rounds, all of them or none."""
+        """Return the running pods that train; if the script reports its rounds, all of them or
+        none.
+        """
         if self._settings.blind:
             return {*(self._worlds() or ())}
         return {*self._running_pods()} if self._are_all_training() else set()

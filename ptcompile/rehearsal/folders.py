@@ -1,4 +1,6 @@
-"""The folder of a rehearsal, leftovers of killed rehearsals, and the files that come along with a training script."""
+"""The folder of a rehearsal, leftovers of killed rehearsals, and the files that come along with
+a training script.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ PREFIX = "ptcompile-rehearsal-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 """Flags with which a folder is opened that must not be a link."""
 _LOCK = "lock"
-"""File in the folder that the running rehearsal keeps locked; the kernel unlocks it when the process ends."""
+"""File in the folder that the running rehearsal keeps locked; the kernel unlocks it when the
+process ends.
+"""
 
 
 @contextmanager
@@ -49,7 +53,9 @@ def remove_leftovers() -> list[str]:
 
 
 def _is_dead(path: str) -> bool:
-    """Return whether a path is a folder of this user with a lock that no process holds. Follows no links."""
+    """Return whether a path is a folder of this user with a lock that no process holds. Follows
+    no links.
+    """
     with contextlib.ExitStack() as stack:
         try:
             folder = os.open(path, _FOLDER)
@@ -61,6 +67,7 @@ def _is_dead(path: str) -> bool:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return False
+
         return True
 
 
@@ -84,7 +91,8 @@ class FilesBeside(NamedTuple):
 
 
 def find_files(script: str) -> FilesBeside:
-    """Return the script and the regular files in its folder and below, the nearest first, up to the limits.
+    """Return the script and the regular files in its folder and below, the nearest first, up to the
+    limits.
 
     Hidden files, environments and links that lead out of the folder stay behind.
     """
@@ -99,27 +107,34 @@ def find_files(script: str) -> FilesBeside:
         if os.path.islink(full) and not is_inside(full, folder):
             links += 1
             continue
+
         try:
             status = os.stat(full)
         except OSError:
             continue
+
         if not stat.S_ISREG(status.st_mode):
             continue
         if len(paths) >= MAX_FILES or size + status.st_size > MAX_BYTES:
             too_many += 1
             continue
+
         paths.append(path)
         size += status.st_size
+
     reasons = []
     if links:
         reasons.append(f"{links} {'link leads' if links == 1 else 'links lead'} out of the folder")
     if too_many:
         reasons.append(f"{too_many} are above {MAX_FILES} files or {MAX_BYTES >> 20} MiB")
+
     return FilesBeside(folder, name, tuple(paths), tuple(reasons))
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Yield the paths of files and links to files, folder by folder. Follows no links to folders."""
+    """Yield the paths of files and links to files, folder by folder. Follows no links to
+    folders.
+    """
     folders = [""]
     visited = 0
     while folders and visited < _MAX_VISITED:
@@ -128,11 +143,13 @@ def _walk(folder: str) -> Iterator[str]:
             entries = sorted(os.scandir(os.path.join(folder, below)), key=lambda entry: entry.name)
         except OSError:
             continue
+
         for entry in entries:
             visited += 1
             path = os.path.join(below, entry.name)
             if entry.name.startswith("."):
                 continue
+
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _SKIPPED_FOLDERS and not os.path.exists(
                     os.path.join(entry.path, "pyvenv.cfg")
@@ -143,7 +160,8 @@ def _walk(folder: str) -> Iterator[str]:
 
 
 def make_beneath(top: str, path: str) -> str:
-    """Make the folders of a path beneath another folder, and return the path without the links that it had.
+    """Make the folders of a path beneath another folder, and return the path without the links that
+    it had.
 
     A link may lead to another place beneath `top`, as the kubelet allows in a `subPath`.
 
@@ -167,6 +185,7 @@ def make_beneath(top: str, path: str) -> str:
         raise RehearsalError(f"subPath {path} of {top} cannot be mounted: {error}") from error
     finally:
         os.close(folder)
+
     return below
 
 

@@ -1,7 +1,9 @@
-"""The first process of a rehearsed pod: sets up the pod's environment, then becomes the pod's program.
+"""The first process of a rehearsed pod: sets up the pod's environment, then becomes the pod's
+program.
 
-A standalone program, which `stage` runs in new network, mount, UTS, IPC and PID namespaces. Everything is read-only
-except the pod's folder, /dev/shm and /run; the process drops all capabilities, so no child can undo that.
+A standalone program, which `stage` runs in new network, mount, UTS, IPC and PID namespaces.
+Everything is read-only except the pod's folder, /dev/shm and /run; the process drops all
+capabilities, so no child can undo that.
 """
 
 import ctypes
@@ -26,7 +28,9 @@ _SETUP_FAILED = 97
 
 
 def main(config: dict[str, Any], ready: int, go: int) -> None:
-    """Set up a pod's environment and become its program. `ready` and `go` are pipes to and from the stage."""
+    """Set up a pod's environment and become its program. `ready` and `go` are pipes to and from
+    the stage.
+    """
     if config["cgroup"]:
         with open(os.path.join(config["cgroup"], "cgroup.procs"), "w", encoding="ascii") as file:
             file.write("0")
@@ -40,6 +44,7 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
         target = os.path.realpath(path_in_pod)
         if os.path.exists(target):
             _mount("--bind", source, target)
+
     writable = _mount_volumes(config["root"], config["mounts"]) if config["mounts"] else []
     _make_read_only(config["folder"], config["shm"], writable)
     _drop_capabilities()
@@ -72,6 +77,7 @@ def _configure_network(address: str, service_address: "str | None") -> None:
                 file.write("1")
         except OSError:  # a kernel without IPv6
             pass
+
     _run("ip", "link", "set", "lo", "up")
     _run("ip", "address", "add", address, "dev", "eth0")
     if service_address:
@@ -80,7 +86,9 @@ def _configure_network(address: str, service_address: "str | None") -> None:
 
 
 def _open_beneath(top: str, below: str) -> int:
-    """Open a folder beneath another. No part of the path may be a link: a pod could have put one there meanwhile."""
+    """Open a folder beneath another. No part of the path may be a link: a pod could have put one
+    there meanwhile.
+    """
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
     folder = os.open(top, flags)
     for part in below.split("/"):
@@ -98,7 +106,8 @@ def _bind_open_folder(folder: int, path: str) -> None:
 
 
 def _mount_volumes(root: str, mounts: "list[dict[str, Any]]") -> "list[str]":
-    """Make a root in which every volume has its mount point, and change to it. Return the writable mount points.
+    """Make a root in which every volume has its mount point, and change to it. Return the writable
+    mount points.
 
     The root is a tmpfs whose folders are those of this machine, where nothing is created.
     """
@@ -115,8 +124,10 @@ def _mount_volumes(root: str, mounts: "list[dict[str, Any]]") -> "list[str]":
             _mount("-o", "remount,bind,ro", root + path)
         else:
             writable.append(path)
+
     os.chroot(root)
     os.chdir("/")
+
     return writable
 
 
@@ -128,20 +139,25 @@ def _bind_entries(source: str, target: str, names: "list[str]") -> None:
         if os.path.islink(path):
             os.symlink(os.readlink(path), copy)
             continue
+
         if os.path.isdir(path):
             os.mkdir(copy)
         else:
             os.close(os.open(copy, os.O_CREAT | os.O_WRONLY, 0o644))
+
         _mount("--rbind", path, copy)
 
 
 def _make_folder(root: str, path: str) -> None:
-    """Create a folder in the new root. A folder of this machine on its way is replaced by a tmpfs with its entries."""
+    """Create a folder in the new root. A folder of this machine on its way is replaced by a
+    tmpfs with its entries.
+    """
     here = root
     for number, part in enumerate(path.strip("/").split("/")):
         parent, here = here, os.path.join(here, part)
         if os.path.isdir(here):
             continue
+
         if os.stat(parent).st_dev != os.stat(root).st_dev:
             original = os.path.join(root, f".{number}{path.replace('/', '-')}")
             os.mkdir(original)
@@ -152,11 +168,14 @@ def _make_folder(root: str, path: str) -> None:
             _run("umount", "--lazy", "--no-mtab", original)
             os.rmdir(original)
             root = parent
+
         os.mkdir(here)
 
 
 def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> None:
-    """Make every mount read-only, except the pod's folder and writable volumes. `shm` is the size of /dev/shm."""
+    """Make every mount read-only, except the pod's folder and writable volumes. `shm` is the
+    size of /dev/shm.
+    """
     _mount("--bind", folder, folder)
     sizes = {"/dev/shm": shm, "/run": None}  # noqa: S108 - mounts; in /run are the sockets of the machine's services
     for path, size in sizes.items():
@@ -164,6 +183,7 @@ def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> No
             _mount(
                 "-t", "tmpfs", "-o", "mode=1777" + (f",size={size}" if size else ""), "tmpfs", path
             )
+
     with open("/proc/self/mountinfo", "rb") as file:
         mounts = [read_mount(line) for line in file]
     for path, options in mounts:
@@ -174,7 +194,9 @@ def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> No
 
 
 def read_mount(line: bytes) -> "tuple[str, str]":
-    """Return the mount point and the options of a line of mountinfo, where white space and backslashes are octal."""
+    """Return the mount point and the options of a line of mountinfo, where white space and
+    backslashes are octal.
+    """
     fields = line.split(b" ")
     path = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8)]), fields[4])
     return os.fsdecode(path), os.fsdecode(fields[5])
@@ -188,9 +210,8 @@ def is_of_kernel(path: str) -> bool:
 def _drop_capabilities() -> None:
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     for number in range(_CAPABILITIES):
-        prctl(
-            _PR_CAPBSET_DROP, number, 0, 0, 0
-        )  # fails for numbers above the kernel's last capability
+        # fails for numbers above the kernel's last capability
+        prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
     if prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 

@@ -10,7 +10,9 @@ from ptcompile.rehearsal.settings import RehearsalError
 _match_error = re.compile(
     rb"[ \t]{0,200}(?:\[[\w|-]{1,40}\]:[ \t]{0,8}){0,2}((?:[\w.]{1,200}|torchrun: error): .{1,4000})"
 ).match
-"""Matches a line that names an error. PyTorch prefixes lines with `[rank1]: `, torchrun's --tee with `[default1]:`."""
+"""Matches a line that names an error. PyTorch prefixes lines with `[rank1]: `, torchrun's --tee
+with `[default1]:`.
+"""
 _ERROR_MARKS = (b"Error", b"Exception", b"Timeout", b"torchrun: error")
 _MAX_ERROR_LENGTH = 200
 """Maximum number of characters of an error."""
@@ -59,12 +61,14 @@ class PodLog:
         size = os.path.getsize(self.path)
         if size <= MAX_BYTES:
             return
+
         with open(self.path, "r+b") as file:
             file.seek(size - KEPT_BYTES)
             end = file.read(KEPT_BYTES)
             file.seek(KEPT_BYTES)
             file.write(end)
             file.truncate()
+
         self.is_shortened = True
         self._position = 2 * KEPT_BYTES
 
@@ -91,6 +95,7 @@ class PodLog:
                 self.error = next(filter(None, map(_error_of, lines)), None)
                 if self.error is not None:
                     break
+
         if self.error is None and is_whole:
             self.error = _error_of(rest)
         elif self.error is None and len(rest) < _MAX_LINE_BYTES:
@@ -105,7 +110,9 @@ def _error_of(line: bytes) -> str | None:
         return None
     name, _, _ = match[1].partition(b": ")
     is_error = match[1].startswith(b"torchrun: error") or any(mark in name for mark in _ERROR_MARKS)
-    return match[1].decode(errors="replace").strip()[:_MAX_ERROR_LENGTH] if is_error else None
+    if is_error:
+        return match[1].decode(errors="replace").strip()[:_MAX_ERROR_LENGTH]
+    return None
 
 
 def open_logs(folder: str, count: int) -> list[PodLog]:
@@ -123,4 +130,5 @@ def open_logs(folder: str, count: int) -> list[PodLog]:
             )
     except OSError as error:
         raise RehearsalError(f"no logs can be written to {folder}: {error.strerror}") from error
+
     return logs

@@ -1,4 +1,6 @@
-"""The back end that runs pods in Linux namespaces: as root, or as any user if the kernel allows user namespaces."""
+"""The back end that runs pods in Linux namespaces: as root, or as any user if the kernel allows
+user namespaces.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Namespaces:
-    """Pods as processes in namespaces. All of them end with `close`, or with the process that created this object."""
+    """Pods as processes in namespaces. All of them end with `close`, or with the process that
+    created this object.
+    """
 
     network = "10.77"
     """First two numbers of the addresses; the network is invisible outside."""
@@ -34,11 +38,13 @@ class Namespaces:
         path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
         if not sys.platform.startswith("linux"):
             raise RehearsalError("a rehearsal needs Linux: each pod runs in kernel namespaces")
+
         for tool, package in _TOOLS.items():
             if shutil.which(tool, path=path) is None:
                 raise RehearsalError(
                     f"a rehearsal needs the program {tool}: install the package {package}"
                 )
+
         self._folder = folder
         user_options = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         unshare = [
@@ -61,8 +67,10 @@ class Namespaces:
             why = first.get("why") or _require_pipe(self._process.stderr).read().strip()
             self.close()
             raise RehearsalError(
-                f"this machine does not allow the namespaces that a rehearsal needs: {why}{_permission_hint()}"
+                "this machine does not allow the namespaces that a rehearsal needs: "
+                f"{why}{_permission_hint()}"
             )
+
         self._events = _require_pipe(self._process.stdout).fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
@@ -80,8 +88,8 @@ class Namespaces:
         return event
 
     def start(self, pod: int, config: JsonDict) -> None:
-        """Start a pod from a configuration: argv, env, address, host name, folder, and files to mount over the
-        machine's.
+        """Start a pod from a configuration: argv, env, address, host name, folder, and files to
+        mount over the machine's.
         """
         config = {**config, "cgroup": self._limits.group(pod, config["memory"])}
         path = os.path.join(self._folder, f"pod{pod}.json")
@@ -106,6 +114,7 @@ class Namespaces:
             raise RehearsalError(
                 f"the rehearsal failed: {_require_pipe(self._process.stderr).read().strip()[-500:]}"
             )
+
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
@@ -125,7 +134,9 @@ class Namespaces:
         return self._training
 
     def ran_out_of_memory(self, pod: int) -> bool:
-        """Return whether a process of the pod was killed for using more memory than the pod's limit."""
+        """Return whether a process of the pod was killed for using more memory than the pod's
+        limit.
+        """
         return self._limits.ran_out(pod)
 
     def fail_process(self, pod: int) -> bool:
@@ -139,7 +150,9 @@ class Namespaces:
         stdin.flush()
 
     def close(self) -> None:
-        """End all pods: when the first process of a PID namespace exits, the kernel kills all the others first."""
+        """End all pods: when the first process of a PID namespace exits, the kernel kills all
+        the others first.
+        """
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 _require_pipe(pipe).close()
@@ -148,6 +161,7 @@ class Namespaces:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
         if hasattr(self, "_limits"):
             self._limits.close()
 
@@ -162,6 +176,7 @@ def _permission_hint() -> str:
     if os.geteuid() == 0:
         return " (in a container: it needs the capabilities SYS_ADMIN and NET_ADMIN)"
     return (
-        " (run it as root, or check sysctl kernel.unprivileged_userns_clone and AppArmor's restriction of user "
+        " (run it as root, or check sysctl kernel.unprivileged_userns_clone and AppArmor's "
+        "restriction of user "
         "namespaces)"
     )

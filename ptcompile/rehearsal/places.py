@@ -1,4 +1,6 @@
-"""The surroundings of each rehearsed pod: its folder, its address, and the names under which pods know one another."""
+"""The surroundings of each rehearsed pod: its folder, its address, and the names under which
+pods know one another.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
 TRAINING_VARIABLE = "PTCOMPILE_TRAINING_FILE"
 TRAINING_FILE = "training"
-"""Variable with the path of a file that the user's script may create when it trains, and the file's name."""
+"""Variable with the path of a file that the user's script may create when it trains, and the
+file's name.
+"""
 _SERVICE_NUMBERS = 128
 """From here on the third number of an address is that of a Service."""
 _MAX_SCRIPT_BYTES = 1 << 20
@@ -82,7 +86,8 @@ class Places:
         return os.path.join(self._root, f"pod{pod}")
 
     def renew(self, pod: int, *, keep_volumes: bool) -> None:
-        """Create a pod's folder and volumes, without anything that an earlier life of the pod wrote there.
+        """Create a pod's folder and volumes, without anything that an earlier life of the pod wrote
+        there.
 
         `keep_volumes`: only the container starts again, so the volumes of its pod remain.
         """
@@ -97,6 +102,7 @@ class Places:
             shutil.copyfile(_STAND_IN_SCRIPT, os.path.join(folder, SCRIPT))
         else:
             copy_files(self.files, self._script_folder(pod))
+
         hosts = "".join(f"{peer.hostname} slots={peer.processes}\n" for peer in self._actors)
         _write(os.path.join(self._script_folder(pod), HOSTFILE), hosts)
 
@@ -105,7 +111,9 @@ class Places:
         return os.path.join(self._root, f"volumes{pod}")
 
     def _mounts(self, actor: Actor) -> list[JsonDict]:
-        """Return what is mounted where in a pod: the folder of this machine, as a top and a path below it."""
+        """Return what is mounted where in a pod: the folder of this machine, as a top and a path
+        below it.
+        """
         mounts = []
         for volume in actor.surroundings.volumes:
             own = os.path.join(self._volumes(actor.number), "empty", volume.name)
@@ -120,14 +128,19 @@ class Places:
                 "below": make_beneath(top, volume.sub_path),
                 "is_read_only": volume.is_read_only,
             })  # fmt: skip
+
         return mounts
 
     def _script_folder(self, pod: int) -> str:
         """Return the folder in which a pod's script runs."""
-        return self.folder(pod) if self.files is None else os.path.join(self.folder(pod), "files")
+        if self.files is None:
+            return self.folder(pod)
+        return os.path.join(self.folder(pod), "files")
 
     def script_marks_training(self) -> bool:
-        """Return whether the user's script mentions the variable with which it can say that it trains."""
+        """Return whether the user's script mentions the variable with which it can say that it
+        trains.
+        """
         if self.files is None:
             return False
         with open(os.path.join(self.files.folder, self.files.script), "rb") as file:
@@ -141,8 +154,8 @@ class Places:
         )
 
     def _service_address(self, pod: int) -> str:
-        """Return the address of the Services with a cluster IP that select a pod: another one of its interface, which
-        the pod does not find by its host name. A container has only its own.
+        """Return the address of the Services with a cluster IP that select a pod: another one of
+        its interface, which the pod does not find by its host name. A container has only its own.
         """
         address = self._addresses[pod]
         if self._in_containers:
@@ -157,7 +170,8 @@ class Places:
         self.resolvable.discard(pod)
 
     def config(self, pod: int, hold: float, log: str) -> JsonDict:
-        """Return the configuration with which `inside` sets up a pod and starts its process after `hold` seconds.
+        """Return the configuration with which `inside` sets up a pod and starts its process after
+        `hold` seconds.
 
         The process writes to the file `log`.
         """
@@ -168,6 +182,7 @@ class Places:
             "/etc/resolv.conf": os.path.join(self._root, "resolv.conf"),
             "/etc/nsswitch.conf": os.path.join(self._root, "nsswitch.conf"),
         }
+
         return {
             "address": f"{address}/16",
             "service_address": f"{self._service_address(pod)}/16" if actor.service_names else None,
@@ -197,6 +212,7 @@ class Places:
             return list(actor.argv)
         if program not in MODULES:
             return [self._python, *arguments]
+
         conf = [
             argument
             for argument in arguments
@@ -209,6 +225,7 @@ class Places:
             and program == "torchrun"
         ):
             arguments = ["--rdzv-conf=", *arguments]
+
         return [self._python, "-m", MODULES[program], *map(self._scale_argument, arguments)]
 
     def _scale_argument(self, argument: str) -> str:
@@ -218,8 +235,8 @@ class Places:
         return f"{name}={scale_conf(conf, self._settings.scale)}"
 
     def _env(self, actor: Actor) -> Mapping[str, str]:
-        """Return the simulated environment, plus the variables that processes need to find programs and their
-        folder.
+        """Return the simulated environment, plus the variables that processes need to find programs
+        and their folder.
         """
         folder = self.folder(actor.number)
         env = {**self._base_env, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
@@ -230,7 +247,8 @@ class Places:
         return env
 
     def write_hosts(self) -> None:
-        """Write every pod's /etc/hosts: its own line as the kubelet writes it, then the names in DNS.
+        """Write every pod's /etc/hosts: its own line as the kubelet writes it, then the names in
+        DNS.
 
         Files are overwritten in place and never get shorter, because processes read them meanwhile.
         """
@@ -245,12 +263,12 @@ class Places:
             if actor.service_names:
                 names = " ".join(names_in_dns(actor.service_names))
                 dns_lines.append(f"{self._service_address(actor.number)} {names}")
+
         for actor in self._actors:
-            own_lines = (
-                [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"]
-                if actor.number in self._addresses
-                else []
-            )
+            if actor.number in self._addresses:
+                own_lines = [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"]
+            else:
+                own_lines = []
             _overwrite(
                 os.path.join(self._root, f"hosts{actor.number}"),
                 "\n".join([*_LOOPBACK_HOSTS, *own_lines, *dns_lines]) + "\n",
@@ -258,7 +276,9 @@ class Places:
 
 
 def names_in_dns(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names of a pod in DNS; a full one may end in a dot, which a hosts file takes for another name."""
+    """Yield the names of a pod in DNS; a full one may end in a dot, which a hosts file takes for
+    another name.
+    """
     for name in names:
         yield name
         if ".svc." in name:

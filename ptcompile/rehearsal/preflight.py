@@ -1,7 +1,8 @@
 """The preflight of a rehearsal: which version of PyTorch an interpreter has, and what it lacks.
 
-A standalone program for the interpreter that trains. It gets the user's script, or an empty text, and the names of
-launchers; it prints the version, or an empty line without PyTorch, and a line for each thing that is missing.
+A standalone program for the interpreter that trains. It gets the user's script, or an empty text,
+and the names of launchers; it prints the version, or an empty line without PyTorch, and a line for
+each thing that is missing.
 """
 
 import ast
@@ -14,7 +15,8 @@ from collections.abc import Iterator
 
 
 def missing_in_script(path: str) -> Iterator[str]:
-    """Yield a clause for a syntax error, or for each module that the script needs and that is not installed.
+    """Yield a clause for a syntax error, or for each module that the script needs and that is not
+    installed.
 
     Only the imports outside of blocks count: others may be for another machine.
     """
@@ -25,6 +27,7 @@ def missing_in_script(path: str) -> Iterator[str]:
     except (SyntaxError, ValueError) as error:
         yield f"does not read {path} as Python: {error}"
         return
+
     names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
     names += [
         node.module or "" for node in body if isinstance(node, ast.ImportFrom) and not node.level
@@ -48,6 +51,7 @@ def main(script: str, *launchers: str) -> None:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
         version = ""
+
     lines = [version]
     lines += [
         f"has no {name}, which starts the processes: install it there"
@@ -58,6 +62,7 @@ def main(script: str, *launchers: str) -> None:
         lines += [
             line for line in missing_in_script(script) if version or " module torch," not in line
         ]
+
     sys.stdout.write("\n".join(lines) + "\n")
 
 

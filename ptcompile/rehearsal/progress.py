@@ -1,4 +1,6 @@
-"""The progress line of a rehearsal: who runs and has met, what happened last, and the first error with its meaning."""
+"""The progress line of a rehearsal: who runs and has met, what happened last, and the first
+error with its meaning.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,13 @@ class ProgressLine:
     def text(
         self, running: int, worlds: Mapping[int, int] | None, errors: Sequence[str | None]
     ) -> str:
-        """Return the line. `worlds` are the sizes of the worlds that running pods have met, or None if that is not
-        seen; `errors` are those of each pod that does not train, or None.
+        """Return the line. `worlds` are the sizes of the worlds that running pods have met, or None
+        if that is not seen; `errors` are those of each pod that does not train, or None.
         """
-        met = (
-            ""
-            if worlds is None
-            else f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
-        )
+        if worlds is None:
+            met = ""
+        else:
+            met = f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
         state = f"{running} of {len(errors)} pods run{met}"
         present = tuple(None if error in self._overcome else error for error in errors)
         return "; ".join(filter(None, (state, self._news, explain(present))))
@@ -58,7 +59,9 @@ class ProgressLine:
 
 @cache
 def explain(errors: tuple[str | None, ...]) -> str:
-    """Return the error where the failure of the pods began, with what it means, or an empty string without errors."""
+    """Return the error where the failure of the pods began, with what it means, or an empty
+    string without errors.
+    """
     pods = [pod for pod, error in enumerate(errors) if error]
     if not pods:
         return ""
@@ -70,5 +73,9 @@ def explain(errors: tuple[str | None, ...]) -> str:
 
     if origin is None:
         return f"pod {pods[0]}: {errors[pods[0]]}"
+
     sighting = origin.sighting
-    return f"pod {origin.pod.removeprefix('pod')}: {shorten(sighting.text, _SHOWN)}: {sighting.message.meaning}"
+    return (
+        f"pod {origin.pod.removeprefix('pod')}: {shorten(sighting.text, _SHOWN)}: "
+        f"{sighting.message.meaning}"
+    )

@@ -50,6 +50,7 @@ def text(rehearsal: Rehearsal) -> str:
         *with_label("logs", [rehearsal.settings.keep_logs] if rehearsal.settings.keep_logs else []),
         *with_label("stand-ins", rehearsal.stand_ins),
     ]
+
     return join_escaped(lines)
 
 
@@ -68,7 +69,8 @@ def _training_texts(rehearsal: Rehearsal) -> list[str]:
     if rehearsal.training is None or not timed or not rehearsal.settings.blind:
         return []
     return [
-        f"{rehearsal.training.seconds:.0f} s after the start: {_SIGN_TEXTS[rehearsal.training.sign]}"
+        f"{rehearsal.training.seconds:.0f} s after the start: "
+        f"{_SIGN_TEXTS[rehearsal.training.sign]}"
     ]
 
 
@@ -91,6 +93,7 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         began = rehearsal.cause.pod.removeprefix("pod") if rehearsal.cause else ""
         first = [failure for failure in own_failures if failure.startswith(f"pod {began}:")]
         return f"failed: {(first or own_failures)[0]}"
+
     running = [str(a.number) for a, s in rehearsal.pods if s.exit is None]
     if rehearsal.settings.blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
@@ -103,6 +106,7 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         return "failed: the script failed after the pods had met"
     if seen == "fail":
         return "failed, as simulate predicts" if claimed else "failed"
+
     return "passed"
 
 
@@ -129,6 +133,7 @@ def fault_text(fault: Fault) -> str:
 def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> list[str]:
     last = observation.rounds[-1] if observation.rounds else observation.joined
     ended = "running" if observation.exit is None else str(observation.exit)
+
     return [
         f"{actor.number} {actor.name}",
         actor.rank or "any",

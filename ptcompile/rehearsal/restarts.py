@@ -1,4 +1,5 @@
-"""The operator's part in a rehearsal: which pods start again after a failure, until its limits are used up.
+"""The operator's part in a rehearsal: which pods start again after a failure, until its limits are
+used up.
 
 What each operator does, with its limits and delays, is `Kind.restarts`.
 """
@@ -29,21 +30,29 @@ class Answer(NamedTuple):
     delay: float
     """Seconds until they start."""
     together: _Counter
-    """Pods that fail with the same counter start together, after the last delay; empty if each starts alone."""
+    """Pods that fail with the same counter start together, after the last delay; empty if each
+    starts alone.
+    """
     text: str
     """What happens and why, as a clause."""
 
 
 CRASHES = 4
-"""Failures of one pod since the last fault after which it is not started again: the cluster would go on for hours."""
+"""Failures of one pod since the last fault after which it is not started again: the cluster
+would go on for hours.
+"""
 ALIKE = 2
-"""The same for failures with the same error that no fault led to, of a pod without volumes: it starts as before."""
+"""The same for failures with the same error that no fault led to, of a pod without volumes: it
+starts as before.
+"""
 _NUMBER = re.compile(r"\d+")
 """Numbers, such as addresses and process IDs, differ between errors that are the same."""
 
 
 class Repetition:
-    """The failures of pods since the last fault, and whether another start would only fail again."""
+    """The failures of pods since the last fault, and whether another start would only fail
+    again.
+    """
 
     def __init__(self, *, is_disturbed: bool) -> None:
         self.is_disturbed = is_disturbed
@@ -60,7 +69,9 @@ class Repetition:
         self._counts.clear()
 
     def clause(self, pod: int, error: str | None, *, has_volumes: bool) -> str:
-        """Count a failure, and return the clause that says why another start would fail again, or an empty string."""
+        """Count a failure, and return the clause that says why another start would fail again,
+        or an empty string.
+        """
         text = _NUMBER.sub("0", error or "")
         is_alike = bool(text) and text == self._errors.get(pod)
         self._errors[pod] = text
@@ -73,6 +84,7 @@ class Repetition:
         if self._counts[pod] >= CRASHES:
             self.gave_up = True
             return f"for the {CRASHES}th time"
+
         return ""
 
 
@@ -106,6 +118,7 @@ class Restarts:
         retries = kind.restarts(self._job.manifest, role.name, self._job.stream, exit_code)
         if retries is None:
             return None
+
         used_up = []
         for retry in retries:
             counter = _counter(retry, role, pod)
@@ -114,6 +127,7 @@ class Restarts:
                 continue
             self._counts[counter] += 1
             return self._start_again(retry, role, pod, counter)
+
         return Answer(
             (),
             False,
@@ -139,6 +153,7 @@ class Restarts:
                 counter,
                 f"the pod is recreated ({retry.text}{limit})",
             )
+
         pods = tuple(self._pods if retry.scope == "job" else _job_of(retry, role, pod))
         for inner in [
             key
@@ -146,6 +161,7 @@ class Restarts:
             if key[0] in ("container", "pod") and _concerns(key, role, retry)
         ]:
             del self._counts[inner]
+
         what = "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
         return Answer(
             pods,
@@ -174,7 +190,9 @@ def _concerns(counter: _Counter, role: _RolePods, retry: Retry) -> bool:
 
 
 def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:
-    """Return the pods that are recreated with `pod`: its role, or its Job if the role has several."""
+    """Return the pods that are recreated with `pod`: its role, or its Job if the role has
+    several.
+    """
     if not retry.size:
         return range(role.start, role.start + role.size)
     start = role.start + (pod - role.start) // retry.size * retry.size
@@ -184,6 +202,6 @@ def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:
 def _delay(retry: Retry, count: int) -> float:
     """Return the delay after the failure number `count`."""
     doublings = count - 2 if retry.immediate else count - 1
-    return (
-        min(retry.delay * 2.0 ** min(doublings, 30), retry.longest_delay) if doublings >= 0 else 0.0
-    )
+    if doublings >= 0:
+        return min(retry.delay * 2.0 ** min(doublings, 30), retry.longest_delay)
+    return 0.0

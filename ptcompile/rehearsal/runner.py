@@ -1,4 +1,6 @@
-"""One rehearsal: runs a job's pods as real processes, injects the requested faults, and returns the verdict."""
+"""One rehearsal: runs a job's pods as real processes, injects the requested faults, and returns
+the verdict.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Rehearsal(NamedTuple):
     hints: tuple[str, ...]
     """Options that would make the rehearsal faster or more telling."""
     cause: FirstCause | None = None
-    """Where a failure began, by the messages in the logs; None if no pod failed or no message is known."""
+    """Where a failure began, by the messages in the logs; None if no pod failed or no message is
+    known.
+    """
 
     @property
     def pods(self) -> list[tuple[Actor, Observation]]:
@@ -84,8 +88,10 @@ def rehearse(
     for fault in faults:
         if fault.pod >= len(rehearsed.actors):
             raise RehearsalError(
-                f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted from 0"
+                f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted "
+                "from 0"
             )
+
     start = time.monotonic()
     masker = masker_of([job.manifest])
     masked_text = masker or str
@@ -95,7 +101,8 @@ def rehearse(
 
     if leftovers := remove_leftovers():
         progress(
-            f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}"
+            f"removed {len(leftovers)} folders of rehearsals that were killed: "
+            f"{', '.join(leftovers)}"
         )
     if hint := _long_wait_hint(job, faults, settings):
         progress(f"hint: {hint}")
@@ -106,6 +113,7 @@ def rehearse(
         observations = tuple(
             pod._replace(error=masker(pod.error) if pod.error else None) for pod in observations
         )
+
     injected = [
         fault for fault in faults if fault not in [skipped for skipped, _ in course.skipped]
     ]
@@ -119,6 +127,7 @@ def rehearse(
         restarts=settings.restarts,
         torch=parse_version(ground.torch),
     )
+
     return Rehearsal(
         job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict, stand_ins,
         time.monotonic() - start, course.limited, course.training, tuple(course.skipped),
@@ -131,8 +140,8 @@ def _play(
     job: SimulatedJob, rehearsed: Cast, faults: Sequence[Fault], settings: RehearsalSettings, progress: Progress,
     opening: Opening,
 ) -> tuple[Course, tuple[Observation, ...], Ground, tuple[str, ...], FirstCause | None]:  # fmt: skip
-    """Run the pods. Return the course, what it observed, the back end, what differs from the cluster, and where a
-    failure began.
+    """Run the pods. Return the course, what it observed, the back end, what differs from the
+    cluster, and where a failure began.
     """
     with open_folder() as folder, opening(folder, settings, rehearsed.actors) as ground:
         places = Places(
@@ -154,9 +163,11 @@ def _play(
             *_file_stand_ins(places, logs),
             *_limit_stand_ins(rehearsed, ground),
         )
-        cause = (
-            _first_cause(logs) if any(observation.exit for observation in observations) else None
-        )
+        if any(observation.exit for observation in observations):
+            cause = _first_cause(logs)
+        else:
+            cause = None
+
     return course, observations, ground, stand_ins, cause
 
 
@@ -187,11 +198,15 @@ def _version_stand_ins(
     actual = parse_version(ground.torch)
     if not has_same_torchrun(intended, actual):
         yield (
-            f"PyTorch {actual[0]}.{actual[1]} replaces {intended[0]}.{intended[1]} (from the image's tag, else the "
+            f"PyTorch {actual[0]}.{actual[1]} replaces {intended[0]}.{intended[1]} (from the "
+            "image's tag, else the "
             "profile's versions.torch, else the newest known)"
         )
     if settings.scale != 1:
-        yield f"torchrun's timeouts and the times of the faults, except --dns-lag, are {settings.scale:g} times shorter"
+        yield (
+            "torchrun's timeouts and the times of the faults, except --dns-lag, are "
+            f"{settings.scale:g} times shorter"
+        )
 
 
 def _recreation_stand_ins(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
@@ -206,7 +221,8 @@ def _file_stand_ins(places: Places, logs: Sequence[PodLog]) -> Iterator[str]:
         yield text
     if shortened := [os.path.basename(log.path) for log in logs if log.is_shortened]:
         yield (
-            f"logs longer than {MAX_BYTES >> 20} MiB keep the first and the last {KEPT_BYTES >> 20} MiB: "
+            f"logs longer than {MAX_BYTES >> 20} MiB keep the first and the last "
+            f"{KEPT_BYTES >> 20} MiB: "
             f"{', '.join(shortened)}"
         )
 
@@ -214,7 +230,9 @@ def _file_stand_ins(places: Places, logs: Sequence[PodLog]) -> Iterator[str]:
 def _limit_stand_ins(rehearsed: Cast, ground: Ground) -> Iterator[str]:
     """Yield a sentence about limits that are not enforced."""
     if not ground.limits_memory and any(actor.surroundings.memory for actor in rehearsed.actors):
-        yield "memory limits are not enforced: this machine does not let the rehearsal create cgroups"
+        yield (
+            "memory limits are not enforced: this machine does not let the rehearsal create cgroups"
+        )
 
 
 _LONG_WAIT_SECONDS = 120
@@ -224,16 +242,20 @@ _LONG_WAIT_SECONDS = 120
 def _long_wait_hint(
     job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings
 ) -> str | None:
-    """Return the sentence that suggests --scale if torchrun will wait long for pods that do not come, or None."""
+    """Return the sentence that suggests --scale if torchrun will wait long for pods that do not
+    come, or None.
+    """
     agents = agents_of(job, job_rendezvous(job))
     if agents is None or settings.scale != 1 or settings.own_command:
         return None
+
     wait = max(agents.wait_for_first, agents.wait_for_others)
     waits = not faults or any(
         fault.kind in ("late", "dns-lag") or fault.back is None for fault in faults
     )
     if wait < _LONG_WAIT_SECONDS or not waits or predict_end(job, faults).end in ("all", "fewer"):
         return None
+
     return (
         f"torchrun may wait {wait} s for missing pods: --scale 20 makes all waits 20 times shorter"
     )

@@ -54,11 +54,14 @@ def fault(kind: FaultKind, text: str) -> Fault:
         )
     if kind == "dns-lag":
         return Fault(kind, 0, parse_duration(text))
+
     match = (_LATE_PATTERN if kind == "late" else _FAULT_PATTERN).fullmatch(text)
     if match is None or (kind == "fail-process" and match[3]):
         raise ValueError(f"--{kind} {text}: write {FORMS[kind]}, such as {_EXAMPLES[kind]}")
+
     seconds = parse_duration(match[2]) if match[2] else DEFAULT_FAULT_SECONDS
     back = parse_duration(match[3]) if kind in ("kill", "drain") and match[3] else None
+
     return Fault(kind, int(match[1]), seconds, back)
 
 

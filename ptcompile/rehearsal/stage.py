@@ -1,7 +1,9 @@
-"""The stage of a rehearsal: the first process of a PID namespace, with a bridge that connects the pods' namespaces.
+"""The stage of a rehearsal: the first process of a PID namespace, with a bridge that connects the
+pods' namespaces.
 
-A standalone program. It reads commands as JSON lines from standard input and writes events as JSON lines. It exits when
-its input ends; the kernel then kills everything that still runs in its namespace.
+A standalone program. It reads commands as JSON lines from standard input and writes events as JSON
+lines. It exits when its input ends; the kernel then kills everything that still runs in its
+namespace.
 """
 
 import contextlib
@@ -26,11 +28,15 @@ class RunningPods:
     def __init__(self) -> None:
         self.running: dict[int, subprocess.Popen[str]] = {}
         self.killed: set[int] = set()
-        """Pods that got SIGKILL: some versions of unshare do not report it in their own exit status."""
+        """Pods that got SIGKILL: some versions of unshare do not report it in their own exit
+        status.
+        """
         self.links = 0
 
     def start(self, pod: int, config: str, log: str) -> None:
-        """Start a pod from its configuration file; errors before its program runs are written to `log`."""
+        """Start a pod from its configuration file; errors before its program runs are written to
+        `log`.
+        """
         ready, ready_inside = os.pipe()
         go_inside, go = os.pipe()
         command = [
@@ -47,6 +53,7 @@ class RunningPods:
                 command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, text=True,
                 pass_fds=(ready_inside, go_inside),
             )  # fmt: skip
+
         os.close(ready_inside)
         os.close(go_inside)
         self.running[pod] = process
@@ -67,6 +74,7 @@ class RunningPods:
             )
             _ip("link", "set", name, "master", _BRIDGE, "up")
             os.write(go, b"x")
+
         os.close(ready)
         os.close(go)
 
@@ -75,6 +83,7 @@ class RunningPods:
         process = self.running.get(pod)
         if process is None:
             return
+
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
             children = file.read().split()
         if signal_number == signal.SIGKILL:
@@ -84,8 +93,8 @@ class RunningPods:
                 os.kill(int(pid), signal_number)
 
     def collect_exits(self) -> list[tuple[int, int]]:
-        """Return the pods that exited since the last call, with their exit status, which is 128 plus the number of a
-        signal.
+        """Return the pods that exited since the last call, with their exit status, which is 128
+        plus the number of a signal.
         """
         exited = [
             (pod, process.returncode)
@@ -96,10 +105,13 @@ class RunningPods:
             del self.running[pod]
         ended = [(pod, status if status >= 0 else 128 - status) for pod, status in exited]
         killed, self.killed = self.killed, self.killed - {pod for pod, _ in ended}
+
         return [(pod, 128 + signal.SIGKILL if pod in killed else status) for pod, status in ended]
 
     def training(self) -> "dict[int, tuple[int, int]]":
-        """Return the node rank and the size of the world of each pod with a process that has joined a process group."""
+        """Return the node rank and the size of the world of each pod with a process that has
+        joined a process group.
+        """
         joined = {
             pod: next(filter(None, map(joined_world, descendants(process.pid))), None)
             for pod, process in self.running.items()
@@ -126,10 +138,11 @@ def descendants(pid: int) -> list[int]:
 
 
 def joined_world(pid: int) -> "tuple[int, int] | None":
-    """Return the node rank and the size of the world that a process has joined, or None: a process that has joined is
-    connected with each other process of its world.
+    """Return the node rank and the size of the world that a process has joined, or None: a process
+    that has joined is connected with each other process of its world.
 
-    gloo connects all processes when the group is initialized. Connections to the store do not count.
+    gloo connects all processes when the group is initialized. Connections to the store do not
+    count.
     """
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -141,16 +154,22 @@ def joined_world(pid: int) -> "tuple[int, int] | None":
         }
         if b"RANK" not in env or (world == 1 and b"LOCAL_RANK" not in env):
             return None
+
         is_connected = (
             sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
         )
-        return (int(env.get(b"GROUP_RANK", env[b"RANK"])), world) if is_connected else None
+        if is_connected:
+            return (int(env.get(b"GROUP_RANK", env[b"RANK"])), world)
+
+        return None
     except (OSError, KeyError, ValueError):  # it has just exited, or it does not train
         return None
 
 
 def connections(pid: int, store: int) -> list[str]:
-    """Return the inodes of the established TCP connections in a process's network, except with the store's port."""
+    """Return the inodes of the established TCP connections in a process's network, except with
+    the store's port.
+    """
     inodes = []
     for family in ("tcp", "tcp6"):
         with (
@@ -162,6 +181,7 @@ def connections(pid: int, store: int) -> list[str]:
                 ports = {int(address.rpartition(":")[2], 16) for address in (local, remote)}
                 if state == _ESTABLISHED and store not in ports:
                     inodes.append(rest[5])
+
     return inodes
 
 
@@ -196,6 +216,7 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         _emit_event(event="impossible", why=str(getattr(error, "stderr", "") or error).strip())
         return 1
+
     _emit_event(event="ready")
     stage = RunningPods()
     pending = b""

@@ -1,7 +1,8 @@
 """The stand-in training script: its processes join, sum their ranks and record what they see.
 
-A standalone program, copied into each pod's folder; it needs torch but not ptcompile. It trains until a file `finish`
-exists in any pod's folder. A file `fail` makes the first process of its pod fail once.
+A standalone program, copied into each pod's folder; it needs torch but not ptcompile. It trains
+until a file `finish` exists in any pod's folder. A file `fail` makes the first process of its pod
+fail once.
 """
 
 import datetime
@@ -35,7 +36,9 @@ _HOST_BYTES = 253
 
 
 def main() -> int:
-    """Join the other processes, check the sum of all ranks, and take steps until a `finish` file exists."""
+    """Join the other processes, check the sum of all ranks, and take steps until a `finish` file
+    exists.
+    """
     import torch  # type: ignore[import-not-found, unused-ignore]
     import torch.distributed as dist  # type: ignore[import-not-found, unused-ignore]
 

@@ -11,8 +11,8 @@ _ATTEMPTS = 20
 
 
 def main(engine: str, label: str) -> int:
-    """Wait for the end of input, then remove everything with the label, including containers that are still
-    starting.
+    """Wait for the end of input, then remove everything with the label, including containers that
+    are still starting.
     """
     sys.stdin.buffer.read()
     for _ in range(_ATTEMPTS):
@@ -26,7 +26,9 @@ def main(engine: str, label: str) -> int:
         ).stdout.split()
         if not networks or _run(engine, "network", "rm", label).returncode == 0:
             return 0
+
         time.sleep(0.5)
+
     return 1
 
 

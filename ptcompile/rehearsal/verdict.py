@@ -31,8 +31,8 @@ _MACHINE_ERRORS = (
     "ImportError", "ModuleNotFoundError", "MemoryError", "RuntimeError: Numpy is not available",
     "OSError: [Errno 12]", "OSError: [Errno 24]", "OSError: [Errno 28]",
 )  # fmt: skip
-"""Errors of the stand-in script and its launcher that come from the interpreter, the memory, the limit of open files or
-the disk of this machine.
+"""Errors of the stand-in script and its launcher that come from the interpreter, the memory, the
+limit of open files or the disk of this machine.
 """
 
 
@@ -44,7 +44,9 @@ class RehearsalVerdict(NamedTuple):
     differences: tuple[str, ...]
     """One sentence for each difference, or empty if prediction and observation agree."""
     machine: str = ""
-    """The error of this machine that ended the rehearsal, so that it says nothing about the prediction."""
+    """The error of this machine that ended the rehearsal, so that it says nothing about the
+    prediction.
+    """
 
     @property
     def passed(self) -> bool:
@@ -61,20 +63,20 @@ def predict_end(
 ) -> Prediction:
     """Return the end that `simulate` predicts with these faults.
 
-    `torch` is the PyTorch version, or None for the manifest's. `restarts` is whether the operator starts failed pods
-    again.
+    `torch` is the PyTorch version, or None for the manifest's. `restarts` is whether the operator
+    starts failed pods again.
     """
     rendezvous = job_rendezvous(job)
     can_meet = can_rendezvous(job, rendezvous) if rendezvous is not None else False
     if can_meet is not True:
-        notes = (
-            "; ".join(rendezvous.notes)
-            if rendezvous is not None
-            else "the job has no training pods"
-        )
+        if rendezvous is not None:
+            notes = "; ".join(rendezvous.notes)
+        else:
+            notes = "the job has no training pods"
         return Prediction(
             "fail" if can_meet is False else None, notes or "it depends on things outside the files"
         )
+
     agents = agents_of(job, rendezvous, torch)
     if not faults:
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
@@ -82,6 +84,7 @@ def predict_end(
         return Prediction(
             None, "faults are only modeled for torchrun with a static or c10d rendezvous"
         )
+
     recreated = [recreated_with(job, pod) for pod in range(agents.pods)]
     return predict(agents, faults, recreated, partial(Restarts, job) if restarts else None)
 
@@ -99,8 +102,9 @@ def judge(
 ) -> RehearsalVerdict:
     """Compare the observations with the prediction. If `blind`, only exit statuses are compared.
 
-    `met` is whether the processes of all pods were seen to train: without faults, a script that fails after that does
-    not contradict the prediction. `restarts` is whether the operator's restarts were played.
+    `met` is whether the processes of all pods were seen to train: without faults, a script that
+    fails after that does not contradict the prediction. `restarts` is whether the operator's
+    restarts were played.
     """
     expected = predict_end(job, faults, torch, restarts=restarts)
     end = _observed_end(observations, blind=blind)
@@ -109,14 +113,17 @@ def judge(
         expected = expected._replace(
             why=f"{expected.why}; what the script does then is not predicted"
         )
+
     is_of_script = blind and not faults and met and end == "fail"
     if expected.end is not None and end != expected.end and not is_of_script:
         differences.append(
             f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}"
         )
+
     machine = "" if blind or not differences else _machine_error(observations)
     if machine:
         return RehearsalVerdict(expected, end, (), machine)
+
     if end != "fail" and not blind:
         differences += _detail_differences(actors, observations)
     return RehearsalVerdict(expected, end, tuple(differences))
@@ -165,6 +172,10 @@ def _detail_differences(
             yield f"{actor.name}: simulate predicts node rank {actor.rank}; seen: {last.group}"
         if not last.right:
             yield f"{actor.name}: the all_reduce over all ranks is wrong"
+
     ranks = sorted(observation.rounds[-1].group for _, observation in remaining)
     if ranks != list(range(len(remaining))):
-        yield f"the node ranks must be 0 to {len(remaining) - 1}, each once, not {', '.join(map(str, ranks))}"
+        yield (
+            f"the node ranks must be 0 to {len(remaining) - 1}, each once, not "
+            f"{', '.join(map(str, ranks))}"
+        )

@@ -1,4 +1,6 @@
-"""What a pod's spec gives its processes: volumes, shared memory, a memory limit, and time to end."""
+"""What a pod's spec gives its processes: volumes, shared memory, a memory limit, and time to
+end.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class PodVolume(NamedTuple):
     """Path in the container."""
     name: str
     claim: str | None
-    """Claim with a folder of this machine, which all pods share; None for an empty folder that dies with the pod."""
+    """Claim with a folder of this machine, which all pods share; None for an empty folder that
+    dies with the pod.
+    """
     sub_path: str
     is_read_only: bool
 
@@ -70,7 +74,9 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
             volumes.append(PodVolume(path, name, claim, sub_path, mount.get("readOnly") is True))
         else:
             continue
+
         provided.add(name)
+
     return PodSurroundings(
         grace=float(max(grace_seconds(spec), 1)),
         shm=shm,
@@ -108,7 +114,9 @@ def claims_of(pod: Pod) -> list[str]:
 def describe_surroundings(
     pod: Pod, surroundings: PodSurroundings, mounts: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield one sentence for each difference of volumes and limits from the cluster. `mounts` are folders by claim."""
+    """Yield one sentence for each difference of volumes and limits from the cluster. `mounts`
+    are folders by claim.
+    """
     claims = claims_of(pod)
     for claim, folder in mounts.items():
         if claim in claims:
@@ -118,6 +126,8 @@ def describe_surroundings(
         hint = f" (--mount {missing}=DIR gives a claim a folder)" if missing else ""
         yield f"volumes are absent: {', '.join(surroundings.absent)}{hint}"
     if empty := [volume.name for volume in surroundings.volumes if volume.claim is None]:
-        yield f"empty folders without a size limit replace volumes: {', '.join(dict.fromkeys(empty))}"
+        yield (
+            f"empty folders without a size limit replace volumes: {', '.join(dict.fromkeys(empty))}"
+        )
     if nested_map(pod.main.spec, "lifecycle") if pod.main else None:
         yield "lifecycle hooks do not run"

@@ -26,8 +26,8 @@ class Unchecked(NamedTuple):
 
 
 Renderer = Callable[..., str]
-"""Turns the diagnostics and the text of each file by name, and for some formats what was not checked, into the printed
-report.
+"""Turns the diagnostics and the text of each file by name, and for some formats what was not
+checked, into the printed report.
 """
 
 TELL_UNCHECKED = frozenset({"json", "junit", "sarif"})
@@ -45,7 +45,9 @@ def json(
     _texts: Mapping[str | None, str],
     unchecked: Sequence[Unchecked] = (),
 ) -> str:
-    """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
+    """Return the report as JSON. It is ASCII only, so it cannot send control characters to a
+    terminal.
+    """
     from ptcompile.report.layout import format_json, sort_by_location
 
     report = {
@@ -60,6 +62,7 @@ def renderer(name: str) -> Renderer:
     """Return the renderer of a format, imported on demand."""
     if name == "json":
         return json
+
     if name in ("full", "concise"):
         from ptcompile.report import text
 
@@ -68,6 +71,7 @@ def renderer(name: str) -> Renderer:
         from ptcompile.report import ci
 
         renderers = vars(ci)
+
     render: Renderer = renderers[name]
     return render
 

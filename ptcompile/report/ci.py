@@ -1,6 +1,7 @@
 """Findings for CI systems: GitHub commands and Markdown, GitLab code quality, JUnit, SARIF.
 
-The Markdown is a comment or the summary of a job. Nothing in a manifest can break out of its markup.
+The Markdown is a comment or the summary of a job. Nothing in a manifest can break out of its
+markup.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ from ptcompile.report.layout import (
 
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _SAFE_CHARACTERS = frozenset(" ,-/=")
-"""Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
+"""Unescaped characters besides letters and digits. A dot is safe too if the text contains no www
+address.
+"""
 _MAX_MESSAGE_LENGTH = 500
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as in GitHub's
-    toolkit.
+    """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as
+    in GitHub's toolkit.
     """
     return "".join(f"{_github_command(d)}\n" for d in sort_by_location(diagnostics))
 
@@ -55,16 +58,18 @@ def _github_command(diagnostic: Diagnostic) -> str:
         }
         if span.end_line == span.line:
             properties["endColumn"] = str(span.end_column)
+
     message = _message(diagnostic)
     property_list = ",".join(
         f"{key}={_escape_property(value)}" for key, value in properties.items() if value
     )
+
     return f"::{_GITHUB_COMMANDS[diagnostic.severity]} {property_list}::{_escape_data(message)}"
 
 
 def _message(diagnostic: Diagnostic) -> str:
-    """Return the message and the help; in a rendered document, also the template, or the rendered line if the template
-    is already the finding's file.
+    """Return the message and the help; in a rendered document, also the template, or the rendered
+    line if the template is already the finding's file.
     """
     text = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
     if template_instead_of_file(diagnostic) is not None:
@@ -85,7 +90,9 @@ _GITLAB_SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """Return a code quality report as GitLab reads it: a list of issues with unique fingerprints."""
+    """Return a code quality report as GitLab reads it: a list of issues with unique
+    fingerprints.
+    """
     counts: Counter[str] = Counter()
     return format_json([_issue(diagnostic, counts) for diagnostic in sort_by_location(diagnostics)])
 
@@ -93,6 +100,7 @@ def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) 
 def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> JsonDict:
     template = template_instead_of_file(diagnostic)
     line = 1 if diagnostic.span is None or template is not None else diagnostic.span.line
+
     return {
         "type": "issue",
         "check_name": f"{diagnostic.code} {diagnostic.name}",
@@ -111,8 +119,8 @@ def junit(
     _texts: Mapping[str | None, str],
     unchecked: Sequence[Unchecked] = (),
 ) -> str:
-    """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they do not fail a
-    build; what was not checked is a test case that was skipped.
+    """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they
+    do not fail a build; what was not checked is a test case that was skipped.
     """
     ordered = sort_by_location(diagnostics)
     errors = sum(d.severity == "error" for d in ordered)
@@ -123,6 +131,7 @@ def junit(
         lines += _test_suite(filename, list(group))
     if unchecked:
         lines += _skipped_tests(unchecked)
+
     return "\n".join([*lines, "</testsuites>", ""])
 
 
@@ -130,7 +139,10 @@ def _skipped_tests(unchecked: Sequence[Unchecked]) -> Iterator[str]:
     count = len(unchecked)
     yield f'  <testsuite name="not checked" tests="{count}" failures="0" skipped="{count}">'
     for each in unchecked:
-        names = f"classname={_quote_attribute(each.filename or '')} name={_quote_attribute(each.object)}"
+        names = (
+            f"classname={_quote_attribute(each.filename or '')} "
+            f"name={_quote_attribute(each.object)}"
+        )
         yield f'    <testcase {names}><skipped message="not checked"/></testcase>'
     yield "  </testsuite>"
 
@@ -154,7 +166,9 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
             yield f"      <failure type={code} message={message}>{text}</failure>"
         else:
             yield f"      <system-out>{text}</system-out>"
+
         yield "    </testcase>"
+
     yield "  </testsuite>"
 
 
@@ -190,6 +204,7 @@ def sarif(
     if unchecked:
         notices = [*map(_notification, unchecked)]
         run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notices}]
+
     return format_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
@@ -203,7 +218,9 @@ def _notification(unchecked: Unchecked) -> JsonDict:
 
 
 def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
-    """Return a rule for code scanning, which lists the title and shows the text next to findings."""
+    """Return a rule for code scanning, which lists the title and shows the text next to
+    findings.
+    """
     title, text = page or (diagnostic.name, "")
     rule: JsonDict = {
         "id": diagnostic.code,
@@ -214,6 +231,7 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
         rule["helpUri"] = diagnostic.url
     if text:
         rule["help"] = {"text": text, "markdown": text}
+
     return rule
 
 
@@ -225,6 +243,7 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDic
         location["logicalLocations"] = [
             {"fullyQualifiedName": diagnostic.resource, "kind": "resource"}
         ]
+
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
@@ -237,7 +256,9 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDic
 
 
 def _region(diagnostic: Diagnostic) -> dict[str, int]:
-    """Return the finding's region, or the first line if unknown: results without a region are not shown."""
+    """Return the finding's region, or the first line if unknown: results without a region are
+    not shown.
+    """
     span = diagnostic.span
     if span is None or template_instead_of_file(diagnostic) is not None:
         return {"startLine": 1, "startColumn": 1}
@@ -258,8 +279,8 @@ def _relative(filename: str | None) -> str:
 
 
 def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
-    """Return an id that does not depend on lines: code, file, object and path, and a number if these
-    are equal.
+    """Return an id that does not depend on lines: code, file, object and path, and a number if
+    these are equal.
     """
     place = diagnostic.resource or "", diagnostic.namespace or "", diagnostic.stable_path
     parts = (diagnostic.code, _uri(diagnostic.filename), *place)
@@ -269,7 +290,9 @@ def _fingerprint(diagnostic: Diagnostic, counts: Counter[str]) -> str:
 
 
 def html_code(text: str, length: int = 120) -> str:
-    """Return the text as HTML code in which nothing is read as Markdown, HTML, a link or a mention."""
+    """Return the text as HTML code in which nothing is read as Markdown, HTML, a link or a
+    mention.
+    """
     safe = _SAFE_CHARACTERS | ({"."} if "www" not in text.lower() else set())
     escaped = "".join(
         c if c.isalnum() or c in safe else f"&#{ord(c)};" for c in shorten(text, length)
@@ -285,7 +308,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def rule_link(code: str, name: str, url: str | None) -> str:
     """Return a rule's code, linked to its page if it has one, and its name."""
-    return f"[{code}]({url}) {name}" if code.isalnum() and url else html_code(f"{code} {name}")
+    if code.isalnum() and url:
+        return f"[{code}]({url}) {name}"
+    return html_code(f"{code} {name}")
 
 
 def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:

@@ -25,7 +25,9 @@ _COMPILES = ("it does not compile", "it compiles")
 
 
 def sort_by_location(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort by file, in order of appearance, then by position; findings without a position come first."""
+    """Sort by file, in order of appearance, then by position; findings without a position come
+    first.
+    """
     ordered = list(diagnostics)
     files = {name: i for i, name in reversed(list(enumerate(d.filename for d in ordered)))}
     return sorted(ordered, key=lambda d: (files[d.filename], d.span or (0,), d.document, d.code))
@@ -40,39 +42,49 @@ def format_location(diagnostic: Diagnostic) -> str:
 
 
 def format_origin(diagnostic: Diagnostic) -> str:
-    """Return the template that a finding's document was rendered from, in parentheses after a space, or nothing."""
+    """Return the template that a finding's document was rendered from, in parentheses after a
+    space, or nothing.
+    """
     return f" ({safe_text(diagnostic.template)})" if diagnostic.template else ""
 
 
 def template_instead_of_file(diagnostic: Diagnostic) -> str | None:
     """Return the template of a finding in standard input or in a text without a name, or None.
 
-    CI systems show findings in files. The finding's lines are those of the rendered text, not of the template.
+    CI systems show findings in files. The finding's lines are those of the rendered text, not of
+    the template.
     """
-    return diagnostic.template if diagnostic.filename in {None, "<stdin>"} else None
+    if diagnostic.filename in {None, "<stdin>"}:
+        return diagnostic.template
+    return None
 
 
 def consequence(diagnostic: Diagnostic) -> str:
-    """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
+    """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of
+    ptcompile.toml`.
+    """
     owner = diagnostic.owner
     authorities = [str(diagnostic.authority)]
     if owner and diagnostic.stage == "style":
         return safe_text(owner)  # only a convention
+
     if owner:
         authorities = [*(name for name in authorities if name != "ptcompile"), safe_text(owner)]
     is_ours = diagnostic.authority == "ptcompile" and not owner
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
     else:
-        severity = (
-            diagnostic.rule_severity or diagnostic.severity
-        )  # the configuration makes nothing more certain
+        # the configuration makes nothing more certain
+        severity = diagnostic.rule_severity or diagnostic.severity
         sentence = outcome(diagnostic.name, severity, diagnostic.stage, is_ours=is_ours)
+
     return f"{sentence} ({', '.join(authorities)})"
 
 
 def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = False) -> str:
-    """Return what a finding leads to: `may waste resources`. `is_ours`: ptcompile says so, not a cluster."""
+    """Return what a finding leads to: `may waste resources`. `is_ours`: ptcompile says so, not a
+    cluster.
+    """
     is_uncertain = severity != "error"
     effect = EFFECTS.get(name)
     if stage in _STAGES and not is_ours:
@@ -83,10 +95,13 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
 
 
 hash_command = Pattern(r"##([A-Za-z]{0,16}\[)")
-"""A command of Azure Pipelines (agent, Command.TryParse), of GitHub's older form (runner, ActionCommand.TryParse) or of
-TeamCity."""
+"""A command of Azure Pipelines (agent, Command.TryParse), of GitHub's older form (runner,
+ActionCommand.TryParse) or of TeamCity.
+"""
 _colon_command = Pattern(r"^( *)::([A-Za-z])")
-"""A command of GitHub (runner, ActionCommand.TryParseV2). An IPv6 address such as ::1 is not one."""
+"""A command of GitHub (runner, ActionCommand.TryParseV2). An IPv6 address such as ::1 is not
+one.
+"""
 
 
 def escape_unprintable(text: str) -> str:
@@ -97,11 +112,12 @@ def escape_unprintable(text: str) -> str:
 
 
 def safe_text(text: str) -> str:
-    """Return a text of a user as one line of a report, or part of one: what could control the terminal or a CI runner
-    is escaped, and secrets with a known format are masked.
+    """Return a text of a user as one line of a report, or part of one: what could control the
+    terminal or a CI runner is escaped, and secrets with a known format are masked.
 
-    Escaped are control characters, direction marks, and workflow commands: `##vso[...]`, `##[...]` and
-    `##teamcity[...]`, which runners find anywhere in a line, and `::command::` at the start of one.
+    Escaped are control characters, direction marks, and workflow commands: `##vso[...]`, `##[...]`
+    and `##teamcity[...]`, which runners find anywhere in a line, and `::command::` at the start of
+    one.
     """
     text = escape_unprintable(mask_formats(text))
     if "##" in text:
@@ -110,8 +126,8 @@ def safe_text(text: str) -> str:
 
 
 def format_json(data: object) -> str:
-    """Return data as JSON for a report: ASCII, without workflow commands, and equal to the data when it is read, except
-    that secrets with a known format are masked.
+    """Return data as JSON for a report: ASCII, without workflow commands, and equal to the data
+    when it is read, except that secrets with a known format are masked.
     """
     return hash_command.sub(r"#\\u0023\1", mask_formats(json.dumps(data, indent=2))) + "\n"
 
@@ -151,8 +167,8 @@ def join_escaped(lines: Iterable[str]) -> str:
 
 
 def safe_lines(text: str) -> str:
-    """Return a text of several lines, such as a patch, with everything that `safe_text` escapes except tabs and the
-    ends of lines.
+    """Return a text of several lines, such as a patch, with everything that `safe_text` escapes
+    except tabs and the ends of lines.
     """
     return "\n".join(_safe_line(line) for line in text.split("\n"))
 

@@ -1,4 +1,6 @@
-"""How often rules were reported: by rule, by folder and by a label of the objects, as text, JSON or Markdown."""
+"""How often rules were reported: by rule, by folder and by a label of the objects, as text, JSON
+or Markdown.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,12 @@ def statistics(diagnostics: Sequence[Diagnostic], groupings: Sequence[str]) -> l
         counts.setdefault(group, Counter())[diagnostic.severity] += 1
         if diagnostic.fix is not None:
             fixable.add(group)
+
     rows = [
         Row(group, n["error"], n["warning"], n["note"], group in fixable)
         for group, n in counts.items()
     ]
+
     return sorted(rows, key=lambda row: (-row.total, row.group))
 
 
@@ -68,7 +72,8 @@ def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
         for column in zip(*(map(_shown, row.group) for row in rows), strict=True)
     ]
     return "".join(
-        f"{row.total:>{width}}  {_aligned([*map(_shown, row.group)], widths)}{' [fixable]' if row.fixable else ''}\n"
+        f"{row.total:>{width}}  "
+        f"{_aligned([*map(_shown, row.group)], widths)}{' [fixable]' if row.fixable else ''}\n"
         for row in rows
     )
 
@@ -108,12 +113,14 @@ def as_markdown(rows: Sequence[Row], groupings: Sequence[str]) -> str:
     """Return a table, or nothing without findings."""
     if not rows:
         return ""
+
     heads = [
         html_code(grouping.removeprefix(LABEL))
         if grouping.startswith(LABEL)
         else grouping.capitalize()
         for grouping in groupings
     ]
+
     return table(
         [*heads, "Errors", "Warnings", "Notes"],
         (

@@ -78,15 +78,16 @@ def with_frames(
 
 
 _BEGINNING = 1 << 16
-"""Characters of a file that exceeds a limit: its only finding is at its first line, and masking all of it would take
-minutes.
+"""Characters of a file that exceeds a limit: its only finding is at its first line, and masking all
+of it would take minutes.
 """
 
 
 def lines_to_quote(
     diagnostics: Iterable[Diagnostic], text: str, name: str | None, parsed: Source | None = None
 ) -> dict[int, str]:
-    """Return the lines that a full report quotes from the file of that name, by number, with secrets masked.
+    """Return the lines that a full report quotes from the file of that name, by number, with
+    secrets masked.
 
     `parsed` is the text if it has been read already.
     """
@@ -97,6 +98,7 @@ def lines_to_quote(
     ]
     if not spans:
         return {}
+
     from ptcompile.source.documents import excess_of
     from ptcompile.source.secrets.masking import masked_lines
 
@@ -107,8 +109,10 @@ def lines_to_quote(
         from ptcompile.source.secrets.python import masked_python
 
         lines = masked_python(shown)
+
     lines = masked_lines(shown, quoted=numbers, parsed=parsed) if lines is None else lines
     span_lines = {span.line for span in spans if span.line <= len(lines)}
+
     return {
         number: lines[number - 1]
         for line in sorted(span_lines)
@@ -118,7 +122,10 @@ def lines_to_quote(
 
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
-    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {safe_text(diagnostic.message)}"
+    yield (
+        f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: "
+        f"{safe_text(diagnostic.message)}"
+    )
     yield f"  --> {format_location(diagnostic)}{format_origin(diagnostic)}"
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
@@ -133,7 +140,9 @@ def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterato
 
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield rows of two texts as two columns; a long text goes on in the next line of its column."""
+    """Yield rows of two texts as two columns; a long text goes on in the next line of its
+    column.
+    """
     from textwrap import wrap
 
     for number, row in enumerate(rows):
@@ -157,8 +166,8 @@ def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:
 
 
 def _replace_unprintable(line: str, start: int) -> str:
-    """Return part of a source line with unprintable characters and the starts of workflow commands replaced one by one,
-    so the carets fit.
+    """Return part of a source line with unprintable characters and the starts of workflow commands
+    replaced one by one, so the carets fit.
     """
     part = line[start : start + _MAX_WIDTH].replace("\t", " ")
     shown = "".join(c if c.isprintable() else "�" for c in part)

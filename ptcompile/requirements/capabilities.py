@@ -1,7 +1,8 @@
 """Capabilities of each target, measured: one small spec per feature, compiled for every target.
 
-Only the targets know what they can do. A new spec field is a new row of `probes.json`. The results are stored in
-`schemas/targets.json`, which `python schemas/update.py` writes and `ptcompile targets` reads.
+Only the targets know what they can do. A new spec field is a new row of `probes.json`. The results
+are stored in `schemas/targets.json`, which `python schemas/update.py` writes and `ptcompile
+targets` reads.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 
 class Probe(NamedTuple):
-    """One feature that a job may need: its spec fields, and the profile of a cluster that supports it."""
+    """One feature that a job may need: its spec fields, and the profile of a cluster that
+    supports it.
+    """
 
     name: str
     spec: Json
@@ -79,7 +82,9 @@ PROBES = (
     *_gang_probes(),
     *[Probe(**row) for row in _TABLE["after"]],
 )
-"""Probes in table order. A Pod is probed with one node and other targets with two, unless the probe sets the number."""
+"""Probes in table order. A Pod is probed with one node and other targets with two, unless the
+probe sets the number.
+"""
 
 NAME_SIZES = (1, 8, 100)
 """Numbers of nodes for which the table has the longest job name."""
@@ -88,8 +93,8 @@ _SHAPE_FIELDS = ("nodes", "elastic", "master")
 
 
 def capability_table() -> dict[str, JsonDict]:
-    """Return the contents of `schemas/targets.json`: titles and capabilities of the targets, with the newest
-    releases.
+    """Return the contents of `schemas/targets.json`: titles and capabilities of the targets, with
+    the newest releases.
     """
     answers: dict[str, dict[str, str]] = {
         probe.name: {target.name: _probe_target(probe, target) for target in every_target()}
@@ -99,6 +104,7 @@ def capability_table() -> dict[str, JsonDict]:
         f"longest name, {size} {'node' if size == 1 else 'nodes'}": _longest_names(size)
         for size in NAME_SIZES
     }
+
     return {
         "targets": {target.name: target.title for target in every_target()},
         "capabilities": answers | sizes,
@@ -107,9 +113,10 @@ def capability_table() -> dict[str, JsonDict]:
 
 def _probe_target(probe: Probe, target: Target) -> Support:
     several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
-    shape = (
-        {} if any(field in probe.spec for field in _SHAPE_FIELDS) or not several else {"nodes": 2}
-    )
+    if any(field in probe.spec for field in _SHAPE_FIELDS) or not several:
+        shape = {}
+    else:
+        shape = {"nodes": 2}
     manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)
     if not manifests:
         return "no"
@@ -136,7 +143,9 @@ def _document(fields: Json) -> JsonDict:
 
 
 def _longest_names(size: int) -> dict[str, str]:
-    """Return the longest name of a job of equal nodes per target, or "" if the target cannot run so many."""
+    """Return the longest name of a job of equal nodes per target, or "" if the target cannot run
+    so many.
+    """
     job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
     able = {
         target.name: bool(_compile_probe({"nodes": size}, {}, target)[0])
@@ -149,7 +158,9 @@ def _longest_names(size: int) -> dict[str, str]:
 
 
 def version_rows() -> list[tuple[str, str, str, str]]:
-    """Return rows of operator, releases, change and source: what each operator release changed in the manifests."""
+    """Return rows of operator, releases, change and source: what each operator release changed
+    in the manifests.
+    """
     features = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
     return [
         (feature.operator.replace("_", "-"), _release_range(feature), feature.what, feature.source)
@@ -158,7 +169,9 @@ def version_rows() -> list[tuple[str, str, str, str]]:
 
 
 def versions_text() -> str:
-    """Return the version rows as text, one line per change, followed by the address of the fact pages."""
+    """Return the version rows as text, one line per change, followed by the address of the fact
+    pages.
+    """
     rows = [(*row, f"({source})") for *row, source in version_rows()]
     return "\n".join([*table(rows, ""), f"facts/NAME is {SITE}facts/NAME/", ""])
 
@@ -168,8 +181,6 @@ def _release_range(change: Feature) -> str:
     since = version_text(change.since)
     if change.until is None:
         return since
-    return (
-        f"{since} only"
-        if change.until == change.since
-        else f"{since} to {version_text(change.until)}"
-    )
+    if change.until == change.since:
+        return f"{since} only"
+    return f"{since} to {version_text(change.until)}"

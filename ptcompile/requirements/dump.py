@@ -1,7 +1,7 @@
 """`ptcompile platform --from-dump`: the profile of a cluster from a dump of its objects.
 
-Pure: the objects of `kubectl get ... -A -o yaml` in, a ClusterProfile out, with a sentence for each thing that they do
-not show. Every value that is written has been seen in the dump.
+Pure: the objects of `kubectl get ... -A -o yaml` in, a ClusterProfile out, with a sentence for each
+thing that they do not show. Every value that is written has been seen in the dump.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class ProfileDraft(NamedTuple):
 
 
 def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
-    """Return the profile of the cluster that these objects are from. Accepts any objects; never raises."""
+    """Return the profile of the cluster that these objects are from. Accepts any objects; never
+    raises.
+    """
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
         by_kind[kind_of(manifest)[1]].append(manifest)
@@ -140,12 +142,14 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         )
     else:
         unknown.append("nodePools: the dump has no nodes")
+
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",
         "metadata": {"name": "cluster"},
         "spec": {field: value for field, value in spec.items() if value},
     }
+
     return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
 
 
@@ -157,12 +161,17 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
         text = nested_string(config_map, "data", "Corefile")
         if domain := search(r"(?m)^\s*kubernetes\s+([a-z0-9.-]+)", text):
             name = domain[1].removesuffix(".")
-            return None if name == default_cluster().spec.cluster_domain else name
+            if name == default_cluster().spec.cluster_domain:
+                return None
+            return name
+
     return None
 
 
 def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
-    """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy may name the default."""
+    """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy
+    may name the default.
+    """
     policies = by_kind.get("ClusterPolicy", ())
     defaults = {
         nested_value(each, "spec", "devicePlugin", "config", "default") for each in policies
@@ -177,18 +186,19 @@ def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
 def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
     for kind in sorted(_CONTROLLERS):
         for manifest in by_kind.get(kind, ()):
-            spec = (
-                nested_map(manifest, "spec")
-                if kind == "Pod"
-                else nested_map(manifest, "spec", "template", "spec")
-            )
+            if kind == "Pod":
+                spec = nested_map(manifest, "spec")
+            else:
+                spec = nested_map(manifest, "spec", "template", "spec")
             yield from as_mappings(spec.get("containers"))
 
 
 def _versions(
     containers: Sequence[Json], nodes: Sequence[Json]
 ) -> tuple[dict[str, Version], list[str]]:
-    """Return the releases by field of `versions`, and the fields of which only an image without a release is seen."""
+    """Return the releases by field of `versions`, and the fields of which only an image without
+    a release is seen.
+    """
     releases: dict[str, Version] = {}
     unknown: dict[str, str] = {}
     for container in containers:
@@ -198,10 +208,12 @@ def _versions(
             release = _tag_release(image)
             if release is None:
                 unknown[field] = (
-                    f"versions.{yaml_name(field)}: its image {image[:120]!r} does not name a release"
+                    f"versions.{yaml_name(field)}: its image {image[:120]!r} does not name a "
+                    "release"
                 )
             else:
                 releases[field] = max(release, releases.get(field, release))
+
     if "kubernetes" not in releases and (kubelet := kubelet_release(nodes)) is not None:
         releases["kubernetes"] = kubelet
         unknown["kubernetes"] = (
@@ -211,25 +223,33 @@ def _versions(
         unknown["kubernetes"] = (
             "versions.kubernetes: the dump has neither nodes nor the pods of the API server"
         )
+
     lines = [
         line for field, line in unknown.items() if field not in releases or field == "kubernetes"
     ]
+
     return {yaml_name(field): releases[field] for field in sorted(releases)}, lines
 
 
 def _software_of(image: str) -> str | None:
-    """Return the field of `versions` for the image of an operator or of kube-apiserver, or None for another image."""
+    """Return the field of `versions` for the image of an operator or of kube-apiserver, or None
+    for another image.
+    """
     repository = f"/{_repository(image)}"
     for operator in OPERATORS:
         if any(repository.endswith(f"/{name}") for name in operator.install.images):
             return operator.release
-    return "device_plugin" if repository.endswith("/k8s-device-plugin") else None
+    if repository.endswith("/k8s-device-plugin"):
+        return "device_plugin"
+    return None
 
 
 def _repository(image: str) -> str:
     name = image.partition("@")[0]
     head, _, last = name.rpartition("/")
-    return f"{head}/{last.partition(':')[0]}" if head else last.partition(":")[0]
+    if head:
+        return f"{head}/{last.partition(':')[0]}"
+    return last.partition(":")[0]
 
 
 def _tag_release(image: str) -> Version | None:
@@ -250,7 +270,9 @@ def _flag_values(container: Json, flag: str) -> Iterator[str]:
 
 
 def _feature_gates(containers: Iterable[Json]) -> JsonDict:
-    """Return the gates that kube-apiserver and the operators are started with, for software with gates in a profile."""
+    """Return the gates that kube-apiserver and the operators are started with, for software with
+    gates in a profile.
+    """
     software = set(vars(default_cluster().spec.feature_gates))
     gates: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for container in containers:
@@ -260,13 +282,17 @@ def _feature_gates(containers: Iterable[Json]) -> JsonDict:
                 gate, _, switch = pair.strip().partition("=")
                 if gate and switch.lower() in {"true", "false"}:
                     gates[str(field)][gate] = switch.lower() == "true"
+
     return dict(gates)
 
 
 def _gang_scheduler(containers: Iterable[Json], queue_settings: JsonDict) -> JsonDict:
-    """Return the gang scheduler that an operator is started with, unless the queue system implies it."""
+    """Return the gang scheduler that an operator is started with, unless the queue system
+    implies it.
+    """
     if queue_settings.get("queueSystem") in BY_GANG_SCHEDULER:
         return {}
+
     names = {
         operator.gangs().scheduler_name or name: name
         for name, operator in BY_GANG_SCHEDULER.items()
@@ -276,11 +302,14 @@ def _gang_scheduler(containers: Iterable[Json], queue_settings: JsonDict) -> Jso
         for container in containers
         for value in _flag_values(container, "gang-scheduler-name")
     )
+
     return next(({"gangScheduler": names[value]} for value in values if value in names), {})
 
 
 def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, list[str]]:
-    """Return the profile's fields on queues, and what stays open: which of several queues is the default."""
+    """Return the profile's fields on queues, and what stays open: which of several queues is the
+    default.
+    """
     systems: dict[str, list[str]] = {}
     for name, operator in BY_QUEUE_SYSTEM.items():
         system = operator.queues()
@@ -293,29 +322,33 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
         queues = sorted({object_name(each) for each in of_kind} - system.built_in_queues - {""})
         if queues:
             systems[name] = queues
+
     if not systems:
         return {}, []
+
     usual = default_cluster().spec.queue_system
     name = usual if usual in systems else next(iter(systems))
     queues = systems[name]
     fields = BY_QUEUE_SYSTEM[name].queues().profile_fields
     settings: JsonDict = {"queueSystem": name, **(fields(by_kind) if fields is not None else {})}
-    unknown = (
-        [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"]
-        if len(systems) > 1
-        else []
-    )
+    if len(systems) > 1:
+        unknown = [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"]
+    else:
+        unknown = []
     if len(queues) == 1:
         settings["defaults"] = {"queue": queues[0]}
     else:
         unknown.append(
             f"defaults.queue: one of {', '.join(queues[:20])}{', ...' * (len(queues) > 20)}"
         )
+
     return settings, unknown
 
 
 def _is_kept(manifest: Json) -> bool:
-    """Return whether an object decides on jobs: not a built-in class, and not a namespace that nothing marks."""
+    """Return whether an object decides on jobs: not a built-in class, and not a namespace that
+    nothing marks.
+    """
     kind = kind_of(manifest)[1]
     name = object_name(manifest)
     if kind == "Namespace":
@@ -325,10 +358,13 @@ def _is_kept(manifest: Json) -> bool:
 
 
 def _without_state(manifest: Json) -> JsonDict:
-    """Return an object as a file would have it: name, namespace and labels, and its fields without the status."""
+    """Return an object as a file would have it: name, namespace and labels, and its fields
+    without the status.
+    """
     metadata = nested_map(manifest, "metadata")
     labels = string_map(metadata.get("labels"))
     namespace = as_string(metadata.get("namespace"))
+
     return {
         "apiVersion": kind_of(manifest)[0],
         "kind": kind_of(manifest)[1],
@@ -346,7 +382,9 @@ def _without_state(manifest: Json) -> JsonDict:
 
 
 def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonDict:
-    """Return the levels of Topology objects and of HyperNodes that no built-in level of the cloud has."""
+    """Return the levels of Topology objects and of HyperNodes that no built-in level of the
+    cloud has.
+    """
     built_in = {label: name for name, label in levels_of(cloud).items()}
     levels: JsonDict = {}
     for topology in by_kind.get("Topology", ()):
@@ -354,10 +392,12 @@ def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonD
             label = as_string(level.get("nodeLabel"))
             if label and label not in built_in:
                 levels[_level_name(label)] = {"nodeLabel": label}
+
     tiers = {
         as_int(nested_value(node, "spec", "tier"), -1) for node in by_kind.get("HyperNode", ())
     }
     levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
+
     return {"levels": levels} if levels else {}
 
 

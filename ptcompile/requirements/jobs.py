@@ -2,8 +2,8 @@
 
 Emitted manifests depend on the releases in the profile, so the requirements hold for that profile.
 
-Pure: a spec and a profile in, plain data out. Operator releases are those in the profile or the newest supported ones;
-the Kubernetes release is the oldest that works.
+Pure: a spec and a profile in, plain data out. Operator releases are those in the profile or the
+newest supported ones; the Kubernetes release is the oldest that works.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ DRIVER = BY_FOLDER["nvidia_dra"]
 
 
 def device_classes(manifests: Iterable[Json]) -> list[str]:
-    """Return the DeviceClasses that claim templates and ComputeDomains among the manifests request, each once."""
+    """Return the DeviceClasses that claim templates and ComputeDomains among the manifests
+    request, each once.
+    """
     classes: dict[str, None] = {}
     for manifest in manifests:
         api_version, kind = kind_of(manifest)
@@ -72,8 +74,8 @@ def drivers(classes: Iterable[str]) -> Iterator[Operator]:
 def class_objects(
     classes: Iterable[str], queues: QueueSystem | None, cluster: ClusterProfile
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, name and reason of each object that a DeviceClass needs; `queues` is the queue system that admits the
-    job.
+    """Yield kind, name and reason of each object that a DeviceClass needs; `queues` is the queue
+    system that admits the job.
     """
     for name in classes:
         yield "object", f"DeviceClass/{name}", "of its DRA driver"
@@ -84,7 +86,9 @@ def class_objects(
 def framework_objects(
     kinds: Iterable[GroupVersionKind], queues: QueueSystem | None, cluster: ClusterProfile
 ) -> Iterator[tuple[str, str]]:
-    """Yield name and reason of each configuration that lets the queue system manage queued jobs of these kinds."""
+    """Yield name and reason of each configuration that lets the queue system manage queued jobs
+    of these kinds.
+    """
     if queues is not None and queues.framework is not None:
         configurations = (
             queues.framework(kind, cluster.versions(), ()) for kind in dict.fromkeys(kinds)
@@ -93,8 +97,8 @@ def framework_objects(
 
 
 def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version | None:
-    """Return the oldest Kubernetes that the operator documents for the release in the profile, or None if it names
-    none.
+    """Return the oldest Kubernetes that the operator documents for the release in the profile, or
+    None if it names none.
     """
     release = operator.release_in(cluster.versions())
     rows = [kubernetes for since, kubernetes in operator.install.kubernetes if since <= release]
@@ -102,7 +106,9 @@ def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version 
 
 
 def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Version:
-    """Return the oldest Kubernetes with a schema for which the job compiles to the same manifests."""
+    """Return the oldest Kubernetes with a schema for which the job compiles to the same
+    manifests.
+    """
     from ptcompile.compiler.pipeline import compile_document
 
     data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
@@ -117,6 +123,7 @@ def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Versi
         if compile_document(data, older, target).manifests != manifests:
             break
         oldest = parse_version(release)
+
     return oldest
 
 
@@ -138,7 +145,8 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
                 ("spec", "versions", "kubernetes"),
                 f"{software} {release} requires Kubernetes {version_text(required)} "
                 f"or newer, but the profile names {version_text(current)}",
-                f"name Kubernetes {version_text(required)}, or the older {software} that the cluster runs",
+                f"name Kubernetes {version_text(required)}, or the older {software} that the "
+                "cluster runs",
                 severity="warning",
                 stage="style",
                 authority="ptcompile",
@@ -146,10 +154,11 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
 
 
 class Requirement(NamedTuple):
-    """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime.
+    """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object,
+    resource or runtime.
 
-    Of the pods of a job: pods (how many, with which requests), image (of a container that the operator adds), label,
-    taint (tolerated), or nodes (that take them).
+    Of the pods of a job: pods (how many, with which requests), image (of a container that the
+    operator adds), label, taint (tolerated), or nodes (that take them).
     """
 
     kind: str
@@ -189,6 +198,7 @@ def requires_spec(
             for item in needed
             if item.kind != "runtime" and not item.name.startswith(of_cluster)
         ]
+
     out += [*needed, *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
     out += gang_settings(spec, cluster, target_name)
     out += [
@@ -214,6 +224,7 @@ def requires_spec(
         for name, why in framework_objects(kinds, queues, cluster)
     ]
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
+
     return tuple(out)
 
 
@@ -227,8 +238,8 @@ def kubernetes_requirement(
     cluster: ClusterProfile,
     manifests: Iterable[Json] = (),
 ) -> Requirement:
-    """Return the oldest Kubernetes that works for these operators, jobs and built-in kinds, in the releases of the
-    profile.
+    """Return the oldest Kubernetes that works for these operators, jobs and built-in kinds, in the
+    releases of the profile.
     """
     kinds = [other_kind(kind_of(manifest)) for manifest in manifests]
     served = [parse_version(kind.since) for kind in kinds if kind is not None and kind.since]
@@ -239,13 +250,16 @@ def kubernetes_requirement(
     ]
     accepted = [oldest_kubernetes(spec, cluster, target) for target, spec in jobs]
     oldest = max([*required, *accepted, *served, first_schema()])
+
     return Requirement("kubernetes", "kubernetes", version_text(oldest), "or newer")
 
 
 def operators_of(
     jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()
 ) -> list[Operator]:
-    """Return the operators that jobs, and targets without a job, need, including queue systems and gang schedulers."""
+    """Return the operators that jobs, and targets without a job, need, including queue systems
+    and gang schedulers.
+    """
     operators = [
         op
         for target in (*targets, *(name for name, _ in jobs))
@@ -257,6 +271,7 @@ def operators_of(
         scheduler = _gang_scheduler(spec, cluster)
         operators += [scheduler] if scheduler is not None else []
         operators += drivers(claimed_classes(spec, target, cluster))
+
     return list(dict.fromkeys(operators))
 
 
@@ -342,11 +357,9 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     """Return the gang scheduler of the job's pods, if the profile names one."""
     scheduler = _gang_scheduler(spec, cluster)
-    return (
-        software_of(scheduler, cluster)
-        if scheduler is not None and scheduler.install.software
-        else []
-    )
+    if scheduler is not None and scheduler.install.software:
+        return software_of(scheduler, cluster)
+    return []
 
 
 def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requirement]:
@@ -369,6 +382,7 @@ def _settings(manifests: Iterable[Json]) -> list[Requirement]:
         if operator.gang_scheduler
         for row in operator.gangs().needs(group)
     ]
+
     return [Requirement(kind, name, "", why) for kind, name, why in dict.fromkeys(rows)]
 
 
@@ -380,9 +394,13 @@ def _gang_scheduler(spec: Spec, cluster: ClusterProfile) -> Operator | None:
 
 
 def queue_operator(target: str, cluster: ClusterProfile) -> Operator:
-    """Return the operator whose queues the job uses: the target's own if it has queues, else the profile's."""
+    """Return the operator whose queues the job uses: the target's own if it has queues, else the
+    profile's.
+    """
     operator = BY_TARGET[target]
-    return operator if operator.queue_system else BY_QUEUE_SYSTEM[cluster.spec.queue_system]
+    if operator.queue_system:
+        return operator
+    return BY_QUEUE_SYSTEM[cluster.spec.queue_system]
 
 
 def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
@@ -419,8 +437,8 @@ def software_of(operator: Operator, cluster: ClusterProfile) -> list[Requirement
 def _referenced_objects(
     pods: Sequence[Json], spec: Spec, target: str, cluster: ClusterProfile
 ) -> dict[tuple[str, str], None]:
-    """Return the objects that a job references but does not create: classes, accounts, claims, Secrets, ConfigMaps, its
-    queue.
+    """Return the objects that a job references but does not create: classes, accounts, claims,
+    Secrets, ConfigMaps, its queue.
     """
     out = [("PriorityClass", name) for name in priority_classes(pods)]
     if queue := queue_of(spec, cluster):
@@ -442,7 +460,9 @@ def extended_resources(pods: Sequence[Json]) -> list[str]:
 def requires_manifests(
     manifests: Sequence[Json], cluster: ClusterProfile
 ) -> tuple[Requirement, ...]:
-    """Return the requirements of the jobs among the manifests, each once, except those that the manifests provide."""
+    """Return the requirements of the jobs among the manifests, each once, except those that the
+    manifests provide.
+    """
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     stream = Stream(manifests, cluster.versions())
     pods_by_job = [_pod_specs(Workload(job, stream=stream)) for job in jobs]
@@ -486,6 +506,7 @@ def requires_manifests(
     ]
     resources = extended_resources([pod for pods in pods_by_job for pod in pods])
     out += [Requirement("resource", name, "", "on its nodes") for name in resources]
+
     return tuple(dict.fromkeys(out))
 
 
@@ -500,7 +521,9 @@ def _operators_of_job(job: Json) -> Iterator[Operator]:
 
 
 def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:
-    """Yield the other operators' queue systems that must admit the job, each with the queue that the job names."""
+    """Yield the other operators' queue systems that must admit the job, each with the queue that
+    the job names.
+    """
     for operator in BY_QUEUE_SYSTEM.values():
         named_by = operator.queues().named_by
         if named_by is not None and (name := named_by(nested_map(job, "metadata"))):
@@ -508,7 +531,9 @@ def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:
 
 
 def _referenced_by(job: Json, pods: Sequence[Json]) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of what a job references: its runtime, its queue, and the classes and objects of its pods."""
+    """Yield kind and name of what a job references: its runtime, its queue, and the classes and
+    objects of its pods.
+    """
     runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
         yield as_string(runtime.get("kind")) or _RUNTIME_KINDS[0], as_string(runtime.get("name"))
@@ -525,8 +550,6 @@ def _pod_specs(job: Workload) -> list[Json]:
 
 
 def _requirement(kind: str, name: str) -> Requirement:
-    return (
-        Requirement("runtime", name, "", kind)
-        if kind in _RUNTIME_KINDS
-        else Requirement("object", f"{kind}/{name}")
-    )
+    if kind in _RUNTIME_KINDS:
+        return Requirement("runtime", name, "", kind)
+    return Requirement("object", f"{kind}/{name}")

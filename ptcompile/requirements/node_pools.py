@@ -53,7 +53,9 @@ _PASSING_TAINTS = (
     "DeletionCandidateOfClusterAutoscaler",
     "karpenter.sh/disrupted",
 )
-"""Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler; Karpenter)."""
+"""Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler;
+Karpenter).
+"""
 _GPUS = (
     "nvidia.com/gpu",
     "nvidia.com/gpu.shared",
@@ -97,23 +99,22 @@ def platform_of(nodes: Sequence[Json], objects: Sequence[Json]) -> str | None:
     is_openshift = any(
         key.startswith("node.openshift.io/") for node in nodes for key in _labels(node)
     )
-    return (
-        "openshift"
-        if is_openshift or any(group.endswith(".openshift.io") for group in groups)
-        else None
-    )
+    if is_openshift or any(group.endswith(".openshift.io") for group in groups):
+        return "openshift"
+    return None
 
 
 def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
     """Return the pools by name: nodes with the same pool label, machine, taints, zone and devices.
 
-    A pool has the smallest allocatable amounts of its nodes, which differ by what each kubelet keeps, and the labels
-    that all of them have.
+    A pool has the smallest allocatable amounts of its nodes, which differ by what each kubelet
+    keeps, and the labels that all of them have.
     """
     groups: defaultdict[tuple[object, ...], list[Json]] = defaultdict(list)
     for node in nodes:
         if is_of_autopilot(node):
             continue
+
         labels = _labels(node)
         taints = tuple(sorted(tuple(taint.items()) for taint in _taints(node)))
         devices = tuple(
@@ -127,6 +128,7 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
             devices,
         )
         groups[key].append(node)
+
     repeated = Counter(str(name) for name, *_ in groups)
     numbers: Counter[str] = Counter()
     pools = {}
@@ -135,6 +137,7 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
         pools[f"{name}-{numbers[str(name)]}" if repeated[str(name)] > 1 else str(name)] = _pool(
             members
         )
+
     return pools
 
 
@@ -157,11 +160,14 @@ def _pool(nodes: Sequence[Json]) -> JsonDict:
         "taints": _taints(nodes[0]),
         "count": len(nodes),
     }
+
     return {key: value for key, value in pool.items() if value}
 
 
 def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[str, JsonDict]:
-    """Return Karpenter's pools that have no node now, with what all nodes that it makes for them have."""
+    """Return Karpenter's pools that have no node now, with what all nodes that it makes for them
+    have.
+    """
     present = {_labels(node).get(_KARPENTER_POOL) for node in nodes}
     groups = [karpenter_group(pool) for pool in karpenter_pools if object_name(pool) not in present]
     pools: dict[str, JsonDict] = {}
@@ -176,23 +182,25 @@ def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[
             "count": _most_nodes(group) if machine else None,
         }
         pools[name] = {key: value for key, value in pool.items() if value not in (None, {}, [])}
+
     return pools
 
 
 def _most_nodes(group: NodeGroup) -> int | None:
-    """Return how many nodes with all their devices the limits of a pool of one machine type allow, or None."""
+    """Return how many nodes with all their devices the limits of a pool of one machine type
+    allow, or None.
+    """
     devices = [name for name in group.limits if is_accelerator(name) and group.amounts.get(name)]
-    return (
-        group.room({name: group.amounts[name] for name in devices})
-        if devices and group.size != 0
-        else group.size
-    )
+    if devices and group.size != 0:
+        return group.room({name: group.amounts[name] for name in devices})
+    return group.size
 
 
 def may_have_other_pools(
     kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]
 ) -> bool:
-    """Return whether something may add nodes that a dump does not show: a cloud, Karpenter, cluster-autoscaler.
+    """Return whether something may add nodes that a dump does not show: a cloud, Karpenter,
+    cluster-autoscaler.
 
     Clouds scale pools to zero, and then nothing in the cluster shows them.
     """
@@ -201,10 +209,13 @@ def may_have_other_pools(
 
 
 def gpu_settings(nodes: Sequence[Json], device_classes: Sequence[str]) -> JsonDict:
-    """Return the profile's `gpu`, without what is its default: NVIDIA's resource and the taint of that name."""
+    """Return the profile's `gpu`, without what is its default: NVIDIA's resource and the taint
+    of that name.
+    """
     resources = [name for name in _GPUS if any(name in _allocatable(node) for node in nodes)]
     if not resources:
         return {"claim": {}} if "gpu.nvidia.com" in device_classes else {}
+
     resource = resources[0]
     holders = [node for node in nodes if resource in _allocatable(node)]
     settings: JsonDict = {} if resource == _GPUS[0] else {"resourceName": resource}
@@ -214,22 +225,28 @@ def gpu_settings(nodes: Sequence[Json], device_classes: Sequence[str]) -> JsonDi
     taints = [taint for taint in taints if taint["key"] not in (*_spot_keys(), ARM.key)]
     if any((taint["key"], taint["effect"]) != (resource, "NoSchedule") for taint in taints):
         settings["tolerations"] = [_toleration(taint) for taint in taints]
+
     return settings
 
 
 def spot_settings(nodes: Sequence[Json], cloud: str | None) -> JsonDict:
-    """Return the profile's `spot` where no cloud implies it: the label of spot nodes that some nodes have."""
+    """Return the profile's `spot` where no cloud implies it: the label of spot nodes that some
+    nodes have.
+    """
     if cloud is not None:
         return {}
+
     for marks in SPOT.values():
         for key, value in marks.labels.items():
             spot_nodes = [node for node in nodes if _labels(node).get(key) == value]
             if spot_nodes:
                 taints = [taint for taint in _taints(spot_nodes[0]) if taint["key"] in _spot_keys()]
-                tolerations = (
-                    {"tolerations": [_toleration(taint) for taint in taints]} if taints else {}
-                )
+                if taints:
+                    tolerations = {"tolerations": [_toleration(taint) for taint in taints]}
+                else:
+                    tolerations = {}
                 return {"nodeLabels": {key: value}, **tolerations}
+
     return {}
 
 
@@ -277,11 +294,10 @@ def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
 
 
 def _toleration(taint: dict[str, str]) -> dict[str, str]:
-    equal = (
-        {"operator": "Equal", "value": taint["value"]}
-        if "value" in taint
-        else {"operator": "Exists"}
-    )
+    if "value" in taint:
+        equal = {"operator": "Equal", "value": taint["value"]}
+    else:
+        equal = {"operator": "Exists"}
     return {"key": taint["key"], **equal, "effect": taint["effect"]}
 
 

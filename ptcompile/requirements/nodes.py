@@ -1,6 +1,8 @@
-"""What jobs need of nodes: how many pods with which resources, labels and taints, and whether the cluster has them.
+"""What jobs need of nodes: how many pods with which resources, labels and taints, and whether the
+cluster has them.
 
-Pure: manifests and node pools in, requirements out. What fits is the answer of kube-scheduler's filters, as for `lint`.
+Pure: manifests and node pools in, requirements out. What fits is the answer of kube-scheduler's
+filters, as for `lint`.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 def requires_of_nodes(
     manifests: Sequence[Json], versions: Versions, pools: Pools | None
 ) -> Iterator[Requirement]:
-    """Yield what the pods of the jobs among the manifests need of nodes, and which of the pools give it."""
+    """Yield what the pods of the jobs among the manifests need of nodes, and which of the pools
+    give it.
+    """
     stream = Stream(manifests, versions, pools=pools)
     for manifest in manifests:
         if kind_of(manifest) in JOB_KINDS:
@@ -59,6 +63,7 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
         yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
         yield from _marks(placement.pod.spec, role)
         yield from [Requirement("nodes", placement.text(), "", role)] if known.groups else ()
+
     for workload_role in subject.roles:
         yield from _images(workload_role, job)
     for misfit in gang_misfits(subject, known):

@@ -1,7 +1,7 @@
 """Setup of a cluster before jobs run: objects, Helm values and a list of requirements.
 
-Pure: a profile and specs in, text and plain data out. The operator's deployment values are those of TKE's page on
-PyTorch-Operator, with its defaults; the profile may override them.
+Pure: a profile and specs in, text and plain data out. The operator's deployment values are those of
+TKE's page on PyTorch-Operator, with its defaults; the profile may override them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Setup(NamedTuple):
     requirements: tuple[Requirement, ...]
     """What else the cluster must have."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """Problems with the profile or the specs. With an error among them, the other fields are empty."""
+    """Problems with the profile or the specs. With an error among them, the other fields are
+    empty.
+    """
 
     @property
     def ok(self) -> bool:
@@ -54,7 +56,9 @@ class Setup(NamedTuple):
         return not has_error(self.diagnostics)
 
     def text(self) -> str:
-        """Return one YAML stream for kubectl, with the requirements and Helm values as comments at the top."""
+        """Return one YAML stream for kubectl, with the requirements and Helm values as comments
+        at the top.
+        """
         lines = ["What the cluster must have:", *map(str, self.requirements), ""]
         if self.values:
             lines += [
@@ -67,7 +71,9 @@ class Setup(NamedTuple):
 
 
 def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
-    """Return the setup of a cluster for these jobs, or for PyTorchJobs if there are none. The specs must compile."""
+    """Return the setup of a cluster for these jobs, or for PyTorchJobs if there are none. The
+    specs must compile.
+    """
     jobs = [(target_of(spec, cluster), spec) for spec in specs]
     target_names = list(dict.fromkeys(name for name, _ in jobs)) or ["pytorchjob"]
     values = operator_values(cluster) if _deploys_operator(target_names, cluster) else {}
@@ -89,14 +95,15 @@ def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
         Requirement("resource", name, "", "on its nodes") for name in _catalog_resources(cluster)
     ]
     needs += list(_queue_requirements(queues))
+
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
 
 
 def _remaining_requirements(
     needs: Iterable[Requirement], manifests: Sequence[JsonDict]
 ) -> Iterator[Requirement]:
-    """Yield a job's requirements except Kubernetes, which is listed once, and the namespaces and objects in
-    `manifests`.
+    """Yield a job's requirements except Kubernetes, which is listed once, and the namespaces and
+    objects in `manifests`.
     """
     included = {
         f"{requirement['kind']}/{requirement['metadata']['name']}" for requirement in manifests
@@ -109,7 +116,9 @@ def _remaining_requirements(
 
 
 def operator_values(cluster: ClusterProfile) -> JsonDict:
-    """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on PyTorch-Operator names."""
+    """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on
+    PyTorch-Operator names.
+    """
     operator = cluster.spec.operator
     return {
         "image": operator.image.non_null_fields(),
@@ -118,7 +127,9 @@ def operator_values(cluster: ClusterProfile) -> JsonDict:
 
 
 def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
-    """Return whether to deploy the operator: for PyTorchJobs, or because the profile configures it."""
+    """Return whether to deploy the operator: for PyTorchJobs, or because the profile configures
+    it.
+    """
     return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
@@ -134,7 +145,8 @@ def _namespace_objects(
 def _priority_objects(
     jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile
 ) -> Iterator[JsonDict]:
-    """Yield the priority classes of the profile, and those that jobs name, with value 0, which changes no order.
+    """Yield the priority classes of the profile, and those that jobs name, with value 0, which
+    changes no order.
 
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
     """
@@ -168,9 +180,11 @@ def _queue_objects(
             operator = queue_operator(target, cluster)
             space = (spec.metadata.namespace or "default") if operator.queues().namespaced else ""
             queues.setdefault(operator.queue_system, set()).add((space, queue))
+
     systems = [
         (name, operator.queues()) for name, operator in BY_QUEUE_SYSTEM.items() if name in queues
     ]
+
     return [
         (_queue_object(system, space, queue, cluster), system)
         for name, system in sorted(systems, key=lambda pair: not pair[1].namespaced)
@@ -195,7 +209,9 @@ def _queue_requirements(queues: Iterable[tuple[JsonDict, QueueSystem]]) -> Itera
 
 
 def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[JsonDict]:
-    """Return the objects besides the operator that a target's jobs need, such as the runtimes they name."""
+    """Return the objects besides the operator that a target's jobs need, such as the runtimes
+    they name.
+    """
     from ptcompile.compiler.pipeline import compile_document
 
     objects: dict[tuple[str, str, str], JsonDict] = {}
@@ -213,6 +229,7 @@ def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -
                 objects.setdefault(
                     (obj["kind"], metadata.get("namespace", ""), metadata["name"]), obj
                 )
+
     return list(objects.values())
 
 

@@ -77,6 +77,7 @@ def _all_suggestions(
     if len(path) == 1 and path[0] in ("apiVersion", "kind"):
         yield from _kind_suggestions(path[0] == "kind", kind)
         return
+
     if ours:
         yield from _spec_suggestions(opened, path)
     yield from (Suggestion(choice) for choice in choices(nodes))
@@ -126,7 +127,9 @@ def _kind_suggestions(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggesti
 
 
 def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
-    """Yield the names that a spec field may take from the targets, the hardware catalog or the profile."""
+    """Yield the names that a spec field may take from the targets, the hardware catalog or the
+    profile.
+    """
     profile = opened.profile.spec
     if path == ("spec", "target"):
         from ptcompile.operators.targets import TARGETS, target_named
@@ -169,7 +172,9 @@ def _volume_names(cursor: Cursor) -> Iterator[str]:
 
 
 def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str]) -> Iterator[str]:
-    """Yield the supported values that the API server or a webhook lists when it rejects a made-up value."""
+    """Yield the supported values that the API server or a webhook lists when it rejects a
+    made-up value.
+    """
     from ptcompile.apiserver import validate
     from ptcompile.source import documents as source
 
@@ -194,6 +199,7 @@ def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggesti
     readable = opened.last_sound()
     if readable is None:
         return
+
     count = 0
     for obj in readable.objects:
         for job in readable.jobs_of(obj):
@@ -233,6 +239,7 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
         return CompletionList(False, [])
     if cursor.part == "comment":
         return CompletionList(False, list(_code_items(opened, cursor)))
+
     base, kind = kind_at(cursor.document, cursor.path)
     nodes = nodes_at(root_nodes(kind, opened.definitions), cursor.path[len(base) :])
     items: list[CompletionItem] = []
@@ -245,6 +252,7 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
             _value_item(opened, cursor, suggestion, rank)
             for rank, suggestion in enumerate(_value_suggestions(opened, cursor, kind, nodes))
         )
+
     return CompletionList(False, items)
 
 
@@ -270,6 +278,7 @@ def _initial_nodes(cursor: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
     """Return the top-level fields of an object that has no apiVersion or kind yet."""
     if cursor.path or all(kind):
         return []
+
     keys = ("apiVersion", "kind", "metadata", "spec")
     return [
         SchemaNode(
@@ -292,6 +301,7 @@ def _key_items(
     for rank, (name, node) in enumerate(fields(nodes, opened.versions.kubernetes).items()):
         if name in existing:
             continue
+
         ending = ":" if is_collection(node) and not cursor.flow else ": "
         if colon or cursor.quote:
             ending = ""
@@ -333,6 +343,7 @@ def _value_item(
         or value.kind == "value"
     )
     text = value.text if is_plain else f'"{value.text}"'
+
     return CompletionItem(
         label=value.text,
         kind=_KINDS[value.kind],
@@ -350,6 +361,7 @@ def _code_items(opened: OpenDocument, cursor: Cursor) -> Iterator[CompletionItem
     typed = _ignore_comment(cursor.prefix)
     if typed is None:
         return
+
     from ptcompile.diagnostics.codes import CODES
 
     reported = {diagnostic.name for diagnostic in opened.report.diagnostics}

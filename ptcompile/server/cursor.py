@@ -1,7 +1,8 @@
 """Locate the cursor in YAML that may not parse.
 
-Indentation, dashes, keys and brackets decide where a line belongs. For text that this does not cover (quoted strings
-over several lines, complex keys), the outline is wrong, but no error is raised.
+Indentation, dashes, keys and brackets decide where a line belongs. For text that this does not
+cover (quoted strings over several lines, complex keys), the outline is wrong, but no error is
+raised.
 """
 
 from __future__ import annotations
@@ -141,14 +142,18 @@ class Outline:
             return entries
         if self.in_block(line):
             return []
+
         column, text = self.dashes(line)
         if not text or text.startswith("#"):
             return []
+
         key = _key(text)
         if key is None:
             return self._open_value(text, column, offset + column)
+
         self.leave(column)
         self.steps.append(_Level(column, unquote(key[1]), False))
+
         return self._open_value(text[key.end() :].strip(), column, offset + column)
 
     def _open_value(self, value: str, column: int, offset: int) -> list[OutlineEntry]:
@@ -162,6 +167,7 @@ class Outline:
             self.flow = Flow(self.path())
             entries += self.flow.feed(rest, offset)
             self.flow = self.flow if self.flow.frames else None
+
         return entries
 
     def in_block(self, line: str) -> bool:
@@ -174,7 +180,9 @@ class Outline:
         return self.block is not None
 
     def dashes(self, line: str) -> tuple[int, str]:
-        """Enter the list items that a line begins; return the column and the text after the last dash."""
+        """Enter the list items that a line begins; return the column and the text after the last
+        dash.
+        """
         text = line.lstrip(" ")
         column = len(line) - len(text)
         while text == "-" or text.startswith(("- ", "-\t")):
@@ -188,6 +196,7 @@ class Outline:
             rest = text[1:].lstrip(" \t")
             column += len(text) - len(rest)
             text = rest
+
         return column, text.rstrip()
 
     def leave(self, column: int) -> None:
@@ -240,7 +249,9 @@ def sketch(text: str) -> Sketch:
 
 
 def key_of(text: str) -> tuple[str, int] | None:
-    """Return the key at the start of `text` and the end of its colon, or None if there is no key."""
+    """Return the key at the start of `text` and the end of its colon, or None if there is no
+    key.
+    """
     match = _key(text)
     return (unquote(match[1]), match.end()) if match else None
 
@@ -259,6 +270,7 @@ def _comment_start(text: str) -> int:
     """Return the offset of a line's comment, or the length of a line without a comment."""
     if "#" not in text:
         return len(text)
+
     quote = ""
     before = " "
     for index, character in enumerate(text):
@@ -269,13 +281,16 @@ def _comment_start(text: str) -> int:
         elif character == "#" and before in " \t":
             return index
         before = character
+
     return len(text)
 
 
 def unquote(word: str) -> str:
     """Return a token without its quotes."""
     word = word.strip()
-    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
+    if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'":
+        return word[1:-1]
+    return word
 
 
 _separator = re.compile(r"^---(?:[ \t#][^\n]*)?\r?$", re.MULTILINE)
@@ -285,9 +300,13 @@ class Cursor(NamedTuple):
     """The cursor's location in a text."""
 
     path: Path
-    """Path of the mapping whose key is typed, or of the value itself. A list item may become either."""
+    """Path of the mapping whose key is typed, or of the value itself. A list item may become
+    either.
+    """
     part: Literal["key", "value", "item", "comment", "text"]
-    """`item`: after a dash or below a key, where a key or a scalar may follow; `text`: inside a block scalar."""
+    """`item`: after a dash or below a key, where a key or a scalar may follow; `text`: inside a
+    block scalar.
+    """
     prefix: str
     """The part of the token before the cursor, without its quote."""
     start: int
@@ -335,6 +354,7 @@ def cursor_at(text: str, offset: int) -> Cursor:
     rest = text[begin:line_start] + spaces + text[line_end : max(end, line_end)]
     cursor = _cursor_in_line(outline, text[line_start:offset], line_start)
     document = Sketch((*sketch(rest).entries, *cursor.document.entries))
+
     return cursor._replace(end=offset, document=document, begin=begin)
 
 
@@ -351,12 +371,14 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
         return _NO_CURSOR
     if in_comment(typed):
         return _NO_CURSOR._replace(part="comment", prefix=typed, start=offset)
+
     outline.block = None
     column, text = outline.dashes(typed)
     text = typed[column:]
     key = key_of(text)
     if key is None:
         return _cursor_in_token(outline, text, column, offset, typed)
+
     name, end = key
     outline.leave(column)
     path = (*outline.path(), name)
@@ -364,6 +386,7 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
     start = offset + len(typed) - len(value)
     if value[:1] in ("{", "["):
         return _cursor_in_flow(Flow(path), value, start)
+
     return _cursor_in_value(path, "value", value, start)._replace(glued=not text[end:])
 
 

@@ -50,7 +50,9 @@ class Volume(NamedTuple):
 
 
 def referenced_kinds(path: Path) -> tuple[str, ...]:
-    """Return the kinds that the value at a path may refer to, or () if the value is not an object's name."""
+    """Return the kinds that the value at a path may refer to, or () if the value is not an
+    object's name.
+    """
     keys = [part for part in path if isinstance(part, str)]
     if not keys:
         return ()
@@ -64,7 +66,8 @@ def is_mount(path: Path) -> bool:
 
 
 def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
-    """Return the volumes that a mount may name: those of the nearest mapping above it that defines volumes.
+    """Return the volumes that a mount may name: those of the nearest mapping above it that defines
+    volumes.
 
     In a TrainingJob, a role also mounts the job's volumes.
     """
@@ -80,8 +83,10 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
         ]
         if entries and str(data.get("kind")) != "TrainingJob":
             break
+
     claims = as_mappings(nested_value(data, "spec", "volumeClaimTemplates"))
     named = [(i, nested_value(entry, "metadata", "name")) for i, entry in enumerate(claims)]
+
     return volumes + [
         Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name
     ]
@@ -98,21 +103,27 @@ _PROFILE_TABLES: dict[Path, tuple[str, ...]] = {
 
 
 def profile_table(path: Path) -> tuple[str, ...]:
-    """Return the keys of the profile's table that defines the name at a spec path, or () if no table does."""
+    """Return the keys of the profile's table that defines the name at a spec path, or () if no
+    table does.
+    """
     return _PROFILE_TABLES.get(path, ())
 
 
 def definition(opened: OpenDocument, position: Position) -> list[Location]:
-    """Return the locations that define the name at a position, or [] if there are none in the workspace."""
+    """Return the locations that define the name at a position, or [] if there are none in the
+    workspace.
+    """
     offset = opened.lines.offset(position)
     obj = opened.object_at(offset)
     location = obj.document.path_at(offset) if obj is not None else None
     if obj is None or location is None:
         return []
+
     path = location[0][len(obj.path) :]
     value = get(obj.manifest, path)
     if not isinstance(value, str):
         return []
+
     return list(_locations(opened, obj, path, value))
 
 
@@ -123,11 +134,13 @@ def _locations(opened: OpenDocument, obj: Item, path: Path, value: str) -> Itera
             if span is not None:
                 yield Location(opened.uri, opened.lines.of_span(span))
         return
+
     for definition_object in opened.objects_named(referenced_kinds(path), value):
         if definition_object.span is not None and definition_object.path == opened.path:
             yield Location(opened.uri, opened.lines.of_span(definition_object.span))
         elif definition_object.span is not None:
             yield Location(_uri(definition_object.path), _range(definition_object.span))
+
     if obj.is_spec:
         yield from _profile_locations(opened, profile_table(path), value)
 

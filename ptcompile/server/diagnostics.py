@@ -61,7 +61,9 @@ def as_diagnostic(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Diagnost
 
 
 def range_of(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Range:
-    """Return the range to underline for a finding: only the key if its value spans several lines."""
+    """Return the range to underline for a finding: only the key if its value spans several
+    lines.
+    """
     span = diagnostic.span
     if span is None:
         return Range(Position(0, 0), Position(0, 0))
@@ -75,11 +77,10 @@ def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
         (document for document in opened.source.documents if document.index == diagnostic.document),
         None,
     )
-    span = (
-        document.span(diagnostic.path, on_key=True)
-        if document is not None and diagnostic.path
-        else None
-    )
+    if document is not None and diagnostic.path:
+        span = document.span(diagnostic.path, on_key=True)
+    else:
+        span = None
     if span is None and diagnostic.span is not None:
         start, end = opened.lines.bounds(
             opened.source.offset(diagnostic.span.line, diagnostic.span.column)
@@ -87,6 +88,7 @@ def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
         return diagnostic.span._replace(
             end_line=diagnostic.span.line, end_column=max(end - start + 1, diagnostic.span.column)
         )
+
     return span
 
 
@@ -102,7 +104,8 @@ def actions(
 ) -> list[CodeAction]:
     """Return the actions for the findings in a range, at most `_MAX_FINDINGS` of them.
 
-    Applying all safe fixes takes as long as `lint --fix`, so clients must request that action by name.
+    Applying all safe fixes takes as long as `lint --fix`, so clients must request that action by
+    name.
     """
     results: list[CodeAction] = []
     findings = [
@@ -119,6 +122,7 @@ def actions(
         )
     ):
         results += _fix_all(opened, version)
+
     return results
 
 
@@ -143,13 +147,17 @@ def _fixes(
     for finding in findings:
         if finding.fix is None:
             continue
+
         opened.pause()
         fixed = apply(opened.text.encode("utf-8", "surrogatepass"), [finding], unsafe=True)
         if not fixed.applied:
             continue
-        title = (
-            finding.fix.title if finding.fix.safe else f"{finding.fix.title} (may change the job)"
-        )
+
+        if finding.fix.safe:
+            title = finding.fix.title
+        else:
+            title = f"{finding.fix.title} (may change the job)"
+
         edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction(
             f"{finding.code}: {title}",
@@ -163,7 +171,9 @@ def _fixes(
 def _ignores(
     opened: OpenDocument, findings: Sequence[Finding], version: int | None
 ) -> Iterator[CodeAction]:
-    """Yield an action that adds an ignore comment for each finding, once per code and span; none edits a template."""
+    """Yield an action that adds an ignore comment for each finding, once per code and span; none
+    edits a template.
+    """
     ignorable = [finding for finding in findings if finding.name != "unrendered-template"]
     for finding in {(finding.code, finding.span): finding for finding in ignorable}.values():
         text, done = add_ignores(opened.text, [finding])
@@ -208,7 +218,9 @@ def _workspace_edit(opened: OpenDocument, new: str, version: int | None) -> Work
 
 
 def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
-    """Yield the edits for the changed lines; for many changed lines, one edit from the first to the last."""
+    """Yield the edits for the changed lines; for many changed lines, one edit from the first to
+    the last.
+    """
     old_lines = opened.text.splitlines(keepends=True)
     new_lines = new.splitlines(keepends=True)
     starts = [0]
@@ -224,6 +236,7 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
         and old_lines[-1 - suffix] == new_lines[-1 - suffix]
     ):
         suffix += 1
+
     removed = old_lines[first : len(old_lines) - suffix]
     added = new_lines[first : len(new_lines) - suffix]
     changes: Sequence[tuple[str, int, int, int, int]] = [

@@ -1,6 +1,7 @@
 r"""An open text: its lines in the client's units, and its cached analyses.
 
-A line ends as the protocol says (LSP 3.17, Text Documents): after `\n`, `\r\n` or `\r`, and nowhere else.
+A line ends as the protocol says (LSP 3.17, Text Documents): after `\n`, `\r\n` or `\r`, and nowhere
+else.
 """
 
 from __future__ import annotations
@@ -51,11 +52,10 @@ class Lines:
         self.text = text[self._lead :]
         self._encoding = encoding
         self._feeds = list(accumulate(len(line) + 1 for line in self.text.split("\n")[:-1]))
-        ends = (
-            [match.end() for match in _line_end.finditer(self.text)]
-            if "\r" in self.text
-            else self._feeds
-        )
+        if "\r" in self.text:
+            ends = [match.end() for match in _line_end.finditer(self.text)]
+        else:
+            ends = self._feeds
         self._starts = [0, *ends]
 
     def __len__(self) -> int:
@@ -70,8 +70,8 @@ class Lines:
         )
 
     def offset(self, position: Position) -> int:
-        """Return the offset of a client's position. A position after the end of its line or of the text is moved to
-        that end.
+        """Return the offset of a client's position. A position after the end of its line or of the
+        text is moved to that end.
         """
         if position.line >= len(self._starts):
             return len(self.text)
@@ -160,7 +160,9 @@ class OpenDocument:
         self._compiled: dict[tuple[int, Path], Compiled] = {}
         self._jobs: dict[tuple[int, Path], list[SimulatedJob]] = {}
         self.compiled_page = compiled_page
-        """The last page of `explain --html` whose spec compiled, of this text or an earlier version."""
+        """The last page of `explain --html` whose spec compiled, of this text or an earlier
+        version.
+        """
 
     @property
     def text(self) -> str:
@@ -174,7 +176,9 @@ class OpenDocument:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """The text with what decides about its objects; without objects of other files, there may be some."""
+        """The text with what decides about its objects; without objects of other files, there
+        may be some.
+        """
         deciding = [related.data for related in self.elsewhere if related.kind in DECIDING]
         beside = Objects(deciding) if deciding or self.settings.in_folder else None
         return self.settings.options.inputs(File(self.source, self.path), beside)
@@ -201,6 +205,7 @@ class OpenDocument:
         """The report of `lint` for the text."""
         if self.settings.excluded:
             return Report((), 0, ())
+
         report = lint_inputs(
             self.inputs,
             self.settings.options,
@@ -208,6 +213,7 @@ class OpenDocument:
             pause=self.pause,
             earlier=self._defined_earlier(),
         )
+
         return report._replace(diagnostics=tuple(self.settings.without_known(report.diagnostics)))
 
     def _defined_earlier(self) -> dict[ObjectIdentity, str] | None:
@@ -242,7 +248,9 @@ class OpenDocument:
         return self._compiled.get(key)
 
     def jobs_of(self, obj: Item) -> list[SimulatedJob]:
-        """Return the simulated jobs of an object, computed once. A spec is compiled for its target first."""
+        """Return the simulated jobs of an object, computed once. A spec is compiled for its
+        target first.
+        """
         from ptcompile.linter.oversized import oversized_parts
         from ptcompile.simulator.job import job_in
         from ptcompile.simulator.world import simulate
@@ -257,11 +265,11 @@ class OpenDocument:
                 for manifest in manifests
                 if not any(True for _ in oversized_parts(manifest))
             ]
-            target = (
-                compiled.target.name
-                if compiled is not None and compiled.target is not None
-                else None
-            )
+            if compiled is not None and compiled.target is not None:
+                target = compiled.target.name
+            else:
+                target = None
+
             world = simulate(small, versions=self.versions, others=self._related, target=target)
             # the objects of the text share a stream, in which they look for one another once
             self._jobs[key] = [
@@ -271,6 +279,7 @@ class OpenDocument:
                 for job in world.jobs
                 if 0 < job.size <= _MAX_PODS
             ]
+
         return self._jobs[key]
 
     @cached_property
@@ -282,7 +291,9 @@ class OpenDocument:
         )
 
     def object_at(self, offset: int) -> Item | None:
-        """Return the object around an offset; outside a List's items, the first object of the document."""
+        """Return the object around an offset; outside a List's items, the first object of the
+        document.
+        """
         within = [
             obj for obj in self.objects if obj.document.start() <= offset <= obj.document.end()
         ]
@@ -292,6 +303,7 @@ class OpenDocument:
                 start, end = (self.source.offset(*position) for position in (span[:2], span[2:]))
                 if start <= offset <= end:
                     return obj
+
         return within[0] if within else None
 
     def objects_named(self, kinds: Sequence[str], name: str) -> Iterator[NamedObject]:
@@ -307,7 +319,9 @@ class OpenDocument:
 
 
 def _to_bytes(content: str | bytes) -> bytes:
-    return content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+    if isinstance(content, bytes):
+        return content
+    return content.encode("utf-8", "surrogatepass")
 
 
 _MAX_ANALYSES = 64
@@ -342,10 +356,12 @@ class Texts:
                 compiled_page=opened.compiled_page if opened is not None else None,
                 encoding=self._encoding,
             )
+
         self._open[uri] = opened
         while len(self._open) > _MAX_ANALYSES:
             del self._open[next(iter(self._open))]
         opened.pause = pause
+
         return opened
 
     def close(self, uri: str) -> None:

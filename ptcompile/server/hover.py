@@ -40,23 +40,30 @@ _MAX_ROWS = 8
 _TORCHRUN = frozenset(
     {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 )
-"""Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
+"""Variables that torchrun sets for each process
+(torch/distributed/elastic/agent/server/local_elastic_agent.py).
+"""
 
 
 def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
-    """Return a Markdown table of a variable's value in each pod of an object, or "" if the object has no pods."""
+    """Return a Markdown table of a variable's value in each pod of an object, or "" if the
+    object has no pods.
+    """
     jobs = mask_jobs(opened.jobs_of(obj))
     rows = [row for job in jobs for row in _pod_rows(job, name)]
     if not rows:
         return ""
+
     values = {value for _, value in rows}
     total = sum(job.size for job in jobs)
     if len(values) == 1 and len(rows) > 1:
         pods = "both pods" if total == 2 else f"all {total} pods"
         return f"**{name}** is {_format_code(values.pop())} in {pods}"
+
     table = [f"| `{pod}` | {_format_code(value)} |" for pod, value in rows]
     hidden = total - len(rows)
     more = [f"| and {hidden} more | |"] if hidden > 0 else []
+
     return "\n".join([f"| Pod | {name} |", "|---|---|", *table, *more])
 
 
@@ -71,6 +78,7 @@ def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
         for index in indexes:
             pod = job.pod(role, index)
             rows.append((pod.display_name, _pod_value(pod, name)))
+
     return rows if any(value is not None for _, value in rows) else []
 
 
@@ -98,14 +106,17 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
         return _format_ranks(0, rendezvous.processes)
     if name == "RANK":
         is_fixed = rendezvous.node_rank.isdigit()
-        return (
-            _format_ranks(int(rendezvous.node_rank) * rendezvous.processes, rendezvous.processes)
-            if is_fixed
-            else AT_RENDEZVOUS
-        )
+        if is_fixed:
+            return _format_ranks(
+                int(rendezvous.node_rank) * rendezvous.processes, rendezvous.processes
+            )
+        return AT_RENDEZVOUS
     if rendezvous.backend != "static":
         return AT_RENDEZVOUS
-    return rendezvous.host if name == "MASTER_ADDR" else rendezvous.endpoint.rpartition(":")[2]
+    if name == "MASTER_ADDR":
+        return rendezvous.host
+
+    return rendezvous.endpoint.rpartition(":")[2]
 
 
 def _format_ranks(first: int, count: int) -> str:
@@ -121,7 +132,9 @@ def _format_code(value: str | None) -> str:
 
 
 _MAX_LINES = 40
-"""Maximum number of lines below a hovered line; listing the effects of more takes one compilation each."""
+"""Maximum number of lines below a hovered line; listing the effects of more takes one
+compilation each.
+"""
 
 
 _MAX_CHANGES = 3
@@ -142,7 +155,9 @@ def field_text(name: str, node: SchemaNode) -> str:
 
 
 def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
-    """Return as Markdown the manifest values that a spec line decides, by the pass or target that writes them."""
+    """Return as Markdown the manifest values that a spec line decides, by the pass or target
+    that writes them.
+    """
     compiled = opened.compiled_of(obj)
     if (
         compiled is None
@@ -152,6 +167,7 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
         or _is_too_large(obj, path)
     ):
         return ""
+
     causes = provenance(obj.manifest, compiled, only=path)
     by_writer: dict[str, list[Cause]] = {}
     for cause in causes:
@@ -159,6 +175,7 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
             by_writer.setdefault(cause.by, []).append(cause)
     if not by_writer:
         return ""
+
     return "\n".join(
         [
             f"What it decides, for `{compiled.target.name}`:",
@@ -170,19 +187,23 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
 
 @lru_cache(256)
 def example_effects(address: str) -> str:
-    """Return as Markdown what the example of a spec field changes on each target, or "" if it has no example."""
+    """Return as Markdown what the example of a spec field changes on each target, or "" if it
+    has no example.
+    """
     from ptcompile.explainer.field_reference import UnknownFieldError, find_field
 
     try:
         reference = find_field(address)
     except UnknownFieldError:
         return ""
+
     targets_by_result: dict[str, list[str]] = {}
     for effect in reference.effects:
         result = f"an error: {effect.error}" if effect.error else _change_list(effect.changes)
         targets_by_result.setdefault(result, []).append(f"`{effect.target}`")
     if not targets_by_result:
         return ""
+
     lines = (f"- {', '.join(targets)}: {result}" for result, targets in targets_by_result.items())
     return "\n".join(["The example in a job of two nodes with four GPUs each changes:", "", *lines])
 
@@ -194,7 +215,9 @@ def _change_list(changes: Sequence[str]) -> str:
 
 
 def _writer_line(causes: list[Cause]) -> str:
-    """Return a line with the writer of some values, their number, and the first value with its rule."""
+    """Return a line with the writer of some values, their number, and the first value with its
+    rule.
+    """
     first = causes[0]
     writer = {"spec": "carried over", "target": "the target"}.get(
         first.by, f"the pass **{first.by}**"
@@ -224,10 +247,12 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     code = _code_in_comment(line, column)
     if code is not None:
         return _markdown([_rule_page(code)])
+
     obj = opened.object_at(offset)
     location = obj.document.path_at(offset) if obj is not None else None
     if obj is None or location is None:
         return _markdown(_rule_pages(opened, offset))
+
     path, on_key = location
     name = _variable(obj, path, on_key=on_key) or next(
         (match[1] for match in _reference.finditer(line) if match.start() <= column <= match.end()),
@@ -244,6 +269,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         parts.append(spec_effects(opened, obj, path))
         if nodes and obj.is_spec and nodes[0].schema.get("examples"):
             parts.append(example_effects(_address_of(path[len(obj.path) :])))
+
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
 
 
@@ -253,7 +279,9 @@ def _markdown(parts: list[str]) -> Hover | None:
 
 
 def _value_text(obj: Item, path: Path) -> str:
-    """Return what the value of a spec at a path stands for: an accelerator, a fabric or a target; "" for others."""
+    """Return what the value of a spec at a path stands for: an accelerator, a fabric or a
+    target; "" for others.
+    """
     name = get(obj.manifest, path)
     if not obj.is_spec or not path or not isinstance(name, str):
         return ""
@@ -261,11 +289,10 @@ def _value_text(obj: Item, path: Path) -> str:
         return _accelerator_text(name)
     if path[-1] == "fabric":
         return _fabric_text(name)
-    return (
-        f"**{name}**: {target_named(name).title}"
-        if path == (*obj.path, "spec", "target") and name in TARGETS
-        else ""
-    )
+    if path == (*obj.path, "spec", "target") and name in TARGETS:
+        return f"**{name}**: {target_named(name).title}"
+
+    return ""
 
 
 def _accelerator_text(name: str) -> str:
@@ -276,36 +303,40 @@ def _accelerator_text(name: str) -> str:
         for cloud in (row.nodes if row else ())
         if (machines := machines_of(name, cloud, largest=False))
     ]
-    return (
-        "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows])
-        if rows
-        else ""
-    )
+    if rows:
+        return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows])
+    return ""
 
 
 def _fabric_text(name: str) -> str:
-    """Return the accelerators of a fabric by cloud, and what pods get for it, or "" if it is unknown."""
+    """Return the accelerators of a fabric by cloud, and what pods get for it, or "" if it is
+    unknown.
+    """
     needs = FABRICS.get(name)
     if needs is None:
         return ""
+
     rows = [
         f"- {cloud}: " + ", ".join(f"`{accelerator}`" for accelerator in accelerators)
         for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud})
         if (accelerators := accelerators_with(name, cloud))
     ]
-    parts = (
-        ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])]
-        if rows
-        else [f"**{name}**"]
-    )
+    if rows:
+        parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])]
+    else:
+        parts = [f"**{name}**"]
+
     for label, keys in (("Resources", needs.resources), ("Variables", needs.env)):
         if keys:
             parts.append(f"{label} of its pods: {', '.join(f'`{key}`' for key in keys)}")
+
     return "\n\n".join(parts)
 
 
 def _field_nodes(opened: OpenDocument, obj: Item, path: Path) -> list[SchemaNode]:
-    """Return the schemas of the field at the end of a path; empty for an item of a list or an unknown field."""
+    """Return the schemas of the field at the end of a path; empty for an item of a list or an
+    unknown field.
+    """
     inner = path[len(obj.path) :] if path[: len(obj.path)] == obj.path else path
     if not inner or not isinstance(inner[-1], str):
         return []
@@ -319,7 +350,9 @@ def _address_of(inside: Path) -> str:
 
 
 def _variable(obj: Item, path: Path, *, on_key: bool) -> str | None:
-    """Return the environment variable of a path: its key in a TrainingJob, its name or value in a container."""
+    """Return the environment variable of a path: its key in a TrainingJob, its name or value in
+    a container.
+    """
     if obj.is_spec or (len(path) > 1 and path[-2] == "env" and isinstance(path[-1], str)):
         return str(path[-1]) if on_key and path[-2:-1] == ("env",) else None
     if len(path) < 3 or path[-3] != "env" or path[-1] not in ("name", "value"):

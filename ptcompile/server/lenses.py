@@ -32,22 +32,24 @@ class TextView(NamedTuple):
 
 
 def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView | None:
-    """Return a TrainingJob's manifests for a target, or why there are none. Return None if the TrainingJob no longer
-    exists.
+    """Return a TrainingJob's manifests for a target, or why there are none. Return None if the
+    TrainingJob no longer exists.
     """
 
     obj = _find_object(opened, number)
     if obj is None or not obj.is_spec:
         return None
+
     compiled = opened.inputs.compile(obj.manifest, target)
-    target_name = (
-        compiled.target.name if compiled.target is not None else _as_file_name(target or "")
-    )
-    text = (
-        emitter.emit_all(compiled.manifests)
-        if compiled.manifests
-        else _explain_failure(target_name, compiled.problems)
-    )
+    if compiled.target is not None:
+        target_name = compiled.target.name
+    else:
+        target_name = _as_file_name(target or "")
+    if compiled.manifests:
+        text = emitter.emit_all(compiled.manifests)
+    else:
+        text = _explain_failure(target_name, compiled.problems)
+
     return TextView(f"{_file_stem(obj)}-{target_name}.yaml", "yaml", text)
 
 
@@ -62,7 +64,9 @@ def _explain_failure(target: str, problems: tuple[Problem, ...]) -> str:
 
 
 def pods(opened: OpenDocument, number: int) -> TextView | None:
-    """Return the report of `simulate` on the pods of one object, or None if the object has no pods."""
+    """Return the report of `simulate` on the pods of one object, or None if the object has no
+    pods.
+    """
     from ptcompile.simulator.as_json import mask_jobs
     from ptcompile.simulator.as_text import overview, pod_text
     from ptcompile.simulator.world import World
@@ -71,13 +75,16 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
     jobs = opened.jobs_of(obj) if obj is not None else []
     if obj is None or not jobs:
         return None
+
     descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods()]
     text = "\n".join([overview(World(jobs=tuple(jobs))), *descriptions])
+
     return TextView(f"{_file_stem(obj)}-pods.txt", "plaintext", text)
 
 
 def page(opened: OpenDocument, scheme: str = "") -> TextView:
-    """Return the page of `explain --html` for a text, with the last manifests if it does not compile.
+    """Return the page of `explain --html` for a text, with the last manifests if it does not
+    compile.
 
     `scheme` is the editor's color scheme, "light" or "dark".
     """
@@ -99,6 +106,7 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
         opened.compiled_page = content
     elif opened.compiled_page is not None:
         content = with_earlier_manifests(content, opened.compiled_page)
+
     return TextView("page.html", "html", html(content, scheme))
 
 
@@ -124,7 +132,9 @@ SHOW_PODS = "ptcompile.showPods"
 
 
 def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
-    """Return the hint after each job's kind: the total numbers of pods, processes and accelerators."""
+    """Return the hint after each job's kind: the total numbers of pods, processes and
+    accelerators.
+    """
     hints: list[InlayHint] = []
     for obj in opened.objects:
         kind_range = _kind_range(opened, obj)
@@ -136,6 +146,7 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
             hints.append(
                 InlayHint(kind_range.end, label, kind=InlayHintKind.Type, padding_left=True)
             )
+
     return hints
 
 
@@ -158,12 +169,15 @@ def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:
 
 
 def code_lenses(opened: OpenDocument) -> list[CodeLens]:
-    """Return the lenses above each job: its manifests, those for another target, and the view of each pod."""
+    """Return the lenses above each job: its manifests, those for another target, and the view of
+    each pod.
+    """
     lenses: list[CodeLens] = []
     for number, obj in enumerate(opened.objects):
         kind_range = _kind_range(opened, obj)
         if kind_range is None:
             continue
+
         line_range = Range(Position(kind_range.start.line, 0), kind_range.end)
         compiled = opened.compiled_of(obj)
         if compiled is not None and compiled.manifests and compiled.target is not None:
@@ -180,4 +194,5 @@ def code_lenses(opened: OpenDocument) -> list[CodeLens]:
         if opened.jobs_of(obj):
             show_pods = Command("what each pod sees", SHOW_PODS, arguments=[opened.uri, number])
             lenses.append(CodeLens(line_range, show_pods))
+
     return lenses

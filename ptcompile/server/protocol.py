@@ -1,6 +1,7 @@
 """The language server over pygls: features, the worker thread, warming up.
 
-A worker thread does all the work, so the reader thread can cancel requests and drop findings for outdated text.
+A worker thread does all the work, so the reader thread can cancel requests and drop findings for
+outdated text.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ spec:
 
 
 def warm_up(pause: Callable[[], None]) -> None:
-    """Run every feature on a spec for each target and on the compiled manifests, to load modules and schemas."""
+    """Run every feature on a spec for each target and on the compiled manifests, to load modules
+    and schemas.
+    """
     everywhere = Range(Position(0, 0), Position(100, 0))
     for target in TARGETS:
         spec = OpenDocument("", "", _SPEC.replace("TARGET", target), pause=pause)
@@ -60,6 +63,7 @@ def warm_up(pause: Callable[[], None]) -> None:
             definition.definition(opened, Position(4, 12))
             completion.complete(opened, Position(5, 2))
             pause()
+
     gc.collect()
     gc.freeze()  # later garbage collections skip the loaded modules and schemas
 
@@ -77,7 +81,8 @@ class BackgroundWorker:
     async def run(self, work: Callable[[Callable[[], None]], _T]) -> _T:
         """Return the result of `work`, which must call its argument `pause` regularly.
 
-        If the awaiting task is canceled, queued work never starts and running work stops at its next pause.
+        If the awaiting task is canceled, queued work never starts and running work stops at its
+        next pause.
         """
         stopped = Event()
 
@@ -107,10 +112,14 @@ class BackgroundWorker:
 _T = TypeVar("_T")
 
 SurroundingsFactory = Callable[[list[str], Mapping[str, Any]], Surroundings]
-"""Builds the server's view of the disk from the workspace folders and the client's configuration."""
+"""Builds the server's view of the disk from the workspace folders and the client's
+configuration.
+"""
 
 FileWriter = Callable[[str, str], str]
-"""Writes a text to a private file of this name, which exists as long as the server; returns the file's path."""
+"""Writes a text to a private file of this name, which exists as long as the server; returns the
+file's path.
+"""
 
 _TRIGGERS = [" ", ":", "[", "{", ",", "."]
 _WATCHED = "**/*.{yaml,yml,json,toml}"
@@ -185,6 +194,7 @@ class Server:
             lsp.TEXT_DOCUMENT_CODE_ACTION: self._actions,
         }.items():
             self.pygls.feature(name, options.get(name))(_as_function(method))
+
         self.pygls.command(lenses.SHOW_MANIFESTS)(_as_function(self._show_manifests))
         self.pygls.command(lenses.CHOOSE_TARGET)(_as_function(self._choose_target))
         self.pygls.command(lenses.SHOW_PODS)(_as_function(self._show_pods))
@@ -206,6 +216,7 @@ class Server:
             path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None
         ]
         encoding = workspace.position_encoding
+
         return Texts(
             self._make(folders, self._configuration),
             str(getattr(encoding, "value", encoding) or "utf-16"),
@@ -227,7 +238,9 @@ class Server:
         asyncio.ensure_future(self._worker.run(warm_up))  # noqa: RUF006 - the worker holds it
 
     async def _shutdown(self, *_: object) -> None:
-        """Cancel pending questions to the user first: pygls fails to end the connection while a command runs."""
+        """Cancel pending questions to the user first: pygls fails to end the connection while a
+        command runs.
+        """
         for task in list(self._pending_answers):
             task.cancel()
         await asyncio.gather(*self._pending_answers, return_exceptions=True)
@@ -248,7 +261,9 @@ class Server:
         self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
     def _saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        """Refresh all open texts after a change to a configuration, a profile or objects that other files refer to."""
+        """Refresh all open texts after a change to a configuration, a profile or objects that
+        other files refer to.
+        """
         document = self.pygls.workspace.get_text_document(params.text_document.uri)
         decides = "ClusterProfile" in document.source or any(
             kind in document.source for kind in NAMED
@@ -262,12 +277,15 @@ class Server:
 
     def _configured(self, params: object) -> None:
         settings = getattr(params, "settings", None)
-        configuration = (
-            settings.get("ptcompile", settings) if isinstance(settings, Mapping) else None
-        )
-        self._configuration = (
-            configuration if isinstance(configuration, Mapping) else self._configuration
-        )
+        if isinstance(settings, Mapping):
+            configuration = settings.get("ptcompile", settings)
+        else:
+            configuration = None
+        if isinstance(configuration, Mapping):
+            self._configuration = configuration
+        else:
+            self._configuration = self._configuration
+
         self._texts = self._new_texts()
         self._refresh(lambda texts: None)
 
@@ -306,6 +324,7 @@ class Server:
         path = to_fs_path(uri) or uri
         if texts is None:
             raise RuntimeError("the server is not initialized")
+
         try:
             return await self._worker.run(lambda pause: question(texts.get(uri, path, text, pause)))
         except Stopped:
@@ -333,7 +352,9 @@ class Server:
         )
 
     def _versioned(self) -> bool:
-        """Return whether the client accepts edits for a specific version, so edits of outdated text can be rejected."""
+        """Return whether the client accepts edits for a specific version, so edits of outdated
+        text can be rejected.
+        """
         workspace = self.pygls.client_capabilities.workspace
         edit = workspace.workspace_edit if workspace is not None else None
         return bool(edit is not None and edit.document_changes)
@@ -358,7 +379,11 @@ class Server:
             chosen = await answer
         except asyncio.CancelledError:
             return None
-        return None if chosen is None else await self._show_manifests(uri, number, chosen.title)
+
+        if chosen is None:
+            return None
+
+        return await self._show_manifests(uri, number, chosen.title)
 
     async def _show_pods(self, uri: str, number: int) -> JsonDict | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.pods(opened, number)))
@@ -377,4 +402,5 @@ class Server:
                 self.pygls.window_show_document(
                     lsp.ShowDocumentParams(uri, take_focus=True), lambda _: None
                 )
+
         return view.to_dict() if view is not None else None

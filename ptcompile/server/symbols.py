@@ -33,8 +33,10 @@ def _object_symbols(opened: OpenDocument, obj: Item, budget: list[int]) -> Itera
             root = children[part]
         elif isinstance(children, dict) and part in children:
             root = children[str(part)][2]
+
     if root is None:
         return
+
     base = obj.document.start()
     whole = opened.lines.range(base + root.start, base + root.end)
     data = without_secrets(obj.manifest)
@@ -54,13 +56,13 @@ def _child_symbols(
         return
     if isinstance(node.children, dict):
         for key, (start, end, child) in node.children.items():
-            if (
-                key in data and node.start <= start <= node.end
-            ):  # skip the children of an alias: their positions are at the anchor
+            # skip the children of an alias: their positions are at the anchor
+            if key in data and node.start <= start <= node.end:
                 yield from _value_symbols(
                     opened, key, (start, end), child, data[key], base, depth, budget
                 )
         return
+
     for index, child in enumerate(node.children):
         name = identity(data[index], "") if index < len(data) else None
         if (
@@ -86,22 +88,20 @@ def _value_symbols(
 ) -> Iterator[DocumentSymbol]:
     if budget[0] <= 0:
         return
+
     budget[0] -= 1
-    end = (
-        max(child.end, on[1]) if child.start >= on[0] else on[1]
-    )  # the positions of an alias are at its anchor
+    # the positions of an alias are at its anchor
+    end = max(child.end, on[1]) if child.start >= on[0] else on[1]
     whole = opened.lines.range(base + on[0], base + end)
     chosen = opened.lines.range(base + on[0], base + min(on[1], end))
-    inner = (
-        list(_child_symbols(opened, child, value, base, depth + 1, budget))
-        if child.start >= on[0]
-        else []
-    )
-    detail = (
-        str(value)
-        if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60)
-        else ""
-    )
+    if child.start >= on[0]:
+        inner = list(_child_symbols(opened, child, value, base, depth + 1, budget))
+    else:
+        inner = []
+    if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60):
+        detail = str(value)
+    else:
+        detail = ""
     if not name.strip():
         name = "''"
     yield DocumentSymbol(name, _symbol_kind(value), whole, chosen, detail=detail, children=inner)
@@ -114,4 +114,6 @@ def _symbol_kind(value: Any) -> SymbolKind:
         return SymbolKind.Array
     if isinstance(value, bool):
         return SymbolKind.Boolean
-    return SymbolKind.Number if isinstance(value, int | float) else SymbolKind.String
+    if isinstance(value, int | float):
+        return SymbolKind.Number
+    return SymbolKind.String

@@ -33,7 +33,9 @@ class FileSettings(NamedTuple):
     excluded: bool = False
     """Whether the configuration excludes the file."""
     in_folder: bool = False
-    """Whether the file is in a folder of the workspace, so that the objects of other files are known."""
+    """Whether the file is in a folder of the workspace, so that the objects of other files are
+    known.
+    """
     without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: (
         diagnostics
     )
@@ -88,6 +90,7 @@ def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
                         str(manifest["kind"]), name, filename, document.span(name_path), manifest
                     )
                 )
+
     return tuple(objects)
 
 

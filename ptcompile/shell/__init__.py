@@ -1,1 +1,3 @@
-"""Shell scripts: what they run, with which arguments, and what makes them fail. Nothing is executed."""
+"""Shell scripts: what they run, with which arguments, and what makes them fail. Nothing is
+executed.
+"""

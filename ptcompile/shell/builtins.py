@@ -50,12 +50,14 @@ def declare(
         for name in names:
             interpreter.hidden[-1].setdefault(name, state.variables.get(name))
             state.variables[name] = Variable(None)
+
     exports = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words)
     for assignment in assignments:
         variable = interpreter.assigned(assignment, state)
         state.variables[assignment.name] = variable._replace(
             is_exported=exports or variable.is_exported
         )
+
     for argument in argv[1:]:
         name, equals, text = argument.text.partition("=")
         if equals and NAME.fullmatch(name):
@@ -63,6 +65,7 @@ def declare(
             state.variables[name] = Variable(value, exports)
         elif exports and name in state.variables:
             state.variables[name] = state.variables[name]._replace(is_exported="-n" not in words)
+
     return OK
 
 
@@ -93,11 +96,13 @@ def _set(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
             break
         if word[:1] not in ("-", "+"):
             continue
+
         name = argv[index + 1].text if "o" in word and argv[index + 1 :] else ""
         if "e" in word or name == "errexit":
             state.errexit = word.startswith("-")
         if name == "pipefail":
             state.pipefail = word.startswith("-")
+
     return OK
 
 
@@ -110,6 +115,7 @@ def _unset(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatu
 def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus | None:
     if not argv[1:]:
         return FAILED
+
     file = argv[1].text
     text = interpreter.file_text(file, state) if is_known(argv[1].value) else None
     if text is None:
@@ -121,6 +127,7 @@ def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStat
     status = interpreter.nested(text, state, file)
     interpreter.returns = returns
     state.leave("return")
+
     return status
 
 
@@ -139,9 +146,11 @@ def _exec(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
     interpreter.commands.pop()
     if not rest:
         return OK
+
     status = interpreter.program(rest, state, {}, is_exec=True)
     if not state.ended:
         interpreter.end("exit", status, state)
+
     return status
 
 

@@ -33,7 +33,9 @@ class ShellCall(NamedTuple):
     """Whether the file is started itself: `./run.sh`."""
 
     def as_argument(self) -> list[str]:
-        """Return the words that make the text of a file, if they come before its name, the script of `sh -c`."""
+        """Return the words that make the text of a file, if they come before its name, the
+        script of `sh -c`.
+        """
         if not self.is_program:
             return ["-c", self.text]
         return ["bash", "-ec" if self.errexit else "-c", self.text]
@@ -48,8 +50,9 @@ def no_files(path: str) -> str | None:
 
 
 def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -> ShellCall | None:
-    """Return the script of `sh -c SCRIPT` in any form (`-ec`, `-l -c`, `-euo pipefail -c`, `-c --`), of `sh FILE` and
-    of `./FILE`, after wrappers such as tini; or None if it runs no script, or the file is unknown.
+    """Return the script of `sh -c SCRIPT` in any form (`-ec`, `-l -c`, `-euo pipefail -c`, `-c
+    --`), of `sh FILE` and of `./FILE`, after wrappers such as tini; or None if it runs no script,
+    or the file is unknown.
     """
     start = unwrap(argv).start
     if start >= len(argv):
@@ -70,13 +73,16 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
         takes_name = "o" in flags.lower()
         names += argv[index + 1 : index + 1 + takes_name]
         index += 1 + takes_name  # -o takes a name: -euo pipefail
+
     if index >= len(argv):
         return None
+
     is_text = "c" in letters
     file = "" if is_text else normpath(join(folder, argv[index]))
     text = argv[index] if is_text else files(file)
     if text is None:
         return None
+
     return ShellCall(
         text=text,
         position=index,
@@ -88,11 +94,14 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
 
 
 def _file_call(argv: Sequence[str], file: str, files: Files) -> ShellCall | None:
-    """Return the script in a file that is started with its arguments, or None for a program that no shell runs."""
+    """Return the script in a file that is started with its arguments, or None for a program that
+    no shell runs.
+    """
     text = files(file) if "/" in argv[0] else None
     shebang = _shebang(text) if text is not None else None
     if text is None or file.endswith(".py") or (shebang and basename(shebang[1]) not in SHELLS):
         return None
+
     flags = shebang[2].split() if shebang else []
     return ShellCall(
         text=text,
@@ -115,24 +124,33 @@ _MAX_LINE = 4096
 
 
 def single_command(argv: Sequence[str]) -> list[str] | None:
-    """Return the words of the only simple command of `sh -c`, with `$X` as written, or None for any other script.
+    """Return the words of the only simple command of `sh -c`, with `$X` as written, or None for any
+    other script.
 
-    Pipes, lists, redirections, patterns, substitutions and variables in single quotes return None too. Lines before it
-    that only switch the shell's options, such as `set -euo pipefail`, change nothing for one command.
+    Pipes, lists, redirections, patterns, substitutions and variables in single quotes return None
+    too. Lines before it that only switch the shell's options, such as `set -euo pipefail`, change
+    nothing for one command.
     """
     if len(argv) != 3 or basename(argv[0]) not in SHELLS or not _COMMAND_FLAGS.fullmatch(argv[1]):
         return None
+
     command = _only_command(argv[2])
     if command is None or command.assignments:
         return None
+
     words = [_as_written(word) for word in command.words]
     if words[:1] == ["exec"]:
         del words[0]
-    return [word for word in words if word is not None] if words and None not in words else None
+    if words and None not in words:
+        return [word for word in words if word is not None]
+
+    return None
 
 
 def split_line(line: str) -> list[str]:
-    """Split a command line as a shell would. Return [] if a shell would also expand, redirect or chain something."""
+    """Split a command line as a shell would. Return [] if a shell would also expand, redirect or
+    chain something.
+    """
     command = _only_command(_CONTINUATION.sub(" ", line)) if len(line) <= _MAX_LINE else None
     if command is None or "$" in line or "`" in line:
         return []
@@ -145,7 +163,9 @@ def split_line(line: str) -> list[str]:
 
 
 def _only_command(text: str) -> Simple | None:
-    """Return the only command of a script, ignoring `set`, if it is simple and without redirections."""
+    """Return the only command of a script, ignoring `set`, if it is simple and without
+    redirections.
+    """
     from ptcompile.shell import nodes
     from ptcompile.shell.parser import parse
 
@@ -153,6 +173,7 @@ def _only_command(text: str) -> Simple | None:
     body = parse(text).body
     if any(item.in_background for item in body):
         return None
+
     waiting = [item.node for item in reversed(body)]
     while waiting:
         node = waiting.pop()
@@ -164,13 +185,18 @@ def _only_command(text: str) -> Simple | None:
             word.source == "--" for word in node.words
         ):
             commands.append(node)
+
     return commands[0] if len(commands) == 1 else None
 
 
 def _as_written(word: Word, prefix: str = "") -> str | None:
-    """Return a word without its quotes, with expansions as written, or None if it is more than text and variables."""
+    """Return a word without its quotes, with expansions as written, or None if it is more than
+    text and variables.
+    """
     texts = [_part_as_written(part) for part in word.parts]
-    return None if None in texts else prefix + "".join(text for text in texts if text is not None)
+    if None in texts:
+        return None
+    return prefix + "".join(text for text in texts if text is not None)
 
 
 def _part_as_written(part: Part) -> str | None:
@@ -183,18 +209,22 @@ def _part_as_written(part: Part) -> str | None:
         return part.source
     if not isinstance(part, nodes.Parameter) or part.subscript:
         return None
+
     argument = "".join(getattr(inner, "text", "$") for inner in part.argument)
     is_end_of_name = part.operator == "##" and argument == "*-"
-    return (
-        part.source
-        if is_end_of_name or (part.operator in _DEFAULTS and "$" not in argument)
-        else None
-    )
+    if is_end_of_name or (part.operator in _DEFAULTS and "$" not in argument):
+        return part.source
+
+    return None
 
 
 def broken_continuation(script: str) -> str | None:
-    """Return the first line whose last backslash is followed by whitespace, which the shell does not continue."""
-    return next(_broken_lines(script), None) if _continued_space(script) else None
+    """Return the first line whose last backslash is followed by whitespace, which the shell does
+    not continue.
+    """
+    if _continued_space(script):
+        return next(_broken_lines(script), None)
+    return None
 
 
 _continued_space = Pattern(r"\\[ \t\r]").search

@@ -27,7 +27,9 @@ _FOREGROUND: Mapping[str, Sequence[str]] = {
     "nvidia-cuda-mps-control": ("-f",),
     "inotifywait": ("-m", "--monitor"),
 }
-"""Servers that run in the foreground only with one of these arguments, or always if there are none."""
+"""Servers that run in the foreground only with one of these arguments, or always if there are
+none.
+"""
 _ENDING = """
 --version --help -h -v -V --inspect --validate --test --test-memory --once --dry-run version help validate test check
 config convert nbconvert execute trust kernelspec
@@ -47,14 +49,14 @@ def endless_program(argv: Sequence[str]) -> str | None:
     if not program:
         return None
     if program == "sleep":
-        return f"sleep {arguments[0]}" if arguments and _is_endless_sleep(arguments[0]) else None
+        if arguments and _is_endless_sleep(arguments[0]):
+            return f"sleep {arguments[0]}"
+        return None
     if program == "tail":
         is_following = any(_follows(word) for word in arguments)
-        return (
-            "tail -f"
-            if is_following and not any(word.startswith("--pid") for word in arguments)
-            else None
-        )
+        if is_following and not any(word.startswith("--pid") for word in arguments):
+            return "tail -f"
+        return None
     if not _ENDING_ARGUMENTS.isdisjoint(arguments) or (program == "haproxy" and "-c" in arguments):
         return None
     if program.startswith("python") and list(arguments[:2]) in (
@@ -64,7 +66,10 @@ def endless_program(argv: Sequence[str]) -> str | None:
         return " ".join([program, *arguments[:2]])
     if program in _FOREGROUND:
         needed = _FOREGROUND[program]
-        return program if not needed or any(word in needed for word in arguments) else None
+        if not needed or any(word in needed for word in arguments):
+            return program
+        return None
+
     return program if program in SERVERS else None
 
 

@@ -1,7 +1,9 @@
 """Follows a script through its commands, functions, branches and loops. Nothing is executed.
 
-Where a condition is not decided by the files, both branches are followed, and what they run is in doubt.
-Source: POSIX 2024, 2.9 Shell Commands, 2.8.2 Exit Status for Commands; bash 5.2, `set -e` and `pipefail`.
+Where a condition is not decided by the files, both branches are followed, and what they run is in
+doubt.
+Source: POSIX 2024, 2.9 Shell Commands, 2.8.2 Exit Status for Commands; bash 5.2, `set -e` and
+`pipefail`.
 """
 
 from __future__ import annotations
@@ -154,16 +156,19 @@ class Interpreter(Expander):
         """Run a command unless the script has ended, and return its status."""
         if not state.reaches_next:
             return state.status
+
         self.steps += 1
         self.depth += 1
         if self.steps > _MAX_STEPS or self.depth > _MAX_DEPTH:
             raise LimitError
+
         status: ExitStatus = _METHODS[type(node)](self, node, state)
         self.depth -= 1
         if state.stops_at_failure and not self.asked and isinstance(node, _ENDING_ERREXIT):
             self.fatal |= status.failing
             if status.code:
                 self.end("exit", status, state)
+
         return status
 
     def end(self, how: HowEnded, status: ExitStatus, state: ShellState) -> None:
@@ -180,7 +185,9 @@ class Interpreter(Expander):
                 state.ended = "failure"
 
     def own_shell(self, items: nodes.Sequence, state: ShellState, *, asked: int) -> ExitStatus:
-        """Run commands whose `exit`, variables and `set -e` affect only them, and return the status they end with."""
+        """Run commands whose `exit`, variables and `set -e` affect only them, and return the
+        status they end with.
+        """
         outer = self.fatal, self.exits, self.asked
         self.fatal = set()
         self.exits = []
@@ -191,6 +198,7 @@ class Interpreter(Expander):
         self.fatal, self.exits, self.asked = outer
         if inner.ended == "endless" and not self.in_background:
             state.ended = "endless"
+
         return status
 
     def doubt_about(self, node: Node | nodes.Branch | nodes.Choice) -> Doubt:
@@ -209,7 +217,10 @@ class Interpreter(Expander):
         left = self.asked_status(_only(node.left), state)
         is_and = node.operator == "&&"
         if left.code is not None:
-            return self.run(node.right, state) if (left.code == 0) == is_and else left
+            if (left.code == 0) == is_and:
+                return self.run(node.right, state)
+            return left
+
         doubt = self.doubt_about(node)
         if is_and and not _asks(node.left):
             taken = state.copy()
@@ -226,6 +237,7 @@ class Interpreter(Expander):
         join(state, [taken, state.copy()], doubt)
         if is_success:
             return OK
+
         return ExitStatus(None, right.failing if right.code is None else has_failed)
 
     def if_(self, node: nodes.If, state: ShellState) -> ExitStatus:
@@ -253,7 +265,9 @@ class Interpreter(Expander):
         otherwise: nodes.Sequence,
         state: ShellState,
     ) -> ExitStatus:
-        """Run the first option whose condition is true, each if that is not known; or else the rest."""
+        """Run the first option whose condition is true, each if that is not known; or else the
+        rest.
+        """
         outcomes: list[ShellState] = []
         statuses: list[ExitStatus] = []
         current = state.copy()
@@ -268,9 +282,11 @@ class Interpreter(Expander):
             elif status.code == 0:
                 otherwise = option.body
                 break
+
         current.status = OK
         statuses.append(self.sequence(otherwise, current))
         join(state, [*outcomes, current], self.doubt_about(options[0]))
+
         return any_of(statuses)
 
     def matching(self, value: ShellValue, choice: nodes.Choice, state: ShellState) -> ExitStatus:
@@ -280,9 +296,9 @@ class Interpreter(Expander):
             return OK
         if not all(map(is_certain, (value, *wanted))):
             return UNKNOWN
-        return (
-            OK if any(matches(text_of(value), text_of(pattern)) for pattern in wanted) else FAILED
-        )
+        if any(matches(text_of(value), text_of(pattern)) for pattern in wanted):
+            return OK
+        return FAILED
 
     # loops
 
@@ -291,6 +307,7 @@ class Interpreter(Expander):
         changed = _assigned_in(node)
         if "shift" in changed and self.shifting_loop(node, state):
             return OK
+
         state.forget(changed)
         self.in_loop += 1
         status = self.asked_status(node.condition, state)
@@ -311,11 +328,13 @@ class Interpreter(Expander):
         if status.code == 0 and not is_left:
             self.never_ends(f"the loop `{doubt.text}`", state)
             return OK
+
         taken.leave("break")
         if status.code is None:
             join(state, [taken, state.copy()], doubt)
         elif status.code == 0:
             state.become(taken)
+
         state.forget(changed)
         return OK if status.code == 0 else ExitStatus(None, body_status.failing)
 
@@ -327,11 +346,13 @@ class Interpreter(Expander):
                 return False
             if (status.code == 0) == node.is_until:
                 return True
+
             self.sequence(node.body, state)
             state.leave("continue")
             if not state.reaches_next:
                 state.leave("break")
                 return True
+
         return False
 
     def never_ends(self, text: str, state: ShellState) -> None:
@@ -350,11 +371,13 @@ class Interpreter(Expander):
         )
         if not is_short or not all(is_known(argument.value) for argument in arguments):
             return self.unknown_rounds(node, state)
+
         status = OK
         for argument in arguments:
             state.variables[node.name] = Variable(argument.value, state.is_exported(node.name))
             status = self.sequence(node.body, state)
             state.leave("continue")
+
         state.leave("break")
         return status
 
@@ -387,6 +410,7 @@ class Interpreter(Expander):
         """Run commands between `|`, or one after `!`."""
         if len(node.commands) == 1:
             return self.asked_status(_only(node.commands[0]), state).negated()
+
         *others, last = node.commands
         self.before_pipe += 1  # the reader of a pipe may end its writer
         statuses = [self.own_shell(_only(command), state.copy(), asked=1) for command in others]
@@ -395,6 +419,7 @@ class Interpreter(Expander):
         items = tuple([status_text(status, "$?") for status in statuses])
         state.variables["PIPESTATUS"] = Variable(items[0], False, items)
         status = any_of(statuses) if state.pipefail else statuses[-1]
+
         return status.negated() if node.is_negated else status
 
     def test(self, node: nodes.Test, state: ShellState) -> ExitStatus:
@@ -405,7 +430,9 @@ class Interpreter(Expander):
         """Run `((...))`."""
         state.forget(_assigned_in(node))
         value = self.computed(node.parts, "", state)
-        return ExitStatus(int(text_of(value) == "0")) if is_certain(value) else UNKNOWN
+        if is_certain(value):
+            return ExitStatus(int(text_of(value) == "0"))
+        return UNKNOWN
 
     def unreadable(self, node: nodes.Unreadable, state: ShellState) -> ExitStatus:
         """Note that the rest cannot be read."""
@@ -429,6 +456,7 @@ class Interpreter(Expander):
         status = any_of([*self.returns, *([status] if state.reaches_next else [])])
         self.text, self.file, self.returns, state.arguments = outer
         state.leave("return")
+
         return status
 
     # simple commands
@@ -438,6 +466,7 @@ class Interpreter(Expander):
         argv = self.expand_all(node.words, state)
         if argv and argv[0].text in DECLARATIONS:
             return declare(self, node.assignments, argv, state)
+
         self.substitution_status = OK
         assigned = {
             assignment.name: self.assigned(assignment, state) for assignment in node.assignments
@@ -453,6 +482,7 @@ class Interpreter(Expander):
             return self.call(name, argv, state)
         if name not in BUILTINS:
             return self.program(argv, state, assigned)
+
         own = ExitStatus(None, frozenset({self.record(argv, state, assigned)}))
         return BUILTINS[name](self, argv, state) or own
 
@@ -467,9 +497,11 @@ class Interpreter(Expander):
             if len(items) > MAX_ITEMS:
                 return Variable(unknown(f"${name}"), is_exported)
             return Variable(items[0] if items else (), is_exported, items)
+
         value = self.joined(assignment.value, state)
         if assignment.appends and self.budget.allows(len(text_of(value)), name):
             value = (self.lookup(name, state) or ()) + value
+
         return Variable(value, is_exported)
 
     def program(
@@ -492,13 +524,17 @@ class Interpreter(Expander):
             return self.script(call, argv, state, {**assigned, **given}, is_exec=is_exec)
 
         index = self.record(argv, state, assigned)
-        text = (
-            endless_program(words[inner.start :]) if "timeout" not in words[: inner.start] else None
-        )
+        if "timeout" not in words[: inner.start]:
+            text = endless_program(words[inner.start :])
+        else:
+            text = None
         if text is not None:
             self.commands[index] = self.commands[index]._replace(is_endless=True)
             self.never_ends(text, state)
-        return OK if "sleep" in words[: inner.start + 1] else ExitStatus(None, frozenset({index}))
+        if "sleep" in words[: inner.start + 1]:
+            return OK
+
+        return ExitStatus(None, frozenset({index}))
 
     def script(
         self,
@@ -525,6 +561,7 @@ class Interpreter(Expander):
         state.ended = inner.ended
         if is_exec and state.reaches_next:
             self.end("exit", status, state)
+
         return status
 
     def nested(
@@ -538,13 +575,14 @@ class Interpreter(Expander):
         if len(text) > MAX_TEXT:
             self.unread = self.doubt_at(MAX_TEXT - _MAX_SHOWN, MAX_TEXT, "text")
         body = parse(self.text).body
-        status = (
-            self.own_shell(body, state, asked=self.in_background)
-            if is_own
-            else self.sequence(body, state)
-        )
+        if is_own:
+            status = self.own_shell(body, state, asked=self.in_background)
+        else:
+            status = self.sequence(body, state)
+
         self.depth -= _CALL_DEPTH
         self.text, self.file = outer
+
         return status
 
     def record(
@@ -553,6 +591,7 @@ class Interpreter(Expander):
         """Note a command, and return its index."""
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitError
+
         exported = {
             name: variable for name, variable in state.variables.items() if variable.is_exported
         }
@@ -568,6 +607,7 @@ class Interpreter(Expander):
             in_substitution=self.in_substitution > 0,
         )
         self.commands.append(command)
+
         return len(self.commands) - 1
 
     # files
@@ -601,6 +641,7 @@ class Interpreter(Expander):
             text = " ".join([argument.text for argument in argv[1:]])
         elif name != "cat":
             self.stdin, text = given, ""
+
         for redirection in redirections:
             if redirection.operator == ">":
                 self.written[
@@ -608,7 +649,9 @@ class Interpreter(Expander):
                 ] = text or None
 
     def substitution(self, part: nodes.Substitution, state: ShellState) -> ShellValue:
-        """Return the output of commands if it is known: of `hostname`, `echo`, `cat` with a here-document, ..."""
+        """Return the output of commands if it is known: of `hostname`, `echo`, `cat` with a
+        here-document, ...
+        """
         node = part.body[0].node if len(part.body) == 1 else None
         if (
             isinstance(node, nodes.Simple)
@@ -616,11 +659,9 @@ class Interpreter(Expander):
             and node.redirections
         ):
             printed = self.joined(node.redirections[0].body, state)
-            return (
-                (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n")))
-                if printed
-                else unknown(part.source)
-            )
+            if printed:
+                return (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n")))
+            return unknown(part.source)
 
         first = len(self.commands)
         self.in_substitution += 1
@@ -630,10 +671,14 @@ class Interpreter(Expander):
         values = [argument.value for command in commands for argument in command.argv]
         if len(part.body) != 1 or not commands or not all(map(is_known, values)):
             return unknown(part.source)
+
         output = output_of(
             [command.words for command in commands], lambda name: self.known_text(name, state)
         )
-        return unknown(part.source) if output is None else computed(output.rstrip("\n"), *values)
+        if output is None:
+            return unknown(part.source)
+
+        return computed(output.rstrip("\n"), *values)
 
 
 def _only(node: Node) -> nodes.Sequence:
@@ -668,6 +713,7 @@ def _assigned_in(node: Node) -> set[str]:
             names.update(*[NAME.findall(word.source) for word in inner.words[1:]])
         elif isinstance(inner, nodes.Arithmetic | nodes.ArithmeticCommand):
             names.update(*[_ASSIGNS.findall(getattr(part, "text", "")) for part in inner.parts])
+
     return names
 
 

@@ -1,6 +1,7 @@
 """The syntax tree of a shell script. Places are offsets in characters into its text.
 
-A compound command keeps the place of its head, such as `if [ -n "$X" ]` or `while true`, which findings quote.
+A compound command keeps the place of its head, such as `if [ -n "$X" ]` or `while true`, which
+findings quote.
 """
 
 from __future__ import annotations
@@ -165,7 +166,9 @@ class Loop(NamedTuple):
 
 
 class For(NamedTuple):
-    """`for NAME in WORDS`; without `in`, the words are None: the arguments. The words of `for ((...))` are unknown."""
+    """`for NAME in WORDS`; without `in`, the words are None: the arguments. The words of `for
+    ((...))` are unknown.
+    """
 
     start: int
     end: int
@@ -175,7 +178,9 @@ class For(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A list of patterns of `case`, with its body and that of the next one after `;&`; the head is that of `case`."""
+    """A list of patterns of `case`, with its body and that of the next one after `;&`; the head
+    is that of `case`.
+    """
 
     start: int
     end: int

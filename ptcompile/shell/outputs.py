@@ -42,6 +42,7 @@ def _printed(name: str, args: Sequence[str], lookup: Callable[[str], str | None]
                 return form.removesuffix("\\n") % tuple(values)
             except TypeError:
                 return None
+
     return None
 
 
@@ -70,7 +71,9 @@ def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
 
 
 def _field(fields: list[str], number: int, is_open: str, separator: str) -> str:
-    """Return a field by its number from 1, with those after it if the list is open; 0 is the last one."""
+    """Return a field by its number from 1, with those after it if the list is open; 0 is the
+    last one.
+    """
     if separator and len(fields) == 1:
         return fields[0]
     return separator.join(fields[number - 1 :] if is_open else fields[number - 1 : number or None])

@@ -1,6 +1,7 @@
 """Reads a shell script into its syntax tree.
 
-Grammar: POSIX 2024, 2.10, with bash 5.2's `[[`, `((`, arrays, `<<<`, `$'...'`, `<(...)`, `function`, `|&` and `&>`.
+Grammar: POSIX 2024, 2.10, with bash 5.2's `[[`, `((`, arrays, `<<<`, `$'...'`, `<(...)`,
+`function`, `|&` and `&>`.
 """
 
 from __future__ import annotations
@@ -127,6 +128,7 @@ class _ScriptParser:
         except _SyntaxError as failure:
             error = failure.at
             items.append(Started(Unreadable(error, self.size), False))
+
         return ScriptTree(tuple(items), error)
 
     def fail(self) -> _SyntaxError:
@@ -191,6 +193,7 @@ class _ScriptParser:
             is_end = self.at >= self.size or self.has(")") or self.has(";;") or self.has(";&")
             if is_end or self.peek(_RESERVED) in until:
                 return
+
             node = self.and_or()
             operator = self.peek(_OPERATOR)
             items.append(Started(node, operator == "&"))
@@ -226,13 +229,16 @@ class _ScriptParser:
             is_negated ^= word == "!"
             self.at += len(word)
             self.skip_space()
+
         commands = [self.command()]
         while (operator := self.peek(_OPERATOR)) in ("|", "|&"):
             self.at += len(operator)
             self.skip_lines()
             commands.append(self.command())
+
         if not is_negated and len(commands) == 1:
             return commands[0]
+
         return Pipeline(start, self.at, tuple(commands), is_negated)
 
     # commands
@@ -268,6 +274,7 @@ class _ScriptParser:
             return Group(start, start + 1, body, True)
         if match := self.take(_FUNCTION):
             return self.function_body(start, match[1])
+
         return None
 
     def simple(self) -> Node:
@@ -285,9 +292,12 @@ class _ScriptParser:
                 words.append(word)
             else:
                 break
+
             end = self.at
+
         if end == start:
             raise self.fail()
+
         return Simple(start, end, tuple(assignments), tuple(words), tuple(redirections))
 
     def line_of_words(self) -> tuple[Word, ...]:
@@ -320,6 +330,7 @@ class _ScriptParser:
             items.append(word)
             self.skip_lines()
         self.close()
+
         return ShellAssignment(match[1], None, tuple(items), bool(match[2]))
 
     def redirection(self) -> Redirection | None:
@@ -327,12 +338,14 @@ class _ScriptParser:
         match = self.take(_REDIRECTION)
         if match is None:
             return None
+
         target = self.needed_word()
         operator = match[2]
         if operator == "<<<":
             return Redirection(operator, None, target, "")
         if operator in ("<<", "<<-"):
             return Redirection("<<", None, self.here_document(target, operator == "<<-"), "")
+
         return Redirection(operator, target, None, match[1] or "")
 
     def here_document(self, delimiter: Word, without_tabs: bool) -> Word:
@@ -352,6 +365,7 @@ class _ScriptParser:
         body = re.sub(rf"(?m)^{tabs}", "", self.text[begin:end])
         if is_quoted:
             return Word((Literal(body, True),), begin, end, body)
+
         return Word(_ScriptParser(body, self.deeper()).whole(), begin, end, body)
 
     def whole(self) -> tuple[Part, ...]:
@@ -373,12 +387,14 @@ class _ScriptParser:
             word = self.peek(_RESERVED)
             start = self.at
             self.at += len(word)
+
         otherwise: Sequence = ()
         if word == "else":
             otherwise = self.sequence("fi")
             self.expect("fi")
         elif word != "fi":
             raise self.fail()
+
         return If(first, branches[0].end, tuple(branches), otherwise)
 
     def loop(self, start: int, *, is_until: bool) -> Node:
@@ -397,6 +413,7 @@ class _ScriptParser:
         self.skip_space()
         if self.has("(("):
             return self.counted_for(start)
+
         name = self.needed_word()
         self.skip_lines()
         words: tuple[Word, ...] | None = None
@@ -405,6 +422,7 @@ class _ScriptParser:
             words = self.line_of_words()
         end = self.at
         self.skip_semicolon()
+
         return For(start, end, name.source, words, self.loop_body())
 
     def skip_semicolon(self) -> None:
@@ -419,6 +437,7 @@ class _ScriptParser:
         if not names:
             forever = (Started(Simple(start, end, (), (), ()), False),)
             return Loop(start, end, False, forever, self.loop_body())
+
         source = self.text[first:end]
         return For(
             start, end, names[0], (Word((Opaque(source),), first, end, source),), self.loop_body()
@@ -448,6 +467,7 @@ class _ScriptParser:
             choices.append(Choice(start, end, tuple(patterns), body))
             falls_through = ending == ";&"
             self.skip_lines()
+
         self.at += len("esac")
         return Case(start, end, word, tuple(choices))
 
@@ -478,6 +498,7 @@ class _ScriptParser:
             else:
                 words.append(self.needed_word())
             self.skip_lines()
+
         return Test(start, self.at, tuple(words))
 
     # words
@@ -489,6 +510,7 @@ class _ScriptParser:
             if match := self.take(_PLAIN):
                 parts.append(Literal(match[0]))
                 continue
+
             sign = self.text[self.at]
             follows_parenthesis = self.text.startswith("(", self.at + 1)
             if sign in "<>" and follows_parenthesis:
@@ -499,8 +521,10 @@ class _ScriptParser:
                 parts += _QUOTES[sign](self, False)
             else:
                 parts += self.plain_sign(False)
+
         if self.at == start:
             return None
+
         return Word(merged(parts), start, self.at, self.text[start : self.at])
 
     def plain_sign(self, quoted: bool) -> Parts:
@@ -536,8 +560,10 @@ class _ScriptParser:
                 return parts
             else:
                 parts += _QUOTES[self.text[self.at]](self, True)
+
         if end:
             raise self.fail()
+
         return parts
 
     def dollar(self, quoted: bool) -> Parts:
@@ -551,9 +577,11 @@ class _ScriptParser:
             source = self.taken(_ANSI_TEXT)[0]
             text = _ESCAPE.sub(lambda match: _ESCAPED[match[1]], source[2:-1])
             return [Literal(text, True) if not _OTHER_ESCAPE(source) else Opaque(source)]
+
         self.at += 1
         if match := self.take(_NAME):
             return [Parameter(match[0], quoted, self.text[start : self.at])]
+
         return [] if following == '"' and not quoted else [Literal("$", quoted)]
 
     def command_or_arithmetic(self, quoted: bool) -> Part:
@@ -568,6 +596,7 @@ class _ScriptParser:
         body = self.sequence(may_be_empty=True)
         self.close()
         self.depth -= 1
+
         return Substitution(body, quoted, self.text[start : self.at])
 
     def braces(self, quoted: bool) -> Part:
@@ -585,15 +614,18 @@ class _ScriptParser:
                 parts += self.plain_sign(quoted)
             else:
                 parts += _QUOTES[self.text[self.at]](self, quoted)
+
         self.at += 1
         self.depth -= 1
 
         source = self.text[start : self.at]
         if match is None:
             return Parameter("#", quoted, source) if source == "${#}" else Opaque(source, quoted)
+
         prefix, name, index, operator = match.groups(default="")
         if (prefix and operator) or (parts and not operator):
             return Opaque(source, quoted)
+
         return Parameter(name, quoted, source, operator or prefix, merged(parts), index)
 
     def backquote(self, quoted: bool) -> Parts:
@@ -620,11 +652,9 @@ class _ScriptParser:
         for match in _BALANCED.finditer(self.text, start):
             depth += (match[0] == "(") - (match[0] == ")")
             if depth < 0:
-                return (
-                    match.start() + len(close)
-                    if self.text.startswith(close, match.start())
-                    else None
-                )
+                if self.text.startswith(close, match.start()):
+                    return match.start() + len(close)
+                return None
         return None
 
 

@@ -26,7 +26,9 @@ def matches(text: str, pattern: str) -> bool:
 
 
 def without_match(text: str, sign: str, pattern: str) -> str:
-    """Return what `${X#pattern}`, `${X##pattern}`, `${X%pattern}` or `${X%%pattern}` leaves of a text."""
+    """Return what `${X#pattern}`, `${X##pattern}`, `${X%pattern}` or `${X%%pattern}` leaves of a
+    text.
+    """
     lengths = range(len(text) + 1)
     for length in lengths if len(sign) == 1 else reversed(lengths):
         if sign[0] == "#" and matches(text[:length], pattern):
@@ -48,6 +50,7 @@ def decide(words: Sequence[ShellValue], *, is_double: bool) -> ExitStatus:
             if settles in sides:
                 return settles
             return sides.pop() if len(sides) == 1 else UNKNOWN
+
     match texts:
         case ["!", _, *_]:
             return decide(words[1:], is_double=is_double).negated()
@@ -55,6 +58,7 @@ def decide(words: Sequence[ShellValue], *, is_double: bool) -> ExitStatus:
             return decide(words[1:-1], is_double=is_double)
         case [_, sign, "0"] if words[0] and words[0][0].status is not None:
             return words[0][0].status.compared(sign)
+
     is_true = _is_true(texts, is_double) if all(map(is_certain, words)) else None
     return UNKNOWN if is_true is None else ExitStatus(int(not is_true))
 
@@ -72,6 +76,7 @@ def _is_true(texts: Sequence[str], is_double: bool) -> bool | None:
         case [left, sign, right] if sign in _COMPARISONS:
             is_number = left.lstrip("-").isdecimal() and right.lstrip("-").isdecimal()
             return is_number and _COMPARISONS[sign](int(left), int(right))
+
     return None
 
 
@@ -86,8 +91,8 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 
 
 def compute(text: str, lookup: Lookup) -> int | None:
-    """Return the value of an arithmetic expression, or None if it is not known, or more than numbers, names,
-    comparisons and `+ - * / %`.
+    """Return the value of an arithmetic expression, or None if it is not known, or more than
+    numbers, names, comparisons and `+ - * / %`.
 
     `lookup` returns the text of a variable, or None if it is not known.
     """
@@ -95,11 +100,13 @@ def compute(text: str, lookup: Lookup) -> int | None:
     tokens = _TOKENS.findall(text)
     if len(tokens) > _MAX_TOKENS or "".join(tokens) != "".join(text.split()):
         return None
+
     tokens.reverse()
     try:
         value = _value(tokens, lookup, 0)
     except (ArithmeticError, IndexError, ValueError):
         return None
+
     return None if tokens else value
 
 
@@ -107,7 +114,9 @@ _TOKENS = re.compile(r"(?a)\d{1,18}|[A-Za-z_]\w*|[<>=!]=|[-+*/%()<>]")
 
 
 def _value(tokens: list[str], lookup: Lookup, least: int) -> int:
-    """Take operators that bind tighter than `least` from the end of the tokens, with their operands."""
+    """Take operators that bind tighter than `least` from the end of the tokens, with their
+    operands.
+    """
     left = _operand(tokens, lookup)
     while tokens and (binding := _BINDING.get(tokens[-1], 0)) > least:
         sign = tokens.pop()
@@ -124,6 +133,7 @@ def _operand(tokens: list[str], lookup: Lookup) -> int:
         if tokens.pop() != ")":
             raise ValueError
         return value
+
     if word.isidentifier():
         word = _needed(lookup(word))
     return int(word or "0")

@@ -1,4 +1,5 @@
-"""What a script runs: its commands in order, with what decides whether they start and what their failure does.
+"""What a script runs: its commands in order, with what decides whether they start and what their
+failure does.
 
 Pods that differ only in variables that a script does not read share one reading.
 """
@@ -21,7 +22,9 @@ _SHELL_COMMANDS = """
 ulimit umask unset wait
 """
 SHELL_COMMANDS = frozenset(_SHELL_COMMANDS.split())
-"""Commands of the shell, and programs that only tell or wait: none of them is what a container is for."""
+"""Commands of the shell, and programs that only tell or wait: none of them is what a container
+is for.
+"""
 _MAX_SCRIPTS = 32
 _MAX_READINGS = 64
 
@@ -31,13 +34,17 @@ class ShellCommand(NamedTuple):
 
     argv: tuple[Argument, ...]
     variables: Mapping[str, ShellValue | None]
-    """Exported variables that the script sets or, if None, unsets; the others are the container's."""
+    """Exported variables that the script sets or, if None, unsets; the others are the
+    container's.
+    """
     start: int
     """Its place in the script, or in `file`."""
     file: str
     """The file that it is written in, or empty for the script itself."""
     doubt: Doubt | None
-    """What decides whether it starts. None: it starts in each run in which no earlier command fails."""
+    """What decides whether it starts. None: it starts in each run in which no earlier command
+    fails.
+    """
     changed_by: Doubt | None
     """The unknown file that was sourced earlier."""
     in_background: bool
@@ -66,7 +73,9 @@ class Script(NamedTuple):
     endless: str
     """The first command or loop that never ends, or empty if the script ends."""
     may_fail: bool
-    """Whether it fails anyway, or ends with a status that is not known, such as that of an unknown variable."""
+    """Whether it fails anyway, or ends with a status that is not known, such as that of an
+    unknown variable.
+    """
     unread: Doubt | None
     """A part that cannot be read, or None if everything was followed."""
     refused: str | None
@@ -87,11 +96,13 @@ def read_script(
 ) -> Script | None:
     """Return what the script of a command line runs, or None if no shell runs a known script.
 
-    `files` has the container's files, and `folder` is its working folder, or empty if that is not known.
+    `files` has the container's files, and `folder` is its working folder, or empty if that is not
+    known.
     """
     call = shell_call(argv, files, folder)
     if call is None:
         return None
+
     if len(_readings) > _MAX_SCRIPTS:
         _readings.clear()
     readings = _readings.setdefault((call, folder), [])
@@ -106,6 +117,7 @@ def read_script(
     script = follow(interpreter, call, folder)
     if len(readings) < _MAX_READINGS:
         readings.append(_Reading(interpreter.reads, interpreter.file_reads, script))
+
     return script
 
 
@@ -126,12 +138,14 @@ def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
     except (LimitError, RecursionError):
         line = interpreter.text.count("\n") + 1
         unread = Doubt(line, "what follows", "text")
+
     commands = [
         command._replace(
             fails_script=index in status.failing, is_waited=index in interpreter.waited
         )
         for index, command in enumerate(interpreter.commands)
     ]
+
     return Script(
         call=call,
         commands=tuple(commands),

@@ -31,7 +31,9 @@ class ShellState:
         """The working folder, or empty if it is not known."""
         self.errexit = self.pipefail = False
         self.doubts: tuple[Doubt, ...] = ()
-        """What decides whether this point is reached. Empty: each run reaches it in which no command fails."""
+        """What decides whether this point is reached. Empty: each run reaches it in which no
+        command fails.
+        """
         self.ended: HowEnded = ""
         """What keeps the next command from running."""
         self.failing: frozenset[int] = frozenset()
@@ -80,10 +82,14 @@ class ShellState:
 
     def is_exported(self, name: str) -> bool:
         """Return whether programs that are started see a variable."""
-        return self.variables[name].is_exported if name in self.variables else name in self.env
+        if name in self.variables:
+            return self.variables[name].is_exported
+        return name in self.env
 
     def leave(self, *ends: HowEnded) -> None:
-        """Go on after the loop, the function or the script that `break`, `return` or `exit` has ended."""
+        """Go on after the loop, the function or the script that `break`, `return` or `exit` has
+        ended.
+        """
         if self.ended in ends:
             self.ended = ""
         self.doubts = tuple([doubt for doubt in self.doubts if doubt.until not in ends])
@@ -109,7 +115,8 @@ def assumed(value: ShellValue) -> ShellValue:
 def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> None:
     """Go on after branches of which a doubt decides one.
 
-    A branch that ended with a failure leaves no doubt about what follows: the script has failed then.
+    A branch that ended with a failure leaves no doubt about what follows: the script has failed
+    then.
     """
     alive = [outcome for outcome in outcomes if not outcome.ended]
     if not alive:
@@ -133,6 +140,7 @@ def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> Non
         merged.pipefail |= outcome.pipefail
         merged.changed_by = merged.changed_by or outcome.changed_by
         merged.folder = merged.folder if merged.folder == outcome.folder else ""
+
     state.become(merged)
     state.doubts = tuple(doubts)
     # where one branch is left, what failed on the way to the others is known
@@ -142,6 +150,7 @@ def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> Non
 def _merged_variables(branches: Sequence[Mapping[str, Variable]]) -> dict[str, Variable]:
     if len(branches) == 1:
         return dict(branches[0])
+
     merged: dict[str, Variable] = {}
     for name in dict.fromkeys(name for branch in branches for name in branch):
         values = [branch.get(name) for branch in branches]
@@ -151,6 +160,7 @@ def _merged_variables(branches: Sequence[Mapping[str, Variable]]) -> dict[str, V
         else:
             is_exported = any(value is not None and value.is_exported for value in values)
             merged[name] = Variable(unknown(f"${name}"), is_exported)
+
     return merged
 
 

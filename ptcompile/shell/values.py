@@ -1,4 +1,6 @@
-"""Values of words, exit statuses, and doubts: what a script is known to do, and what decides the rest."""
+"""Values of words, exit statuses, and doubts: what a script is known to do, and what decides the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Doubt(NamedTuple):
     text: str
     """The condition, or the command that reads the unknown file or text, as written."""
     kind: DoubtKind = "branch"
-    """`branch` decides whether a command starts; a `file` or `text` that is not known may do anything."""
+    """`branch` decides whether a command starts; a `file` or `text` that is not known may do
+    anything.
+    """
     until: HowEnded = ""
     """What ended the other branch, which lasts until the loop, the function or the script ends."""
     file: str = ""
@@ -78,7 +82,9 @@ UNKNOWN = ExitStatus()
 
 
 def any_of(statuses: Iterable[ExitStatus], fatal: Iterable[int] = ()) -> ExitStatus:
-    """Return the status of which one of several becomes the result, or the failure of a `fatal` command."""
+    """Return the status of which one of several becomes the result, or the failure of a `fatal`
+    command.
+    """
     statuses = [*statuses]
     failing = frozenset(fatal).union(*(status.failing for status in statuses))
     if not failing and statuses and all(status == statuses[0] for status in statuses):
@@ -92,8 +98,9 @@ class Piece(NamedTuple):
     text: str
     """The text; of an unknown part, as written: `$(date)`."""
     kind: PieceKind = "literal"
-    """`variable`: from the container's environment; `default`: of `${X:-8}`, where the image may set X; `assumed`:
-    known, unless an unknown file changed it; `unset`: unknown, because only the image may set it.
+    """`variable`: from the container's environment; `default`: of `${X:-8}`, where the image may
+    set X; `assumed`: known, unless an unknown file changed it; `unset`: unknown, because only the
+    image may set it.
     """
     status: ExitStatus | None = None
     """Of `$?`, the status; of `$!`, that of the background commands."""
@@ -116,7 +123,9 @@ def is_known(value: ShellValue) -> bool:
 
 
 def is_certain(value: ShellValue) -> bool:
-    """Return whether a condition can be decided by a value: neither the image nor an unknown file may change it."""
+    """Return whether a condition can be decided by a value: neither the image nor an unknown
+    file may change it.
+    """
     return all(piece.kind in _CERTAIN_KINDS for piece in value)
 
 

@@ -1,6 +1,8 @@
-"""Expands words: variables, arithmetic, outputs of commands, and what an unquoted value is split into.
+"""Expands words: variables, arithmetic, outputs of commands, and what an unquoted value is split
+into.
 
-Source: POSIX 2024, 2.6 Word Expansions; bash 5.2, for arrays, `${X/a/b}`, `${X^^}`, `${X:1:2}` and braces.
+Source: POSIX 2024, 2.6 Word Expansions; bash 5.2, for arrays, `${X/a/b}`, `${X^^}`, `${X:1:2}` and
+braces.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
 
 class Expander:
-    """Expands words with the container's environment, and notes the variables that it read from it."""
+    """Expands words with the container's environment, and notes the variables that it read from
+    it.
+    """
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
@@ -67,7 +71,9 @@ class Expander:
         return unknown(part.source)
 
     def joined(self, word: Word | None, state: ShellState) -> ShellValue:
-        """Return a word's value where the shell does not split it: in an assignment, a test, a redirection."""
+        """Return a word's value where the shell does not split it: in an assignment, a test, a
+        redirection.
+        """
         return () if word is None else self.parts(word.parts, state)
 
     def part(self, part: Part, state: ShellState) -> ShellValue:
@@ -87,7 +93,9 @@ class Expander:
         return tuple([piece for part in parts for piece in self.part(part, state)])
 
     def computed(self, parts: Sequence[Part], source: str, state: ShellState) -> ShellValue:
-        """Return the value of an arithmetic expression, which is unknown if it changes a variable."""
+        """Return the value of an arithmetic expression, which is unknown if it changes a
+        variable.
+        """
         value = self.parts(parts, state)
         sources = [value]
 
@@ -97,7 +105,10 @@ class Expander:
             return text_of(named) if is_known(named) else None
 
         number = compute(text_of(value), text) if is_known(value) else None
-        return unknown(source) if number is None else computed(str(number), *sources)
+        if number is None:
+            return unknown(source)
+
+        return computed(str(number), *sources)
 
     def known_text(self, name: str, state: ShellState) -> str | None:
         """Return the text of a variable, or None if it is not known."""
@@ -113,7 +124,9 @@ class Expander:
             index = int(name)
             if index == 0:
                 return unknown("$0")
-            return state.arguments[index - 1] if index <= len(state.arguments) else None
+            if index <= len(state.arguments):
+                return state.arguments[index - 1]
+            return None
         if name in ("@", "*"):
             return _spaced(state.arguments)
         if name == "#":
@@ -126,6 +139,7 @@ class Expander:
             return (Piece(f"${name}", "unset"),)
         if _PLACEHOLDER.search(given):
             return unknown(given)
+
         value = computed(given)
         return value if state.changed_by is None else assumed(value)
 
@@ -134,6 +148,7 @@ class Expander:
         value = self.item(part, state) if part.subscript else self.lookup(part.name, state)
         if value and not self.budget.allows(len(text_of(value)), part.source):
             return unknown(part.source)
+
         operator = part.operator
         if not operator:
             return value or ()
@@ -144,6 +159,7 @@ class Expander:
             return unknown(part.source) if items is None else _spaced(items)
         if value is None:
             return ()
+
         argument = self.parts(part.argument, state)
         text = text_of(value)
         if (
@@ -160,6 +176,7 @@ class Expander:
             return (
                 unknown(part.source) if chosen is None else computed(text[chosen], value, argument)
             )
+
         changed = _changed(text, operator, text_of(argument))
         return unknown(part.source) if changed is None else computed(changed, value, argument)
 
@@ -171,18 +188,23 @@ class Expander:
         if part.subscript in ("@", "*"):
             if part.operator != "#":
                 return _spaced(items)
-            return computed(str(len(items))) if all(map(is_known, items)) else unknown(part.source)
+            if all(map(is_known, items)):
+                return computed(str(len(items)))
+            return unknown(part.source)
+
         index = unknown(part.source)
         if _COMMAND.search(part.subscript) is None:
             # arithmetic takes names with and without a dollar sign
             index = self.computed(
                 (nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state
             )
+
         number = int(text_of(index)) if is_known(index) else len(items)
         if not -len(items) <= number < len(items) or not all(
             map(is_known, items[: number % len(items)])
         ):
             return unknown(part.source)  # an unknown item before it may be several, or none
+
         return items[number]
 
     def items(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
@@ -192,10 +214,14 @@ class Expander:
         variable = state.variables.get(part.name)
         if variable is None or variable.value is None:
             return None if variable is None else ()
-        return variable.items if variable.items is not None else [variable.value]
+        if variable.items is not None:
+            return variable.items
+        return [variable.value]
 
     def listed(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
-        """Return the items of `$@`, of an array, or of a part of them, or None if they are not known."""
+        """Return the items of `$@`, of an array, or of a part of them, or None if they are not
+        known.
+        """
         items = self.items(part, state)
         if items is None or not part.operator:
             return items
@@ -207,16 +233,20 @@ class Expander:
         return None if chosen is None else items[chosen]
 
     def chosen(self, part: Parameter, size: int, state: ShellState) -> slice | None:
-        """Return which part of a text or an array `${X:offset:length}` is, or None if that is not known."""
+        """Return which part of a text or an array `${X:offset:length}` is, or None if that is
+        not known.
+        """
         argument = self.parts(part.argument, state)
         if not is_known(argument):
             return None
+
         texts = text_of(argument).split(":")
         numbers = [compute(text, lambda name: self.known_text(name, state)) for text in texts]
         first = numbers[0]
         length = numbers[1] if numbers[1:] else size
         if first is None or length is None or len(numbers) > 2:
             return None
+
         first = max(first + size, size) if first < -size else first + size * (first < 0)
         return slice(first, max(first, size + length) if length < 0 else first + length)
 
@@ -243,6 +273,7 @@ class Expander:
             )
         if operator.endswith("="):
             state.variables[part.name] = Variable(default, state.is_exported(part.name))
+
         return default
 
     def expand_all(self, words: Sequence[Word], state: ShellState) -> list[Argument]:
@@ -250,7 +281,9 @@ class Expander:
         return [argument for word in words for argument in self.expand(word, state)]
 
     def expand(self, word: Word, state: ShellState) -> list[Argument]:
-        """Return the arguments that a word becomes: none for an empty unquoted variable, several for an array."""
+        """Return the arguments that a word becomes: none for an empty unquoted variable, several
+        for an array.
+        """
         if "{" not in word.source:
             return self.fields_of(word, state)
         words = _alternatives(word)
@@ -283,6 +316,7 @@ class Expander:
                 fields.add(self.part(part, state), is_quoted=True)
             else:
                 fields.split(self.part(part, state))
+
         return fields.arguments()
 
 
@@ -302,15 +336,19 @@ def _changed(text: str, operator: str, argument: str) -> str | None:
             if len(kept) == len(text):
                 return text
             return new + kept if anchor == "#" else kept + new
+
         return text.replace(old, new, 1 if operator == "/" else -1)
     if argument:
         return None
+
     changed = text.upper() if operator[0] == "^" else text.lower()
     return changed if len(operator) == 2 else changed[:1] + text[1:]
 
 
 def _alternatives(word: Word) -> list[Word]:
-    """Return the words that `{a,b}` and `{1..3}` make of a word; bash expands them before anything else."""
+    """Return the words that `{a,b}` and `{1..3}` make of a word; bash expands them before
+    anything else.
+    """
     signs: list[Part | str] = []
     for part in word.parts:
         is_plain = isinstance(part, nodes.Literal) and not part.quoted
@@ -334,6 +372,7 @@ def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
             depth += (sign == "{") - (sign == "}")
         else:
             continue
+
         inner = [signs[first + 1 : last] for first, last in pairwise([*ends, end])]
         options = inner if len(inner) > 1 else [[*text] for text in _range_of(inner[0])]
         if options:
@@ -342,6 +381,7 @@ def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
             if len(middles) * len(rests) > _MAX_ALTERNATIVES:
                 break
             return [[*signs[:start], *middle, *rest] for middle in middles for rest in rests]
+
     return [signs]
 
 
@@ -350,6 +390,7 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
     match = _RANGE("".join([sign for sign in signs if isinstance(sign, str)]))
     if match is None or not all(isinstance(sign, str) for sign in signs):
         return []
+
     first = int(match[1])
     last = int(match[2])
     step = abs(int(match[3] or 1)) or 1
@@ -358,7 +399,10 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
     )
     width = max(map(len, match.group(1, 2))) if is_padded else 0
     numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
-    return [f"{number:0{width}}" for number in numbers] if len(numbers) <= _MAX_ALTERNATIVES else []
+    if len(numbers) <= _MAX_ALTERNATIVES:
+        return [f"{number:0{width}}" for number in numbers]
+
+    return []
 
 
 def _joined_signs(signs: Sequence[Part | str]) -> tuple[Part, ...]:

@@ -1,4 +1,6 @@
-"""The world that operators would create from manifests, as each pod sees it. Pure, offline and lazy."""
+"""The world that operators would create from manifests, as each pod sees it. Pure, offline and
+lazy.
+"""
 
 from __future__ import annotations
 

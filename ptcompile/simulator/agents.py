@@ -25,7 +25,9 @@ _TORCHRUN_LAUNCHERS = ("torchrun", "accelerate")
 _JOIN_SECONDS = 600
 _READ_SECONDS = 60
 _STATIC_SECONDS = 600
-"""torchrun's default timeouts in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
+"""torchrun's default timeouts in seconds: join_timeout and read_timeout of c10d, timeout of a
+static rendezvous.
+"""
 
 
 class Agents(NamedTuple):
@@ -40,21 +42,31 @@ class Agents(NamedTuple):
     """Number of training pods."""
     restarts: int
     own_store: bool
-    """Whether each round of the rendezvous has its own store, so a new agent can join a later round."""
+    """Whether each round of the rendezvous has its own store, so a new agent can join a later
+    round.
+    """
     wait_for_first: int
     """Timeout for node 0."""
     wait_for_others: int
     """Timeout for enough nodes."""
     closes: bool
-    """Whether SIGTERM to one pod, as when its Kubernetes node is drained, closes the rendezvous for all."""
+    """Whether SIGTERM to one pod, as when its Kubernetes node is drained, closes the rendezvous
+    for all.
+    """
     known_at_start: bool
-    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
+    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or
+    from /etc/hosts.
+    """
     first_store: bool = True
-    """Whether agents that share a store share the one of the first round, and not the rendezvous' store."""
+    """Whether agents that share a store share the one of the first round, and not the
+    rendezvous' store.
+    """
     last_call: int = LAST_CALL_SECONDS
     """Time that c10d waits for more nodes once the minimum has joined."""
     keep_alive: tuple[int, int] = (5, 3)
-    """Interval of a node's heartbeats, and the number of missed ones after which the others drop it."""
+    """Interval of a node's heartbeats, and the number of missed ones after which the others drop
+    it.
+    """
 
     @property
     def elastic(self) -> bool:
@@ -65,9 +77,11 @@ class Agents(NamedTuple):
 def agents_of(
     job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None
 ) -> Agents | None:
-    """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses etcd.
+    """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses
+    etcd.
 
-    `torch` is the PyTorch version, if it is known more reliably than from the image and the profile.
+    `torch` is the PyTorch version, if it is known more reliably than from the image and the
+    profile.
     """
     leads = training_roles(job)
     if (
@@ -77,11 +91,14 @@ def agents_of(
         or job_rendezvous.first.launcher not in _TORCHRUN_LAUNCHERS
     ):
         return None
+
     first = job_rendezvous.first
     if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes[1] < 2:
         return None
+
     conf = conf_of(first.options.get("rdzv-conf", ""))
     is_static = first.backend == "static"
+
     return Agents(
         backend=first.backend,
         low=first.nodes[0],
@@ -125,8 +142,8 @@ def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:
 
 
 def _is_in_hosts_file(pod: Pod, host: str) -> bool:
-    """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its fully qualified
-    name.
+    """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its
+    fully qualified name.
     """
     fqdn = dns_names(pod.view)[:1] if pod.view.subdomain else []
     return host in (pod.hostname, *fqdn)

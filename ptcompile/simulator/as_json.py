@@ -29,7 +29,8 @@ Masker = Callable[[str], str]
 
 
 def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> list[SimulatedJob]:
-    """Return the jobs simulated from manifests whose secrets are masked. A job without secrets is returned unchanged.
+    """Return the jobs simulated from manifests whose secrets are masked. A job without secrets is
+    returned unchanged.
 
     `masker` is passed to `without_secrets`.
     """
@@ -46,11 +47,14 @@ def mask_jobs(jobs: Sequence[SimulatedJob], masker: Masker | None = None) -> lis
             if is_unchanged
             else job_of(manifest, masked, job.versions, job.target, job.frameworks)
         )
+
     return masked_jobs
 
 
 def mask_pod(pod: Pod, job: SimulatedJob | None) -> Pod:
-    """Return the pod simulated from its masked manifest. `job` is the pod's job as `mask_jobs` returns it."""
+    """Return the pod simulated from its masked manifest. `job` is the pod's job as `mask_jobs`
+    returns it.
+    """
     job = job or mask_jobs([cast("SimulatedJob", pod.job)])[0]
     if job is pod.job:
         return pod
@@ -67,6 +71,7 @@ def masked_fields(pod: Pod, masked: Pod) -> list[str]:
     ):
         pairs = enumerate(zip(original or (), masked_words or (), strict=False))
         fields += [f"{field}[{index}]" for index, (a, b) in pairs if a != b]
+
     for field, values, masked_values in (
         ("labels", pod.view.labels, masked.view.labels),
         ("annotations", pod.view.annotations, masked.view.annotations),
@@ -74,6 +79,7 @@ def masked_fields(pod: Pod, masked: Pod) -> list[str]:
         fields += [
             f"{field}.{name}" for name, value in values.items() if masked_values.get(name) != value
         ]
+
     return [*map(mask_formats, fields)]
 
 
@@ -92,13 +98,15 @@ def world_to_dict(
 ) -> JsonDict:
     """Return the JSON form of the world with secrets masked.
 
-    `pods` yields the pods to list, up to `MAX_LISTED_CHARACTERS`; `total` is the number of pods in the world.
+    `pods` yields the pods to list, up to `MAX_LISTED_CHARACTERS`; `total` is the number of pods in
+    the world.
     """
     masked_jobs = mask_jobs(jobs)
     listed = _list_pods(
         pods, {id(job): masked for job, masked in zip(jobs, masked_jobs, strict=True)}
     )
     truncation = [_truncation_warning(len(listed), total)] if next(pods, None) is not None else []
+
     return {
         "version": VERSION,
         "jobs": [job_to_dict(job, nodes) for job in masked_jobs],
@@ -121,6 +129,7 @@ def _list_pods(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[Js
         if role not in sizes:
             sizes[role] = len(json.dumps(listed[-1], indent=2))
         remaining -= sizes[role]
+
     return listed
 
 
@@ -131,7 +140,8 @@ def _truncation_warning(listed: int, total: int) -> Diagnostic:
         name="too-large",
         severity="warning",
         message=f"the list ends after {listed} of {total} pods, at {MAX_LISTED_CHARACTERS >> 20} MiB",
-        help="request one pod with --pod NAME, or omit --all for the first and last pods of each role",
+        help="request one pod with --pod NAME, or omit --all for the first and last pods of each "
+        "role",
         path=(),
         span=None,
         stage="run",
@@ -143,6 +153,7 @@ def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup] = ()) -> JsonDict:
     """Return the JSON form of a job without its pods."""
     rendezvous = job_rendezvous(job)
     totals = job.totals()
+
     return {
         "apiVersion": kind_of(job.manifest)[0],
         "kind": job.kind,
@@ -176,11 +187,14 @@ def _service_to_dict(service: Json) -> JsonDict:
 
 
 def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
-    """Return the JSON form of one pod with secrets masked. `job` is its job as `mask_jobs` returns it."""
+    """Return the JSON form of one pod with secrets masked. `job` is its job as `mask_jobs`
+    returns it.
+    """
     pod = mask_pod(original, job)
     view = pod.view
     command = pod.command
     args = pod.args
+
     return {
         "name": pod.name,
         "randomSuffix": pod.random_suffix,
@@ -232,9 +246,12 @@ def _container_to_dict(container: JsonDict, spec: Json) -> JsonDict:
 
 
 def env_sources(pod: Pod) -> list[str]:
-    """Return the sources of `envFrom` as `secret:NAME` or `configmap:NAME`, after their prefix if they have one."""
+    """Return the sources of `envFrom` as `secret:NAME` or `configmap:NAME`, after their prefix
+    if they have one.
+    """
     if pod.main is None:
         return []
+
     sources: list[str] = []
     for source in as_mappings(pod.main.spec.get("envFrom")):
         for key, source_type in (("secretRef", "secret"), ("configMapRef", "configmap")):
@@ -242,11 +259,14 @@ def env_sources(pod: Pod) -> list[str]:
                 sources.append(
                     f"{as_string(source.get('prefix'))}{source_type}:{as_string(nested_map(source, key).get('name'))}"
                 )
+
     return sources
 
 
 def node_requirements(spec: Json) -> Iterator[str]:
-    """Yield what a node must have as text: node selector, required affinity and tolerated taints."""
+    """Yield what a node must have as text: node selector, required affinity and tolerated
+    taints.
+    """
     for name, value in nested_map(spec, "nodeSelector").items():
         yield f"{name} is {value}"
     required = nested_map(
@@ -271,4 +291,7 @@ def _match_expressions(term: Json) -> Iterator[str]:
     ):
         values = expression.get("values")
         value_text = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
-        yield f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} {value_text}".rstrip()
+        yield (
+            f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} "
+            f"{value_text}"
+        ).rstrip()

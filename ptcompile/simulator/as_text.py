@@ -36,7 +36,8 @@ from ptcompile.source.secrets.names import MASK
 
 
 def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
-    """Return how a run of pods differs from another pod: `RANK=1`, or `RANK=2..255` for several pods.
+    """Return how a run of pods differs from another pod: `RANK=1`, or `RANK=2..255` for several
+    pods.
 
     `run` holds the first two pods and the last pod of the run, or fewer if it is short.
     """
@@ -48,6 +49,7 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
         values = [env.get(name, "") for env in envs]
         if base.get(name) != value or any(run_value != value for run_value in values):
             differences.append(f"{name}={_format_values(values, [pod.index for pod in run])}")
+
     if (first.command, first.args) != (
         base_pod.command,
         base_pod.args,
@@ -55,6 +57,7 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
         differences.append("another command")
     if first.requests != base_pod.requests:
         differences.append("other resources")
+
     return differences
 
 
@@ -62,6 +65,7 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
     """Return `first..last` if the values grow with the index, else the list of values."""
     if len(set(values)) == 1:
         return values[0]
+
     numbers = [
         int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1
         for value in values
@@ -72,6 +76,7 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
     )
     if is_sequence:
         return f"{values[0]}..{values[-1]}"
+
     return " .. ".join((", ".join(values[:-1]), values[-1]))
 
 
@@ -83,7 +88,9 @@ def end_pods(job: SimulatedJob, role: ExpandedRole, start: int) -> list[Pod]:
 
 
 def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
-    """Return whether two command lines are written identically, so only the values of variables differ."""
+    """Return whether two command lines are written identically, so only the values of variables
+    differ.
+    """
     a = pod.main
     b = base_pod.main
     return a is not None and b is not None and (a.command, a.args) == (b.command, b.args)
@@ -93,11 +100,9 @@ def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """Return the names of a role's pods from index `start` as `job-worker-1 .. job-worker-254`."""
     first = job.pod(role, start)
     last = job.pod(role, role.count - 1)
-    return (
-        first.display_name
-        if start == role.count - 1
-        else f"{first.display_name} .. {last.display_name}"
-    )
+    if start == role.count - 1:
+        return first.display_name
+    return f"{first.display_name} .. {last.display_name}"
 
 
 def injected_entries(pod: Pod) -> frozenset[int]:
@@ -180,6 +185,7 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
             ],
         )
         return
+
     pods = "1 pod" if rendezvous.nodes == 1 else f"{rendezvous.nodes} pods"
     if first.processes is None:
         yield "processes", [f"{first.processes_text}, in each of {pods}"]
@@ -188,17 +194,16 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
             "processes",
             [f"{rendezvous.processes_text} in all: {pods} with {first.processes_text} each"],
         )
+
     yield "rendezvous", [rendezvous_text(rendezvous)]
 
 
 def _command_lines(job: SimulatedJob) -> list[str]:
     runs = {role.name: _command_text(pod) for role, pod in job.first_pods()}
     is_uniform = len(set(runs.values())) == 1
-    return (
-        list(runs.values())[:1]
-        if is_uniform
-        else [f"{name}: {line}" for name, line in runs.items()]
-    )
+    if is_uniform:
+        return list(runs.values())[:1]
+    return [f"{name}: {line}" for name, line in runs.items()]
 
 
 def _command_text(pod: Pod) -> str:
@@ -215,25 +220,29 @@ def _command_text(pod: Pod) -> str:
 
 
 def rendezvous_text(rendezvous: JobRendezvous) -> str:
-    """Return the rendezvous in one line: backend, endpoint and its target, nodes, and how ranks are assigned."""
+    """Return the rendezvous in one line: backend, endpoint and its target, nodes, and how ranks
+    are assigned.
+    """
     first = rendezvous.first
     if first.backend == "none":
         return "none: each process is on its own"
-    target = (
-        "nothing in this stream"
-        if rendezvous.host is None and not rendezvous.outside
-        else rendezvous.host or "outside this stream"
-    )
+
+    if rendezvous.host is None and not rendezvous.outside:
+        target = "nothing in this stream"
+    else:
+        target = rendezvous.host or "outside this stream"
+
     wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
     if first.backend == "env":
         wait = f"WORLD_SIZE {first.nodes_text}"
-    rank = (
-        f"node rank {AT_RENDEZVOUS}"
-        if first.node_rank == AT_RENDEZVOUS
-        else "node rank set for each pod"
-    )
+    if first.node_rank == AT_RENDEZVOUS:
+        rank = f"node rank {AT_RENDEZVOUS}"
+    else:
+        rank = "node rank set for each pod"
+
     restarts = f", up to {first.max_restarts} restarts" if first.max_restarts != "0" else ""
     name = {"env": "MASTER_ADDR and RANK"}.get(first.backend, first.backend)
+
     return f"{name} at {first.endpoint or '?'} ({target}), {wait}, {rank}{restarts}"
 
 
@@ -263,7 +272,9 @@ def _distinct_lines(parts: Iterator[list[str]]) -> list[str]:
 
 
 def service_lines(job: SimulatedJob) -> list[str]:
-    """Return one line per Service that the operator creates, or one line for all if there are more than four."""
+    """Return one line per Service that the operator creates, or one line for all if there are
+    more than four.
+    """
     services = job.expansion.services
     if len(services) > 4:
         return [f"{object_name(services[0])} .. : headless, one for each of the {job.size} pods"]
@@ -273,11 +284,10 @@ def service_lines(job: SimulatedJob) -> list[str]:
 def _service_text(service: Json) -> str:
     spec = nested_map(service, "spec")
     ports = ", ".join(str(port.get("port")) for port in as_mappings(spec.get("ports")))
-    early = (
-        "answers before pods are ready"
-        if spec.get("publishNotReadyAddresses") is True
-        else "answers for ready pods"
-    )
+    if spec.get("publishNotReadyAddresses") is True:
+        early = "answers before pods are ready"
+    else:
+        early = "answers for ready pods"
     headless = "headless, " if spec.get("clusterIP") == "None" else ""
     return f"{object_name(service)}: {headless}{early}" + (f", ports {ports}" if ports else "")
 
@@ -293,11 +303,13 @@ def pod_group_lines(group: Json | None) -> list[str]:
         gang = f"waits until {size} pods exist, then schedules {size} of them at once or none"
         how = gang if size else "schedules its pods one by one"
         return [f"{group.get('name')}: {group.get('scheduler')} {how}", *_placement_lines(group)]
+
     least = ", ".join(
         f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items())
     )
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
+
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
 
 
@@ -311,7 +323,9 @@ def _placement_lines(group: Json) -> Iterator[str]:
 
 
 def pod_rows(job: SimulatedJob, rendezvous: JobRendezvous) -> list[list[str]]:
-    """Return a table of the job's pods with a heading; each role has one row for its first pod and one for the rest."""
+    """Return a table of the job's pods with a heading; each role has one row for its first pod
+    and one for the rest.
+    """
     return [
         ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"],
         *_role_rows(job, {role.name for role, _ in rendezvous.roles}),
@@ -331,11 +345,11 @@ def _role_rows(job: SimulatedJob, training_roles: set[str]) -> Iterator[list[str
 
 def _pod_row(pod: Pod, *, ranked: bool) -> list[str]:
     rendezvous = pod.rendezvous
-    rank = (
-        {AT_RENDEZVOUS: "at rendezvous"}.get(rendezvous.node_rank, rendezvous.node_rank)
-        if ranked
-        else "none"
-    )
+    if ranked:
+        rank = {AT_RENDEZVOUS: "at rendezvous"}.get(rendezvous.node_rank, rendezvous.node_rank)
+    else:
+        rank = "none"
+
     return [
         pod.display_name,
         "the node's" if pod.on_host else pod.hostname or "random",
@@ -366,7 +380,9 @@ def _environment_lines(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator
 
 
 def differences_by_role(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pods other than the first one of role `lead`, role by role, and how they differ from it."""
+    """Yield the pods other than the first one of role `lead`, role by role, and how they differ
+    from it.
+    """
     first = job.pod(lead, 0)
     for role in job.roles:
         start = 1 if role is lead else 0
@@ -378,7 +394,9 @@ def differences_by_role(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple
 
 
 def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
-    """Return the main container's variables in order, with `+` for those of the operator and the values as written."""
+    """Return the main container's variables in order, with `+` for those of the operator and the
+    values as written.
+    """
     if pod.main is None:
         return []
     if not pod.main.env:
@@ -391,7 +409,9 @@ def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
 
 
 def env_rows(pod: Pod) -> list[list[str]]:
-    """Return one row per variable of the main container: `+` if the operator adds it, name, value, origin."""
+    """Return one row per variable of the main container: `+` if the operator adds it, name,
+    value, origin.
+    """
     added = injected_entries(pod)
     values = pod.env
     return [
@@ -407,15 +427,15 @@ def _value_cells(entry: Json, values: dict[str, str]) -> list[str]:
     value = values.get(name, "")
     if value == MASK:
         return [value]
+
     source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:
-        return (
-            [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"]
-            if not value.startswith("<")
-            else [value]
-        )
+        if not value.startswith("<"):
+            return [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"]
+        return [value]
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
+
     return [
         value,
         f"written {written}" if "$(" in written else "an earlier value; the later one wins",
@@ -433,7 +453,10 @@ def pod_text(pod: Pod, job: SimulatedJob | None = None) -> str:
 
 def _pod_lines(pod: Pod) -> Iterator[str]:
     view = pod.view
-    yield f"Pod/{pod.display_name}  ({pod.role} {pod.index} of {pod.job.title}, namespace {view.namespace})"
+    yield (
+        f"Pod/{pod.display_name}  ({pod.role} {pod.index} of {pod.job.title}, namespace "
+        f"{view.namespace})"
+    )
     yield from with_label("made by", [owner_of(pod)])
     yield from with_label(
         "host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"]
@@ -475,6 +498,7 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
             if rendezvous.processes == 1
             else f"{first} to {first + rendezvous.processes - 1}"
         )
+
     for label, value in pairs.items():
         yield from with_label(label, [value], "    ")
     yield from with_label("notes", list(rendezvous.notes), "    ")
@@ -494,6 +518,7 @@ def _container_lines(pod: Pod) -> Iterator[str]:
                 f"{amount} {name}" for name, amount in nested_map(container.resources, kind).items()
             ]
             yield from with_label(kind, [", ".join(amounts)] if amounts else [], "    ")
+
         mounts = [
             f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}"
             for m in container.mounts
@@ -520,6 +545,7 @@ def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
         yield from with_label(label, [shell_quote(arguments)], "    ")
         if tuple(arguments) != written:
             yield from with_label("  as written", [shell_quote(written)], "    ")
+
     if container.command is None:
         yield from with_label("command", ["the image's own"], "    ")
 
@@ -534,11 +560,12 @@ def _port_text(port: Json) -> str:
 def env_file(pod: Pod) -> str:
     """Return the main container's variables for `docker run --env-file`: unquoted values.
 
-    Values that no manifest holds (a Secret's value, a pod's IP) or that the format cannot express (line breaks) become
-    comments.
+    Values that no manifest holds (a Secret's value, a pod's IP) or that the format cannot express
+    (line breaks) become comments.
     """
     lines = [
-        f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of {pod.job.title}"
+        f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of "
+        f"{pod.job.title}"
     ]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
@@ -556,9 +583,10 @@ def _env_lines(pod: Pod) -> Iterator[str]:
         written = env_entry(entries[name])
         source = as_string(written.get("from"))
         configmap, _, key = source.removeprefix("configmap:").partition("/")
-        configmap_value = (
-            pod.job.configmap_text(configmap, key) if source.startswith("configmap:") else None
-        )
+        if source.startswith("configmap:"):
+            configmap_value = pod.job.configmap_text(configmap, key)
+        else:
+            configmap_value = None
         if configmap_value is not None:
             value = configmap_value
         elif "value" not in written and value.startswith("<"):

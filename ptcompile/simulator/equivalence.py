@@ -21,7 +21,9 @@ from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import mask_value
 
 MAX_COMPARED_PODS = 512
-"""Maximum number of pods compared individually. In a wider role only the first two and the last are compared."""
+"""Maximum number of pods compared individually. In a wider role only the first two and the last
+are compared.
+"""
 _MAX_LISTED_PODS = 3
 """Maximum number of pods that are listed for a field in which pods differ."""
 
@@ -39,27 +41,25 @@ Hosts = Mapping[str, str]
 def world_differences(old: World, new: World) -> list[str]:
     """Return the differences between two worlds of one spec, or an empty list if they are the same.
 
-    See CONTRIBUTING.md#laws (5). Compared are the numbers of training pods and processes, the rendezvous (nodes,
-    restarts, an endpoint that one of the job's pods answers to) and the ranks, which must be unique. For each pod, in
-    rank order: command line, variables except those that operators add, resources, volumes and node requirements; the
-    same for pods of auxiliary roles.
+    See CONTRIBUTING.md#laws (5). Compared are the numbers of training pods and processes, the
+    rendezvous (nodes, restarts, an endpoint that one of the job's pods answers to) and the ranks,
+    which must be unique. For each pod, in rank order: command line, variables except those that
+    operators add, resources, volumes and node requirements; the same for pods of auxiliary roles.
     """
     if len(old.jobs) != 1 or len(new.jobs) != 1:
-        return (
-            []
-            if len(old.jobs) == len(new.jobs) == 0
-            else [f"jobs: expected one on each side, got {len(old.jobs)} and {len(new.jobs)}"]
-        )
+        if len(old.jobs) == len(new.jobs) == 0:
+            return []
+        return [f"jobs: expected one on each side, got {len(old.jobs)} and {len(new.jobs)}"]
+
     old_job = old.jobs[0]
     new_job = new.jobs[0]
     first = job_rendezvous(old_job)
     second = job_rendezvous(new_job)
     if first is None or second is None:
-        return (
-            []
-            if first is second
-            else [f"{(old_job if first is None else new_job).title} makes no pods"]
-        )
+        if first is second:
+            return []
+        return [f"{(old_job if first is None else new_job).title} makes no pods"]
+
     old_defects = dict(_defects(old_job, first))
     new_defects = dict(_defects(new_job, second))
     differences = [text for defect, text in old_defects.items() if defect not in new_defects]
@@ -82,20 +82,25 @@ def world_differences(old: World, new: World) -> list[str]:
         differences += _pod_differences(
             _end_pods(old_job, old_auxiliary), _end_pods(new_job, new_auxiliary), hosts
         )
+
     return list(dict.fromkeys(differences))
 
 
 def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]:
-    """Return the pods of two jobs with the same world in pairs: training pods by rank, then those of other roles."""
+    """Return the pods of two jobs with the same world in pairs: training pods by rank, then
+    those of other roles.
+    """
     first = job_rendezvous(old)
     second = job_rendezvous(new)
     if first is None or second is None:
         return []
+
     pairs = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
     roles = {role.name: role for role in _auxiliary_roles(new, second)}
     for role in _auxiliary_roles(old, first):
         if role.name in roles:
             pairs.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
+
     return [
         pair
         for olds, news in pairs
@@ -119,7 +124,9 @@ def _end_pods(job: SimulatedJob, roles: list[ExpandedRole]) -> list[Pod]:
 
 
 def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
-    """Return a placeholder that does not depend on the operator for each DNS name of the roles' pods."""
+    """Return a placeholder that does not depend on the operator for each DNS name of the roles'
+    pods.
+    """
     return {
         name: f"<{role.name} {i}>"
         for role in roles
@@ -129,7 +136,9 @@ def _host_placeholders(job: SimulatedJob, roles: list[ExpandedRole]) -> Hosts:
 
 
 def _rank_placeholders(pods: list[Pod]) -> Hosts:
-    """Return a placeholder for each DNS name of the training pods: the endpoint is the pod of rank 0."""
+    """Return a placeholder for each DNS name of the training pods: the endpoint is the pod of
+    rank 0.
+    """
     return {
         name: f"<rank {rank}>" if rank else "<endpoint>"
         for rank, pod in enumerate(pods)
@@ -138,7 +147,9 @@ def _rank_placeholders(pods: list[Pod]) -> Hosts:
 
 
 def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[tuple[str, str]]:
-    """Yield the defects of one world, each with a sentence: a rejection, an unknown endpoint, or wrong ranks."""
+    """Yield the defects of one world, each with a sentence: a rejection, an unknown endpoint, or
+    wrong ranks.
+    """
     if job.expansion.refused:
         yield job.title, f"{job.title} is rejected: {job.expansion.refused[0]}"
     if rendezvous.nodes > 1 and rendezvous.host is None and not rendezvous.outside:
@@ -151,6 +162,7 @@ def _defects(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[tuple[str
         or rendezvous.first.backend == "none"
     ):
         return
+
     if sorted(ranks, key=lambda rank: (len(rank), rank)) != [
         str(i) for i in range(rendezvous.nodes)
     ]:
@@ -163,11 +175,12 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
         ("training pods", old.nodes, new.nodes),
         ("started by", old.first.launcher, new.first.launcher),
     ]
+    # an image's own command is unknown
     if all(
         role_rendezvous.launcher != "image"
         for rendezvous in (old, new)
         for _, role_rendezvous in rendezvous.roles
-    ):  # an image's own command is unknown
+    ):
         pairs += [
             ("processes", old.processes_text, new.processes_text),
             ("nodes", old.first.nodes_text, new.first.nodes_text),
@@ -181,13 +194,16 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
             (name, old.first.options.get(name), new.first.options.get(name))
             for name in _COMPARED_OPTIONS
         ]
+
     yield from (
         f"{field}: {before!r} and {after!r}" for field, before, after in pairs if before != after
     )
 
 
 def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
-    """Return the training pods by rank, or in the order of the roles if ranks are assigned at the rendezvous."""
+    """Return the training pods by rank, or in the order of the roles if ranks are assigned at
+    the rendezvous.
+    """
     is_sampled = rendezvous.nodes > MAX_COMPARED_PODS
     pods = [
         job.pod(role, index)
@@ -199,6 +215,7 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
     ranks = [pod.rendezvous.node_rank for pod in pods]
     if not all(rank.isdigit() for rank in ranks):
         return pods
+
     order = sorted(range(len(pods)), key=lambda index: int(ranks[index]))
     return [pods[index] for index in order]
 
@@ -206,7 +223,9 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
 def _pod_differences(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[str]:
-    """Yield a sentence for each pod and field that differs; of a field that differs in many pods, the first pod's."""
+    """Yield a sentence for each pod and field that differs; of a field that differs in many
+    pods, the first pod's.
+    """
     by_field: dict[str, list[str]] = {}
     for field, difference in _differences_by_field(old_pods, new_pods, hosts):
         by_field.setdefault(field, []).append(difference)
@@ -220,11 +239,11 @@ def _pod_differences(
 def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
-    if len(old_pods) != len(
-        new_pods
-    ):  # folded into roles of different sizes: only the ends correspond
+    # folded into roles of different sizes: only the ends correspond
+    if len(old_pods) != len(new_pods):
         old_pods = [old_pods[0], old_pods[-1]]
         new_pods = [new_pods[0], new_pods[-1]]
+
     for old, new in zip(old_pods, new_pods, strict=True):
         prefix = f"{old.display_name} and {new.display_name}: "
         pairs: list[tuple[str, object, object]] = [
@@ -246,6 +265,7 @@ def _differences_by_field(
             if before != after:
                 difference = f"{prefix}{field}: {before!r} and {after!r}"
                 yield field, masker(difference) if masker else difference
+
         yield from _env_differences(prefix, user_env(old, hosts[0]), user_env(new, hosts[1]))
 
 
@@ -257,14 +277,17 @@ def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
 
 
 def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
-    """Return placeholders for the names that each operator chooses: the endpoint's host and the pod's name."""
+    """Return placeholders for the names that each operator chooses: the endpoint's host and the
+    pod's name.
+    """
+    # without a DNS name the word is the user's own, as in --out=/ckpt/x
     names = [
         (pod.rendezvous.host, "<endpoint>"),
         (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
         (
             pod.name if pod.dns else "",
             "<pod>",
-        ),  # without a DNS name the word is the user's own, as in --out=/ckpt/x
+        ),
     ]
     return [(name, placeholder) for name, placeholder in names if name]
 
@@ -278,7 +301,9 @@ def _replace_names(text: str, placeholders: list[tuple[str, str]], hosts: Hosts)
 
 
 def _request_texts(pod: Pod) -> dict[str, str]:
-    """Return the containers' requests without init containers, because operators add init containers."""
+    """Return the containers' requests without init containers, because operators add init
+    containers.
+    """
     return amounts.as_text(amounts.pod_requests({**pod.view.spec, "initContainers": []}))
 
 
@@ -298,8 +323,8 @@ def _mount_paths(pod: Pod) -> list[str]:
 
 
 def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
-    """Return the variables except those that operators add; a field reference becomes `<fieldPath>`, and so does the
-    pod's name in other values.
+    """Return the variables except those that operators add; a field reference becomes
+    `<fieldPath>`, and so does the pod's name in other values.
     """
     fields = {
         str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
@@ -312,6 +337,7 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
         if variable not in _OPERATOR_VARIABLES and not variable.startswith(OPERATOR_PREFIXES)
     }
     placeholders = _name_placeholders(pod)
+
     return {
         name: fields.get(name) or _replace_names(value, placeholders, hosts)
         for name, value in values.items()

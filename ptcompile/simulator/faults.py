@@ -1,8 +1,8 @@
 """torchrun's agents, store and restarts, and the effects of faults on them.
 
 Measured with torchrun of PyTorch 2.2, 2.5, 2.13 and 2.15 on gloo, one network namespace per pod
-(tests/recorded/torchrun). `Kind.lost_pod` says which other pods an operator recreates with a lost one; the fault says
-when the lost pod itself is recreated.
+(tests/recorded/torchrun). `Kind.lost_pod` says which other pods an operator recreates with a lost
+one; the fault says when the lost pod itself is recreated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 
 START_SECONDS = 5
-"""Maximum seconds from torchrun's start until it resolves its own name, on a machine that is not busy."""
+"""Maximum seconds from torchrun's start until it resolves its own name, on a machine that is not
+busy.
+"""
 
 
 class Fault(NamedTuple):
@@ -50,8 +52,8 @@ class Fault(NamedTuple):
     pod: int = 0
     """Number among the training pods, from 0."""
     at: float = 0
-    """Time after all pods train for `kill`, `drain` and `fail-process`; delay after the start for `late` and
-    `dns-lag`.
+    """Time after all pods train for `kill`, `drain` and `fail-process`; delay after the start for
+    `late` and `dns-lag`.
     """
     back: float | None = None
     """Time from the loss of the pod until it is recreated, or None for never."""
@@ -68,7 +70,9 @@ class Prediction(NamedTuple):
 
 
 def recreated_with(job: WorkloadPods, number: int) -> range:
-    """Return the numbers of the training pods that the operator recreates when it loses training pod `number`."""
+    """Return the numbers of the training pods that the operator recreates when it loses training
+    pod `number`.
+    """
     roles = [role for role, _, _ in training_roles(job)]
     start = 0
     for role in roles:
@@ -81,7 +85,9 @@ def recreated_with(job: WorkloadPods, number: int) -> range:
                 "job": range(sum(role.count for role in roles)),
             }
             return scopes.get(lost.recreated if lost else "pod", range(number, number + 1))
+
         start = end
+
     return range(0)
 
 
@@ -108,10 +114,11 @@ def predict(
     recreated: Sequence[range] = (),
     operator: Callable[[], RestartingOperator] | None = None,
 ) -> Prediction:
-    """Return the outcome of faults, in the order of their time, in a job whose pods meet without them.
+    """Return the outcome of faults, in the order of their time, in a job whose pods meet without
+    them.
 
-    `recreated` has, for each pod, the numbers of the pods that the operator recreates with it. `operator` returns a new
-    operator that starts failed pods again, or is None if none does.
+    `recreated` has, for each pod, the numbers of the pods that the operator recreates with it.
+    `operator` returns a new operator that starts failed pods again, or is None if none does.
     """
     lag = next(
         (_predict_dns_lag(agents, fault.at) for fault in faults if fault.kind == "dns-lag"), None
@@ -119,15 +126,20 @@ def predict(
     if lag is not None and (lag.end != "all" or len(faults) == 1):
         answer = operator().answer(0, 1) if operator is not None and lag.end == "fail" else None
         # by then the others have nearly given up too, so who meets depends on who is first
-        restarted = "; the operator starts pod 0 again when its torchrun gives up, and then it may host the store"
-        return Prediction(None, lag.why + restarted) if answer is not None and answer.pods else lag
+        restarted = (
+            "; the operator starts pod 0 again when its torchrun gives up, and then it may host "
+            "the store"
+        )
+        if answer is not None and answer.pods:
+            return Prediction(None, lag.why + restarted)
+        return lag
+
     predictions = [_play(agents, faults, recreated, operator, pace) for pace in _paces(agents)]
     worst = min(predictions, key=lambda prediction: _ORDER.index(prediction.end))
-    return (
-        worst
-        if all(prediction.end == worst.end for prediction in predictions)
-        else worst._replace(end=None)
-    )
+    if all(prediction.end == worst.end for prediction in predictions):
+        return worst
+
+    return worst._replace(end=None)
 
 
 _ORDER: tuple[End | None, ...] = ("fail", None, "fewer", "all")
@@ -159,41 +171,52 @@ def _play(
             rounds.fail_process(fault.pod)
         else:
             rounds.lose(fault.pod, fault.back, drained=fault.kind == "drain")
+
     rounds.play_until(NEVER)
     end = rounds.end()
+
     return Prediction(end, rounds.fatal if rounds.failed else rounds.why, tuple(rounds.steps))
 
 
 @lru_cache(maxsize=64)
 def fault_sentences(agents: Agents, *, whole: bool = False) -> tuple[str, ...]:
-    """Return one sentence for each fault, in the order of the faults. `whole`: see `restarts_as_a_whole`.
+    """Return one sentence for each fault, in the order of the faults. `whole`: see
+    `restarts_as_a_whole`.
 
-    Cached, because each sentence takes 16 simulated courses, and the two sides of a comparison have the same agents.
+    Cached, because each sentence takes 16 simulated courses, and the two sides of a comparison have
+    the same agents.
     """
     return tuple(_fault_sentences(agents, whole=whole))
 
 
 def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
-    yield f"torchrun, a process that fails: {_outcome_text(predict(agents, [Fault('fail-process', agents.pods - 1)]))}"
+    yield (
+        "torchrun, a process that fails: "
+        f"{_outcome_text(predict(agents, [Fault('fail-process', agents.pods - 1)]))}"
+    )
     if whole:
         yield f"torchrun, a lost or drained pod: {ALL_RECREATED}"
     else:
         yield from _loss_sentences(agents)
+
     first_wait = agents.wait_for_first
     others_wait = agents.wait_for_others
     yield (
-        f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough other nodes"
+        f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough "
+        "other nodes"
         if (first_wait != others_wait)
         else f"torchrun waits {first_wait} seconds for the other nodes"
     )
     if agents.elastic:
         yield (
-            f"torchrun starts with fewer than {agents.high} nodes if the others are over {LAST_CALL_SECONDS} seconds "
+            f"torchrun starts with fewer than {agents.high} nodes if the others are over "
+            f"{LAST_CALL_SECONDS} seconds "
             "late"
         )
     if not agents.known_at_start:
         yield (
-            "torchrun on node 0 resolves the endpoint when it starts: if its DNS name appears later (6 seconds after "
+            "torchrun on node 0 resolves the endpoint when it starts: if its DNS name appears "
+            "later (6 seconds after "
             "the start of the pod, measured), no node hosts the store and the pods never meet"
         )
 
@@ -206,26 +229,36 @@ def _loss_sentences(agents: Agents) -> Iterator[str]:
     if agents.closes and agents.restarts:
         yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
-        yield f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to {GROW_SECONDS[1]} seconds"
+        yield (
+            f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to "
+            f"{GROW_SECONDS[1]} seconds"
+        )
     elif agents.elastic and not agents.restarts and agents.own_store:
         yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
         yield (
-            f"torchrun, a recreated or late pod: the outcome depends on chance, because {STALE_ADDRESSES} "
+            "torchrun, a recreated or late pod: the outcome depends on chance, because "
+            f"{STALE_ADDRESSES} "
             "(TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
         yield (
-            "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after "
-            f"{STALE_SECONDS} seconds, as their agents keep the store of the first one (PyTorch 2.6 and newer, "
+            "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with "
+            "status 1 after "
+            f"{STALE_SECONDS} seconds, as their agents keep the store of the first one (PyTorch "
+            "2.6 and newer, "
             "measured on 2.13 and 2.15; TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     if agents.backend == "c10d" and agents.restarts:
         yield (
-            "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within 3 seconds, and "
-            f"each of those {agents.pods - 1} pods has failed; they meet again only if all of them are recreated"
+            "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within "
+            "3 seconds, and "
+            f"each of those {agents.pods - 1} pods has failed; they meet again only if all of "
+            "them are recreated"
         )
 
 
 def _outcome_text(prediction: Prediction) -> str:
-    return prediction.why if prediction.end != "fail" else f"the job fails: {prediction.why}"
+    if prediction.end != "fail":
+        return prediction.why
+    return f"the job fails: {prediction.why}"

@@ -1,8 +1,9 @@
-"""Why a host name leads to no pod of a job: the part of it that the files contradict, or the Service that it lacks.
+"""Why a host name leads to no pod of a job: the part of it that the files contradict, or the
+Service that it lacks.
 
-A name that resolves to nothing here may still be correct: another file may define its Service. It is certainly wrong
-if the files settle it: a pod that the job does not have, a Service that publishes only one job's pods, a namespace
-other than the pods'.
+A name that resolves to nothing here may still be correct: another file may define its Service. It
+is certainly wrong if the files settle it: a pod that the job does not have, a Service that
+publishes only one job's pods, a namespace other than the pods'.
 """
 
 from __future__ import annotations
@@ -77,13 +78,17 @@ class HostMistake(NamedTuple):
     known: str = ""
     """What the files have in its place, if they have one."""
     better: str = ""
-    """A name that leads to a pod, or the value that the pods need; empty if the files do not tell."""
+    """A name that leads to a pod, or the value that the pods need; empty if the files do not
+    tell.
+    """
     is_certain: bool = True
     """Whether no object of another file could make the name lead to a pod."""
     pod: Pod | None = None
     """The pod that the name means, if a Service keeps it from resolving."""
     services: Sequence[Json] = ()
-    """The Services with the name in question, none of which serves it; empty if the files have none."""
+    """The Services with the name in question, none of which serves it; empty if the files have
+    none.
+    """
 
     @property
     def is_unserved(self) -> bool:
@@ -123,24 +128,26 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     if name.namespace and _leads(job, name.within):
         # a manifest without a namespace may be applied to any
         namespace = _written_namespace(job)
+        # the same one is left of a domain that no profile names
         is_other = namespace not in (
             "",
             name.namespace,
-        )  # the same one is left of a domain that no profile names
-        return (
-            HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}")
-            if is_other
-            else None
         )
+        if is_other:
+            return HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}")
+        return None
 
     wrong = _renamed_job(job, name) if is_complete else None
     wrong = wrong or _service_elsewhere(job, name)
     wrong = wrong or (_wrong_pod if name.pod else _wrong_service)(job, name, is_complete)
+
     return wrong or (None if host in _aliases(pod) else _unserved(pod, name))
 
 
 def _is_host_name(labels: Sequence[str]) -> bool:
-    """Return whether these are the labels of a host name rather than of an address or a placeholder."""
+    """Return whether these are the labels of a host name rather than of an address or a
+    placeholder.
+    """
     return any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
 
 
@@ -157,7 +164,9 @@ def _leads(job: WorkloadPods, host: str) -> bool:
 
 
 def _wrong_domain(labels: Sequence[str], domain: str) -> HostMistake | None:
-    """Return the mistake if the name misspells the cluster's domain, or ends in the usual one instead."""
+    """Return the mistake if the name misspells the cluster's domain, or ends in the usual one
+    instead.
+    """
     tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
     if tail in ("", domain) or not (tail == "cluster.local" or nearest(tail, (domain,))):
         return None
@@ -174,9 +183,13 @@ def _cluster_name(job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | No
     if len(parts) != 2:
         pod, service, namespace = parts if len(parts) == 3 else ("", *parts, "")
         return _ClusterName(pod, service, namespace)
+
     first, second = parts
     names_service = is_qualified or second == _written_namespace(job) or _services_named(job, first)
-    return _ClusterName("", first, second) if names_service else _ClusterName(first, second, "")
+    if names_service:
+        return _ClusterName("", first, second)
+
+    return _ClusterName(first, second, "")
 
 
 def _written_namespace(job: WorkloadPods) -> str:
@@ -194,7 +207,9 @@ def _services_named(job: WorkloadPods, name: str) -> list[Json]:
 
 
 def _peers(job: WorkloadPods, label: str) -> list[WorkloadPods]:
-    """Return the other jobs of the namespace with a pod or a Service whose name is like the label."""
+    """Return the other jobs of the namespace with a pod or a Service whose name is like the
+    label.
+    """
     jobs = job.stream.cached(_jobs_by_name, lambda: _jobs_by_name(job.stream, job))
     names = {label, label.rpartition("-")[0], hostname_stem(label), ""}
     peers = {id(peer): peer for name in names for peer in jobs.get((job.namespace, name), ())}
@@ -202,7 +217,9 @@ def _peers(job: WorkloadPods, label: str) -> list[WorkloadPods]:
 
 
 def _jobs_by_name(stream: Objects, like: WorkloadPods) -> dict[tuple[str, str], list[WorkloadPods]]:
-    """Return the jobs by namespace, and by the stems of their pods' host names and the names of their Services."""
+    """Return the jobs by namespace, and by the stems of their pods' host names and the names of
+    their Services.
+    """
     index: dict[tuple[str, str], list[WorkloadPods]] = {}
     for job in jobs_of(stream, like.versions):
         for name in {*_stems(job), *_created_services(job)}:
@@ -220,7 +237,9 @@ def _stems(job: WorkloadPods) -> Iterator[str]:
 
 
 def _meant_pod(job: WorkloadPods, label: str) -> Pod | None:
-    """Return the pod with this host name, of the job or of another one in its namespace, or None."""
+    """Return the pod with this host name, of the job or of another one in its namespace, or
+    None.
+    """
     jobs = (job, *_peers(job, label)) if label else ()
     return next(
         (pod for candidate in jobs if (pod := pod_with_hostname(candidate, label)) is not None),
@@ -229,7 +248,9 @@ def _meant_pod(job: WorkloadPods, label: str) -> Pod | None:
 
 
 def _could_be_pod(label: str, job: WorkloadPods) -> bool:
-    """Return whether the label differs only in its index from the host name of one of the job's pods."""
+    """Return whether the label differs only in its index from the host name of one of the job's
+    pods.
+    """
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(
         hostname.rpartition("-")[0] == stem for hostname in _hostnames(job)
@@ -252,9 +273,11 @@ def _shortest_pod_name(job: WorkloadPods) -> str:
 
 
 def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
-    """Return the mistake if one of the job's pods had the name before a prefix or a suffix was added to the job's name.
+    """Return the mistake if one of the job's pods had the name before a prefix or a suffix was
+    added to the job's name.
 
-    Kustomize's namePrefix and nameSuffix rename objects, but no addresses in commands and no subdomain.
+    Kustomize's namePrefix and nameSuffix rename objects, but no addresses in commands and no
+    subdomain.
     """
     now = job.name
     before = name.service
@@ -277,6 +300,7 @@ def _service_elsewhere(job: WorkloadPods, name: _ClusterName) -> HostMistake | N
         return None
     if name.pod and pod_with_hostname(job, name.pod) is None:
         return None
+
     titles = ", ".join(sorted(namespace or "default" for namespace in namespaces))
     return HostMistake(
         "namespace of Service", name.service, titles, is_certain=bool(own) and "" not in namespaces
@@ -300,7 +324,9 @@ def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> Host
     better = _shortest_pod_name(job)
     if name.service not in subdomains and not services:
         known = min(subdomains, default="")
-        return HostMistake("subdomain", name.service, known, better) if could_exist else None
+        if could_exist:
+            return HostMistake("subdomain", name.service, known, better)
+        return None
     if exists:
         return None
 
@@ -308,7 +334,10 @@ def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> Host
     is_ours = is_ours or any(_JOB_LABELS & selector(service).keys() for service in services)
     is_certain = could_exist or is_complete or is_ours
     is_likely = is_certain or nearest(name.pod, _hostnames(job)) is not None
-    return HostMistake("pod", name.pod, better=better, is_certain=is_certain) if is_likely else None
+    if is_likely:
+        return HostMistake("pod", name.pod, better=better, is_certain=is_certain)
+
+    return None
 
 
 def _wrong_service(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> HostMistake | None:
@@ -326,18 +355,20 @@ def _wrong_service(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> 
         )
     if _could_be_pod(name.service, job):
         return HostMistake("pod", name.service, "", better, is_complete or not is_user_served)
+
     near = nearest(name.service, services)
-    return (
-        HostMistake("spelling", name.service, near, near, near in created and is_complete)
-        if near
-        else None
-    )
+    if near:
+        return HostMistake("spelling", name.service, near, near, near in created and is_complete)
+
+    return None
 
 
 def _unserved(pod: Pod, name: _ClusterName) -> HostMistake | None:
-    """Return the Service that the name lacks, or why those with its name do not resolve it, or None.
+    """Return the Service that the name lacks, or why those with its name do not resolve it, or
+    None.
 
-    None if the files do not settle it: names outside the cluster or in other namespaces, pods of other files.
+    None if the files do not settle it: names outside the cluster or in other namespaces, pods of
+    other files.
     """
     job = pod.job
     meant = _meant_pod(job, name.pod)
@@ -347,20 +378,25 @@ def _unserved(pod: Pod, name: _ClusterName) -> HostMistake | None:
     neighbors = job.stream.in_namespace(job.namespace)
     services = neighbors.by_name(SERVICE, name.service)
     if services:
-        return _service_mistake(meant, name, services) if meant is not None else None
+        if meant is not None:
+            return _service_mistake(meant, name, services)
+        return None
     if not name.pod:
         return HostMistake("Service", name.service, is_certain=False)
+
     near = (
         nearest(name.service, {object_name(service) for service in neighbors.of_kind(SERVICE)})
         or ""
     )
+
     return HostMistake("headless Service", name.service, near, is_certain=False, pod=pod)
 
 
 def _is_decidable(pod: Pod, name: _ClusterName, *, names_pod: bool) -> bool:
     """Return whether only a Service in the pods' namespace can give the name an address.
 
-    A name of two labels may be in the company's domain; one label may be a machine, for a pod on its node's network.
+    A name of two labels may be in the company's domain; one label may be a machine, for a pod on
+    its node's network.
     """
     namespace = _written_namespace(pod.job)
     if name.namespace and name.namespace != namespace:
@@ -383,6 +419,7 @@ def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> 
         return mistake._replace(
             name="selector" if any(map(is_headless, services)) else "cluster IP"
         )
+
     return None if pod.view.hostname else mistake._replace(name="hostname")
 
 

@@ -29,12 +29,16 @@ if TYPE_CHECKING:
 
 
 def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:
-    """Return one sentence for each thing that the operator does when a pod of the manifest fails."""
+    """Return one sentence for each thing that the operator does when a pod of the manifest
+    fails.
+    """
     return tuple(kind_named(kind_of(manifest)).on_failure(manifest, request))
 
 
 class SimulatedJob(WorkloadPods):
-    """One workload manifest and its expansion. The first two pods and the last pod of each role are built once."""
+    """One workload manifest and its expansion. The first two pods and the last pod of each role
+    are built once.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the inputs: roles build their pods with functions, which cannot be pickled."""
@@ -51,14 +55,15 @@ class SimulatedJob(WorkloadPods):
         texts = failure_texts(
             self.manifest, KindContext(versions=self.versions, related=self.stream)
         )
-        return (
-            texts
-            if agents is None
-            else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
-        )
+        if agents is None:
+            return texts
+
+        return (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
 
     def where(self, nodes: Sequence[NodeGroup]) -> list[str]:
-        """Return for each kind of pods which of the nodes take them, a sentence each; none without nodes."""
+        """Return for each kind of pods which of the nodes take them, a sentence each; none
+        without nodes.
+        """
         from ptcompile.kubernetes.nodes import fits
 
         pods = [pod for _, pod in self.first_pods() if nodes]
@@ -71,7 +76,9 @@ class SimulatedJob(WorkloadPods):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Assumptions, the queue systems that must admit the job, and what only a live cluster decides."""
+        """Assumptions, the queue systems that must admit the job, and what only a live cluster
+        decides.
+        """
         from ptcompile.operators.queues.queue_systems import queue_sentences
 
         queues = queue_sentences(self.manifest, self.versions, self.frameworks)
@@ -87,7 +94,9 @@ def job_of(
     target: str | None,
     frameworks: tuple[str, ...] = (),
 ) -> SimulatedJob:
-    """Return the job of a manifest in its stream. `frameworks`: see `queueFrameworks` of a profile."""
+    """Return the job of a manifest in its stream. `frameworks`: see `queueFrameworks` of a
+    profile.
+    """
     expansion = queued(
         expand(manifest, versions=versions, related=stream), manifest, stream, versions, frameworks
     )
@@ -102,13 +111,16 @@ def job_in(stream: Objects, manifest: Json, versions: Versions) -> SimulatedJob:
 
 
 def drop_job(job: WorkloadPods) -> None:
-    """Free a job of a stream. It and its pods reference each other: breaking the cycle frees them at once."""
+    """Free a job of a stream. It and its pods reference each other: breaking the cycle frees
+    them at once.
+    """
     job.stream.forget((job_of, id(job.manifest), job.versions))
     job.__dict__.clear()
 
 
 def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | None:
-    """Return the operator's PodGroup with its `minResources`, or the one in the stream that the pods name.
+    """Return the operator's PodGroup with its `minResources`, or the one in the stream that the
+    pods name.
 
     Return None if the job has no gang. `stream` holds all objects of the stream.
     """
@@ -117,15 +129,18 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
         return _existing_pod_group(expansion, stream)
     if "minResources" in group:  # not those of the pods
         return group
+
     user_value = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
     if isinstance(user_value, dict):
         return {**group, "minResources": user_value}
+
     kind = kind_named(kind_of(manifest))
     total: dict[str, Quantity] = {}
     for role, count in kind.gang(group, expansion.roles):
         if count > 0:
             requests = amounts.pod_requests(role.pod(0).spec, defaulted=kind.gang_counts_limits)
             total = amounts.add(total, amounts.multiply(requests, count))
+
     out: JsonDict = {**group, "minResources": amounts.as_text(total)}
     return out
 
@@ -137,6 +152,7 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None
+
     pod = {
         "metadata": {"annotations": first.annotations, "labels": first.labels},
         "spec": first.spec,
@@ -144,9 +160,11 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     group = next(named_groups(pod, stream), None)
     if group is None:
         return None
+
     out: JsonDict = {"name": group.name, "scheduler": group.scheduler, "minMember": group.size}
     if group.manifest is None or group.lacks_member:
         return out | {"missing": True}
+
     spec = nested_map(group.manifest, "spec")
     out |= {
         field: spec[field]
@@ -155,10 +173,12 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     }
     if group.counts_resources:
         return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
+
     constraints = nested_map(spec, "schedulingConstraints")
     mode = spec.get("disruptionMode")
     if constraints.get("topology"):
         out["topology"] = constraints["topology"]
+
     return out | (
         {"preemptedTogether": True} if mode == "PodGroup" or "all" in as_mapping(mode) else {}
     )

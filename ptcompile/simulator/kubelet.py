@@ -36,6 +36,7 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
     """
     if "$" not in text:
         return text
+
     budget = budget or Budget()
     out: list[str] = []
     start = 0
@@ -53,13 +54,14 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
         else:
             out.append("$" if following == "$" else "$" + following)
             start = dollar + 2
+
     out.append(text[start:])
     return "".join(out)
 
 
 class ContainerVariables(Mapping[str, str]):
-    """The variables of a container's processes. The text of a ConfigMap is looked up when its variable is read: a text
-    that names all pods would cost each of them.
+    """The variables of a container's processes. The text of a ConfigMap is looked up when its
+    variable is read: a text that names all pods would cost each of them.
     """
 
     def __init__(
@@ -70,7 +72,9 @@ class ContainerVariables(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         value = self._values[name]
-        return _configmap_text.sub(self._known_text, value) if "<configmap:" in value else value
+        if "<configmap:" in value:
+            return _configmap_text.sub(self._known_text, value)
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -121,7 +125,9 @@ def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
 
 
 def imported_names(container: Json, find: FindObject) -> frozenset[str] | None:
-    """Return the names of the variables of `envFrom`, or None if the stream lacks one of its objects."""
+    """Return the names of the variables of `envFrom`, or None if the stream lacks one of its
+    objects.
+    """
     sources = [*env_sources(container, find)]
     if any(source.keys is None for source in sources):
         return None
@@ -137,28 +143,31 @@ def environment(
     budget: Budget | None = None,
     given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the variables of the container's processes in order; the last of several entries with one name wins.
+    """Return the variables of the container's processes in order; the last of several entries with
+    one name wins.
 
-    A reference sees only earlier entries, and the variables that are `given` before them, by envFrom. A value that is
-    not in the pod (a Secret's or a ConfigMap's, a pod's IP) becomes `<source>`, such as `<secret:hf/token>`.
+    A reference sees only earlier entries, and the variables that are `given` before them, by
+    envFrom. A value that is not in the pod (a Secret's or a ConfigMap's, a pod's IP) becomes
+    `<source>`, such as `<secret:hf/token>`.
     """
     budget = budget or Budget()
     out: dict[str, str] = dict(given or {})
     for entry in container.env:
         name = as_string(entry.get("name"))
         env_value = entry.get("value")
-        if (
-            type(env_value) is not str or not env_value or "$" in env_value
-        ):  # most values are plain strings
+        # most values are plain strings
+        if type(env_value) is not str or not env_value or "$" in env_value:
             env_value = _expand_entry(entry, pod, out, budget)
         out.pop(name, None)
         out[name] = env_value
+
     return out
 
 
 def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if entry.get("value") not in (None, ""):
         return expand_vars(as_text(entry["value"]), env, budget)
+
     source = as_mapping(entry.get("valueFrom"))
     if "fieldRef" not in source:
         source_name = reference(source)
@@ -167,12 +176,13 @@ def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Bud
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
         path = as_string(field.get("fieldPath"))
         field_value = _downward_field(path, pod)
-        return field_value if budget.allows(len(field_value), path) else f"<{path}>"
-    return (
-        f"<{next(iter(source))}>"
-        if any(isinstance(definition, Mapping) for definition in source.values())
-        else ""
-    )
+        if budget.allows(len(field_value), path):
+            return field_value
+        return f"<{path}>"
+    if any(isinstance(definition, Mapping) for definition in source.values()):
+        return f"<{next(iter(source))}>"
+
+    return ""
 
 
 def _downward_field(path: str, pod: PodView) -> str:
@@ -196,6 +206,7 @@ def command_line(
     budget = budget or Budget()
     command = container.command
     args = container.args
+
     return (
         None
         if command is None
@@ -219,11 +230,12 @@ _CONTAINER_LISTS = ("initContainers", "containers")
 def qos_class(spec: Json) -> str:
     """Return `Guaranteed`, `Burstable` or `BestEffort`.
 
-    If pod-level resources are set, only they count. A pod that requests only GPUs is BestEffort. A missing request
-    equals its limit.
+    If pod-level resources are set, only they count. A pod that requests only GPUs is BestEffort. A
+    missing request equals its limit.
     """
     if is_best_effort(spec):
         return "BestEffort"
+
     quantities = [
         (_positive_quantities(resources, "requests"), _positive_quantities(resources, "limits"))
         for resources in _deciding_resources(spec)
@@ -231,6 +243,7 @@ def qos_class(spec: Json) -> str:
     equal = all(
         len(limits) == 2 and {**limits, **requests} == limits for requests, limits in quantities
     )
+
     return "Guaranteed" if equal else "Burstable"
 
 
@@ -245,17 +258,17 @@ def is_best_effort(spec: Json) -> bool:
 
 
 def _deciding_resources(spec: Json) -> list[Json]:
-    """Return the resources that decide the class: those of the pod if it has any, else those of its containers."""
+    """Return the resources that decide the class: those of the pod if it has any, else those of
+    its containers.
+    """
     pod_level = nested_map(spec, "resources")
-    return (
-        [pod_level]
-        if pod_level
-        else [
-            nested_map(container, "resources")
-            for key in _CONTAINER_LISTS
-            for container in as_mappings(spec.get(key))
-        ]
-    )
+    if pod_level:
+        return [pod_level]
+    return [
+        nested_map(container, "resources")
+        for key in _CONTAINER_LISTS
+        for container in as_mappings(spec.get(key))
+    ]
 
 
 def _positive_quantities(resources: Json, kind: str) -> dict[str, quantity.Quantity]:

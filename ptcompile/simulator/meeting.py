@@ -1,7 +1,8 @@
-"""Where the pods of a job meet, and which should: endpoints compared by what they lead to, not by their text.
+"""Where the pods of a job meet, and which should: endpoints compared by what they lead to, not by
+their text.
 
-A role of one pod may name itself in any way, such as localhost, and the others by its DNS name: they meet
-(docs/facts/torchrun.md#rendezvous).
+A role of one pod may name itself in any way, such as localhost, and the others by its DNS name:
+they meet (docs/facts/torchrun.md#rendezvous).
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ ENV_VARIABLES: dict[str, str] = {
     "master-addr": "MASTER_ADDR",
     "master-port": "MASTER_PORT",
 }
-"""Variables that a script without a launcher reads (torch.distributed, env://), keyed by torchrun's options.
+"""Variables that a script without a launcher reads (torch.distributed, env://), keyed by torchrun's
+options.
 
 WORLD_SIZE counts processes.
 """
@@ -81,8 +83,8 @@ class HostAddress(NamedTuple):
     """What a host name leads to from one pod."""
 
     name: str
-    """What two hosts that lead to one place have in common: the pod's shortest DNS name or its name, the Service's
-    name, or the host without the pod's namespace and the cluster's domain.
+    """What two hosts that lead to one place have in common: the pod's shortest DNS name or its
+    name, the Service's name, or the host without the pod's namespace and the cluster's domain.
     """
     pod: Pod | None = None
     """The pod of the job, if it is one."""
@@ -112,16 +114,20 @@ class MeetingMember(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What two roles must share to meet: backend, address, port and, where agents compare it, the run's id."""
+        """What two roles must share to meet: backend, address, port and, where agents compare
+        it, the run's id.
+        """
         rendezvous = self.rendezvous
         if self.is_apart:
             return ("apart", self.role.name)
 
         port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
         port = port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
-        run = (
-            "" if rendezvous.backend in ("static", "env") else rendezvous.options.get("rdzv-id", "")
-        )
+        if rendezvous.backend in ("static", "env"):
+            run = ""
+        else:
+            run = rendezvous.options.get("rdzv-id", "")
+
         return (rendezvous.backend, self.address.name, port, run)
 
     @property
@@ -136,12 +142,16 @@ class MeetingMember(NamedTuple):
 
     @property
     def is_env_script(self) -> bool:
-        """Whether the command is a script without a launcher that takes its rendezvous from variables (env://)."""
+        """Whether the command is a script without a launcher that takes its rendezvous from
+        variables (env://).
+        """
         return self.is_python_script and self.rendezvous.backend == "env"
 
     @property
     def is_modeled(self) -> bool:
-        """Whether a modeled launcher starts the processes and its options set the number of nodes."""
+        """Whether a modeled launcher starts the processes and its options set the number of
+        nodes.
+        """
         name = self.rendezvous.launcher
         options = self.pod.launch.options
         if name == "torchrun":
@@ -150,6 +160,7 @@ class MeetingMember(NamedTuple):
             return False
         if name == "deepspeed" and "no-ssh" not in options:
             return False  # one deepspeed process starts all nodes over ssh
+
         return (
             not {"nnodes", "world-size"}.isdisjoint(options)
             or self.variable("nnodes") in self.pod.launch.env
@@ -175,8 +186,8 @@ class MeetingMember(NamedTuple):
         return option in options or (option == "nnodes" and "world-size" in options)
 
     def is_uncertain(self, *options: str) -> bool:
-        """Return whether something outside the files may change the launch, or one of its options if some are given:
-        envFrom, or what `doubt_about` returns.
+        """Return whether something outside the files may change the launch, or one of its options
+        if some are given: envFrom, or what `doubt_about` returns.
         """
         return (
             self.pod.main is None
@@ -185,8 +196,8 @@ class MeetingMember(NamedTuple):
         )
 
     def doubt_about(self, *options: str) -> Doubt | None:
-        """Return what decides whether the script starts the launcher, or what may change one of the options, or of all
-        if none is given.
+        """Return what decides whether the script starts the launcher, or what may change one of the
+        options, or of all if none is given.
         """
         launch = self.pod.launch
         if launch.doubt is not None or launch.changed_by is None:
@@ -230,7 +241,9 @@ class Meeting(NamedTuple):
         if not self.is_local:
             return ""
         host = self.members[0].rendezvous.host
-        return "local-endpoint" if not host or is_loopback(host) else "own-host-endpoint"
+        if not host or is_loopback(host):
+            return "local-endpoint"
+        return "own-host-endpoint"
 
 
 class Gathering(NamedTuple):
@@ -302,6 +315,7 @@ class Gathering(NamedTuple):
             or rendezvous.nodes[1] < 2
         ):
             return False
+
         return (
             member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host
             == rendezvous.host
@@ -309,7 +323,9 @@ class Gathering(NamedTuple):
 
 
 def has_endpoint(rendezvous: Rendezvous) -> bool:
-    """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
+    """Return whether pods meet at an endpoint; torchrun takes a missing one for its own
+    localhost.
+    """
     is_joint = rendezvous.backend in ("c10d", "static") and rendezvous.nodes != (1, 1)
     return bool(rendezvous.endpoint) or is_joint
 
@@ -317,8 +333,9 @@ def has_endpoint(rendezvous: Rendezvous) -> bool:
 def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     """Return the meetings of a job, those together whose pods should all meet.
 
-    All roles of a PyTorchJob should, and so should all that Volcano's pytorch plugin ranks. In other kinds, roles may
-    be separate jobs, unless each waits for as many nodes as all of them have pods, or all do the same for one node.
+    All roles of a PyTorchJob should, and so should all that Volcano's pytorch plugin ranks. In
+    other kinds, roles may be separate jobs, unless each waits for as many nodes as all of them have
+    pods, or all do the same for one node.
     """
     settings = kind_named(kind_of(job.manifest)).rendezvous
     gatherings: dict[int, list[Meeting]] = {}
@@ -338,6 +355,7 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
         nodes == {(total, total)} or (nodes == {(1, 1)} and _do_the_same(job))
     ):
         return (Gathering(job.meetings),)
+
     return separate
 
 
@@ -356,15 +374,18 @@ def _do_the_same(job: WorkloadPods) -> bool:
 
 
 def guide_among(members: Sequence[MeetingMember]) -> MeetingMember:
-    """Return the first member whose host leads other pods to the address too, else the first one."""
+    """Return the first member whose host leads other pods to the address too, else the first
+    one.
+    """
     return next((member for member in members if not member.address.is_blind), members[0])
 
 
 def training_roles(job: WorkloadPods) -> list[Lead]:
     """Return the training roles, each with its first pod and that pod's rendezvous.
 
-    These are the roles that start torchrun to join others. If no role does, they are the roles whose environment names
-    other processes; then those with another launcher; if there are none either, the first role.
+    These are the roles that start torchrun to join others. If no role does, they are the roles
+    whose environment names other processes; then those with another launcher; if there are none
+    either, the first role.
     """
     candidates = [
         (role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
@@ -378,8 +399,8 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
 def _env_leads(candidates: list[Lead]) -> list[Lead]:
     """Return the roles without torchrun whose environment names other processes.
 
-    If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives every task the master's
-    address, but sets the rank only for its own two tasks.
+    If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives
+    every task the master's address, but sets the rank only for its own two tasks.
     """
     connected = [lead for lead in candidates if lead[2].backend != "none"]
     return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
@@ -445,6 +466,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
     meant = pod_with_hostname(pod.job, host)
     if meant is not None:  # all that name it so mean one pod, though the name leads to none
         return HostAddress(_address_of_pod(meant, pod).name)
+
     inside = host.removesuffix(f".{pod.job.versions.domain}").removesuffix(".svc")
     return HostAddress(inside.removesuffix(f".{pod.view.namespace}"))
 
@@ -471,7 +493,9 @@ def pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
 
 
 def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
-    """Yield the pods whose host names may be the first label of a host: the same stem, and 0 or a number at its end."""
+    """Yield the pods whose host names may be the first label of a host: the same stem, and 0 or
+    a number at its end.
+    """
     parts = host.partition(".")[0].split("-")[-2:]
     numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
     for role in job.roles_for_host(host):
@@ -512,6 +536,7 @@ def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
         if 0 <= index < role.count
         and wanted.items() <= (pod := job.pod(role, index)).view.labels.items()
     ]
+
     return selected[0] if len(selected) == 1 else None
 
 
@@ -530,7 +555,9 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
 
 
 def drop_jobs(stream: Objects) -> None:
-    """Free all jobs of a stream: they lead back to it, and only garbage collection would free both."""
+    """Free all jobs of a stream: they lead back to it, and only garbage collection would free
+    both.
+    """
     jobs: list[WorkloadPods] = stream.cached(jobs_of, list)
     if jobs:
         from ptcompile.simulator.job import drop_job
@@ -552,6 +579,7 @@ def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     job = member.pod.job
     if not _meets_others(job) or job.stream.has_only(job.manifest):
         return ()
+
     members = job.stream.cached(
         _members_by_place, lambda: _members_by_place(job.stream, job.versions)
     )
@@ -561,18 +589,23 @@ def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
         for peer in members.get(place, ())
         if peer.pod.job.title != job.title
     ]
+
     return tuple({id(peer): peer for peer in peers}.values())
 
 
 def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
-    """Return the roles of the stream's other objects that wait at the same host, but not in the same rendezvous."""
+    """Return the roles of the stream's other objects that wait at the same host, but not in the
+    same rendezvous.
+    """
     job = member.pod.job
     if not _meets_others(job) or job.stream.has_only(job.manifest):
         return ()
+
     at_host = job.stream.cached(
         _members_by_host, lambda: _members_by_host(job.stream, job.versions)
     )
     others = at_host.get((job.namespace, member.address.name), ())
+
     return tuple(
         other for other in others if other.key != member.key and other.pod.job.title != job.title
     )
@@ -581,7 +614,9 @@ def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
 def _members_by_host(
     stream: Objects, versions: Versions
 ) -> dict[tuple[str, str], list[MeetingMember]]:
-    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and host."""
+    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and
+    host.
+    """
     members: dict[tuple[str, str], list[MeetingMember]] = {}
     for member in _waiting_members(stream, versions):
         members.setdefault((member.pod.job.namespace, member.address.name), []).append(member)
@@ -617,7 +652,9 @@ def _members_by_place(
 
 
 def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
-    """Yield what roles of different objects must share to meet: their own pod has the names of its Services too."""
+    """Yield what roles of different objects must share to meet: their own pod has the names of
+    its Services too.
+    """
     job, (backend, name, *rest) = member.pod.job, member.key
     names = {name: None}
     for service in (
@@ -634,6 +671,8 @@ def dns_names(pod: PodView) -> list[str]:
 
 
 def short_names(full: str, namespace: str) -> list[str]:
-    """Return a cluster DNS name and the short forms that the search domains of its namespace complete."""
+    """Return a cluster DNS name and the short forms that the search domains of its namespace
+    complete.
+    """
     inside = full.partition(f".{namespace}.svc.")[0]
     return [full, f"{inside}.{namespace}.svc", f"{inside}.{namespace}", inside]

@@ -1,4 +1,5 @@
-"""Files that a container sees from ConfigMaps and Secrets: what is mounted over a path, with which keys and modes.
+"""Files that a container sees from ConfigMaps and Secrets: what is mounted over a path, with which
+keys and modes.
 
 Source: Kubernetes 1.36, ConfigMap, Secret and projected volumes.
 """
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     """Returns the ConfigMap or Secret with a kind and a name in the pod's namespace."""
 
 _NAMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
-"""Kind, and field of the name, of the objects of a volume; a part of a projected volume always has `name`."""
+"""Kind, and field of the name, of the objects of a volume; a part of a projected volume always
+has `name`.
+"""
 _DATA_FIELDS = ("data", "stringData", "binaryData")
 _DEFAULT_MODE = 0o644
 
@@ -44,7 +47,9 @@ class MountedFile(NamedTuple):
     def text(self) -> str | None:
         """The file's text, or None for binary data and for a Secret."""
         text = nested_map(self.source, "data").get(self.key)
-        return text if isinstance(text, str) and self.source.get("kind") != "Secret" else None
+        if isinstance(text, str) and self.source.get("kind") != "Secret":
+            return text
+        return None
 
     @property
     def known_text(self) -> str | None:
@@ -77,14 +82,14 @@ class MountedPath(NamedTuple):
             for item in items
             if item.get("path") == self.inside and item.get("mode")
         ]
-        return (
-            modes[0]
-            if modes
-            else as_int(nested_map(self.volume, self.field).get("defaultMode"), _DEFAULT_MODE)
-        )
+        if modes:
+            return modes[0]
+        return as_int(nested_map(self.volume, self.field).get("defaultMode"), _DEFAULT_MODE)
 
     def files(self, find: FindObject) -> dict[str, MountedFile] | None:
-        """Return the files of the volume by their paths in it, or None if an object is not in the stream."""
+        """Return the files of the volume by their paths in it, or None if an object is not in
+        the stream.
+        """
         files: dict[str, MountedFile] = {}
         for kind, name, part in self._parts():
             source = find(kind, name)
@@ -94,14 +99,19 @@ class MountedPath(NamedTuple):
             chosen = {as_string(item.get("path")): as_string(item.get("key")) for item in items}
             keys = chosen if items else {key: key for key in data_keys(source)}
             files |= {path: MountedFile(source, key) for path, key in keys.items()}
+
         return files
 
     def file(self, find: FindObject) -> MountedFile | None:
-        """Return the file at the path, or None if the volume has none, or has objects that are not in the stream."""
+        """Return the file at the path, or None if the volume has none, or has objects that are
+        not in the stream.
+        """
         return (self.files(find) or {}).get(self.inside)
 
     def _parts(self) -> Iterator[tuple[str, str, Json]]:
-        """Yield kind, name and definition of each object of the volume; other parts have an empty kind."""
+        """Yield kind, name and definition of each object of the volume; other parts have an
+        empty kind.
+        """
         source = nested_map(self.volume, self.field)
         if self.field != "projected":
             kind, name_field = _NAMES[self.field]
@@ -113,10 +123,13 @@ class MountedPath(NamedTuple):
 
 
 def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
-    """Return what a path of a container is in a volume of ConfigMaps or Secrets, or None if it is in none."""
+    """Return what a path of a container is in a volume of ConfigMaps or Secrets, or None if it
+    is in none.
+    """
     mount = mount_over(as_mappings(container.get("volumeMounts")), path)
     if mount is None:
         return None
+
     volume = next(
         (
             item
@@ -132,6 +145,7 @@ def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
     folder = mount_path(mount)
     rest = _normalize(path).removeprefix(folder).strip("/")
     inside = "/".join(part for part in (as_string(mount.get("subPath")), rest) if part)
+
     return MountedPath(folder, inside, volume, field)
 
 

@@ -1,4 +1,6 @@
-"""What keeps the training pods of a job from joining one rendezvous: their number, endpoint, ranks, run, names."""
+"""What keeps the training pods of a job from joining one rendezvous: their number, endpoint,
+ranks, run, names.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Obstacle(NamedTuple):
 
 
 def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
-    """Yield what keeps the job's training pods from joining one rendezvous, or each its own if they have several."""
+    """Yield what keeps the job's training pods from joining one rendezvous, or each its own if
+    they have several.
+    """
     for gathering in job.gatherings:
         is_settled = gathering.is_settled
         for obstacle in _obstacles_among(gathering):
@@ -81,8 +85,9 @@ def obstacles_of(job: WorkloadPods) -> Iterator[Obstacle]:
 
 
 def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
-    """Yield what keeps the pods from joining one rendezvous, in the order in which they notice it: their number, their
-    endpoint, their run, their ranks, the names that they publish. Each yields its first reason only.
+    """Yield what keeps the pods from joining one rendezvous, in the order in which they notice it:
+    their number, their endpoint, their run, their ranks, the names that they publish. Each yields
+    its first reason only.
     """
     if gathering.first.rendezvous.nodes is not None:
         yield from _number_obstacle(gathering)
@@ -94,6 +99,7 @@ def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
         yield from _difference_obstacles(gathering)
         if gathering.first.rendezvous.backend == "c10d" and gathering.total > 1 and not answers:
             yield from _published_name_obstacle(gathering)
+
     yield from _run_obstacle(gathering)
     yield from _rank_obstacle(gathering)
     yield from _store_obstacle(gathering)
@@ -118,13 +124,19 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     elif rendezvous.endpoint == STANDALONE_ENDPOINT:
         return  # see `_local_obstacle`
     elif total > high == 1 and (rendezvous.backend == "static" or gathering.meetings[0].is_local):
-        sentence = f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes and node-rank"
+        sentence = (
+            f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes "
+            "and node-rank"
+        )
         yield Obstacle(
             "worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high
         )
     elif total > high:
         nodes = "1 node" if high == 1 else f"{high} nodes"
-        sentence = f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait outside"
+        sentence = (
+            f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait "
+            "outside"
+        )
         name = "world-size-differs" if first.is_env_script else "too-many-pods"
         yield Obstacle(name, sentence, first, not is_sweep(first), pods=total, nodes=high)
 
@@ -161,8 +173,8 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
 
 
 def _should_meet(gathering: Gathering) -> bool:
-    """Return whether pods that train alone are meant to meet: options or variables name the others, or all do the same
-    and the user gives them names that resolve.
+    """Return whether pods that train alone are meant to meet: options or variables name the others,
+    or all do the same and the user gives them names that resolve.
     """
     first = gathering.first
     launch = first.pod.launch
@@ -175,6 +187,7 @@ def _should_meet(gathering: Gathering) -> bool:
         return True
     if kind_named(kind).launch_fields.options:
         return True
+
     return kind in USER_SERVED and first.pod.dns is not None and not is_sweep(first)
 
 
@@ -186,7 +199,9 @@ _PEER_OPTIONS = frozenset({"nnodes", "master-addr", "node-rank", "rdzv-endpoint"
 
 
 def is_sweep(member: MeetingMember) -> bool:
-    """Return whether each pod of a role has separate work: the script's arguments differ, but not the node ranks."""
+    """Return whether each pod of a role has separate work: the script's arguments differ, but
+    not the node ranks.
+    """
     if member.role.count < 2:
         return False
     launch = member.pod.launch
@@ -212,14 +227,20 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         config = _unread_config(first)
         # with a rank of each pod's own, the file has the rest; without, it gives all pods one rank
         if first.is_modeled and not (config and "node-rank" in first.pod.launch.options):
-            sentence = f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} pods is"
+            sentence = (
+                f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} "
+                "pods is"
+            )
             sentence += f", unless {config} does" if config else ""
             # deepspeed then asks the first host of its host file, over ssh
             is_certain = not config and first.rendezvous.launcher != "deepspeed"
             yield Obstacle("local-endpoint", sentence, first, is_certain, pods=gathering.pods)
     elif first.rendezvous.nodes != (1, 1):
         endpoint = min(meeting.guide.rendezvous.endpoint or "localhost" for meeting in meetings)
-        sentence = f"every pod waits for itself: the endpoint is {endpoint}, but the job has {gathering.pods} pods"
+        sentence = (
+            f"every pod waits for itself: the endpoint is {endpoint}, but the job has "
+            f"{gathering.pods} pods"
+        )
         yield Obstacle(meetings[0].local_obstacle, sentence, first, pods=gathering.pods)
 
 
@@ -237,7 +258,10 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         return
     if "," in host and is_literal(host):
         count = host.count(",") + 1
-        sentence = f"the endpoint is a list of {count} hosts, separated by commas, but torchrun connects to one"
+        sentence = (
+            f"the endpoint is a list of {count} hosts, separated by commas, but torchrun connects "
+            "to one"
+        )
         yield Obstacle("bad-endpoint", sentence, guide, better=host.partition(",")[0])
         return
     if (
@@ -251,20 +275,24 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if not guide.address.is_unknown:
         yield from _service_obstacle(gathering)
         return
-    # most hosts resolve: then the other pods need not be simulated, and nothing looks for a mistake in the host
+
+    # most hosts resolve: then the other pods need not be simulated, and nothing looks for a mistake
+    # in the host
     from ptcompile.simulator.hostnames import host_mistake
 
     is_complete = gathering.is_complete
-    mistake = (
-        host_mistake(guide.pod, host, is_complete=is_complete) if gathering.meets_at_a_pod else None
-    )
+    if gathering.meets_at_a_pod:
+        mistake = host_mistake(guide.pod, host, is_complete=is_complete)
+    else:
+        mistake = None
     if mistake is None and (is_outside(guide) or peers_of(guide)):
         return
-    name = (
-        "missing-service"
-        if mistake is not None and mistake.is_unserved
-        else "unresolvable-endpoint"
-    )
+
+    if mistake is not None and mistake.is_unserved:
+        name = "missing-service"
+    else:
+        name = "unresolvable-endpoint"
+
     sentence = f"no pod and no Service in this stream answers to {host}"
     yield Obstacle(
         name, sentence, guide, mistake is not None and mistake.is_certain, mistake=mistake
@@ -280,7 +308,9 @@ _PRIVATE = ("10.", "192.168.", "100.64.", *(f"172.{second}." for second in range
 
 
 def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
-    """Yield the Service that the endpoint names if it leads to none of the pods that should meet."""
+    """Yield the Service that the endpoint names if it leads to none of the pods that should
+    meet.
+    """
     job = gathering.job
     guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
@@ -302,6 +332,7 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     else:
         sentence = f"the Service {object_name(service)} selects none of the pods"
         option = "selector"
+
     yield Obstacle("endpoint-misses-pods", sentence, guide, option=option, services=services)
 
 
@@ -317,7 +348,9 @@ def _has_subdomain(job: WorkloadPods, services: Sequence[Json]) -> bool:
 
 
 def _has_host(gathering: Gathering) -> bool:
-    """Return whether a pod may find that it hosts c10d's store: it has the address or the name of the endpoint."""
+    """Return whether a pod may find that it hosts c10d's store: it has the address or the name
+    of the endpoint.
+    """
     rendezvous = gathering.guide.rendezvous
     if rendezvous.backend != "c10d" or "is_host" in rendezvous.options.get("rdzv-conf", ""):
         return True
@@ -326,7 +359,9 @@ def _has_host(gathering: Gathering) -> bool:
 
 
 def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str, str]]:
-    """Yield the labels of the job's pods that a Service may select, then those of every other pod in the stream."""
+    """Yield the labels of the job's pods that a Service may select, then those of every other
+    pod in the stream.
+    """
     numbers = numbers_in(selector(service).values())
     for role in job.roles:
         indexes = sorted({0, role.count - 1, *numbers})
@@ -345,12 +380,14 @@ def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
     ]
     if len(joining) < 2:
         return
+
     first, *others = joining
     if all(
         member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static"
         for member in (first, *others)
     ):
         return
+
     for member in others:
         yield from _difference(member, first)
 
@@ -375,23 +412,28 @@ def _difference(member: MeetingMember, first: MeetingMember) -> Iterator[Obstacl
 def _first_difference(
     first: MeetingMember, member: MeetingMember, is_apart: bool
 ) -> tuple[str, str, str]:
-    """Return the first rendezvous option that differs, then the role's value and the first role's; else empty texts."""
+    """Return the first rendezvous option that differs, then the role's value and the first
+    role's; else empty texts.
+    """
     rendezvous = member.rendezvous
     other = first.rendezvous
     is_static = other.backend == "static" and not rendezvous.options.get("rdzv-endpoint")
     pairs = [("rdzv-backend", rendezvous.backend, other.backend)]
     if is_apart:
-        port_or_host = (
-            "master-port" if "master-port" in member.pod.launch.options else "master-addr"
-        )
+        if "master-port" in member.pod.launch.options:
+            port_or_host = "master-port"
+        else:
+            port_or_host = "master-addr"
         pairs.append(
             (port_or_host if is_static else "rdzv-endpoint", rendezvous.endpoint, other.endpoint)
         )
+
     for option in ("nnodes", "rdzv-id") if rendezvous.backend != "static" else ("nnodes",):
         pairs.append((option, rendezvous.options.get(option, ""), other.options.get(option, "")))
     differences = (
         pair for pair in pairs if pair[1] != pair[2] and is_literal(pair[1]) and is_literal(pair[2])
     )
+
     return next(differences, ("", "", ""))
 
 
@@ -408,20 +450,25 @@ def _run_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def runs_differ(member: MeetingMember) -> bool:
-    """Return whether two pods of the role have different rendezvous ids, and agents that compare them."""
+    """Return whether two pods of the role have different rendezvous ids, and agents that compare
+    them.
+    """
     role, pod, rendezvous, *_ = member
     if (
         rendezvous.backend in ("static", "env", "none")
         or rendezvous.endpoint == STANDALONE_ENDPOINT
     ):
         return False
+
     run = rendezvous.options.get("rdzv-id", "")
     if pod_specific_part(run):
         return True
+
     if "rdzv-id" in pod.launch.options and pod.main is not None:
         written = "".join((*(pod.main.command or ()), *(pod.main.args or ())))
         if "$" not in written and "`" not in written:
             return False  # the same command line in every pod
+
     last = pod.job.pod(role, role.count - 1).rendezvous.options.get("rdzv-id", "")
     return is_literal(run) and is_literal(last) and run != last
 
@@ -483,7 +530,9 @@ def _rank_variable(member: MeetingMember) -> str:
 
 
 def _second_job(member: MeetingMember) -> int:
-    """Return the index of the first pod of a role's second Job, where completion indexes begin again; 0 without one."""
+    """Return the index of the first pod of a role's second Job, where completion indexes begin
+    again; 0 without one.
+    """
     role = member.role
     first = member.pod.view.job
     if member.pod.job.pod(role, role.count - 1).view.job == first:
@@ -495,20 +544,25 @@ def _second_job(member: MeetingMember) -> int:
 
 
 def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
-    """Yield the pod that the endpoint names if another one opens the store, or has rank 0 and may need it longer."""
+    """Yield the pod that the endpoint names if another one opens the store, or has rank 0 and
+    may need it longer.
+    """
     guide = gathering.guide
     rendezvous = guide.rendezvous
     host = guide.address.pod
     if gathering.total < 2 or gathering.meetings[0].is_local or rendezvous.nodes in (None, (1, 1)):
         return
+
     if rendezvous.backend in ("static", "env"):
         yield from _first_rank_obstacle(gathering)
     elif host is not None and not any(map(_ranks_otherwise, gathering.members)):
         first = min((member.pod for member in gathering.members), key=lambda pod: pod.own_fqdn)
         if first.own_fqdn < host.own_fqdn:
             sentence = (
-                f"{host.hostname} hosts the store, but {first.hostname} has rank 0: {EXIT_BARRIER_SECONDS} seconds "
-                f"after its own processes end, {host.hostname} exits, and torchrun fails where processes still run"
+                f"{host.hostname} hosts the store, but {first.hostname} has rank 0: "
+                f"{EXIT_BARRIER_SECONDS} seconds "
+                f"after its own processes end, {host.hostname} exits, and torchrun fails where "
+                "processes still run"
             )
             better = first.hostname or ""
             yield Obstacle(
@@ -522,7 +576,9 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
-    """Yield the ranks if none is 0, or the endpoint if it names a pod with another one: rank 0 opens the store."""
+    """Yield the ranks if none is 0, or the endpoint if it names a pod with another one: rank 0
+    opens the store.
+    """
     members = gathering.members
     guide = gathering.guide
     host = guide.address.pod
@@ -560,7 +616,9 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def _ranks_otherwise(member: MeetingMember) -> bool:
-    """Return whether ranks do not follow from the pods' names, or another backend or launcher decides them."""
+    """Return whether ranks do not follow from the pods' names, or another backend or launcher
+    decides them.
+    """
     pod = member.pod
     rendezvous = member.rendezvous
     is_named = pod.hostname is not None and not pod.on_host and not _local_address(pod)
@@ -573,8 +631,8 @@ def _local_address(pod: Pod) -> str:
 
 
 def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
-    """Yield the numeric ranks of the role's first two pods, of the first one of its second Job, and of its last one,
-    each with the pod's name.
+    """Yield the numeric ranks of the role's first two pods, of the first one of its second Job, and
+    of its last one, each with the pod's name.
     """
     count = member.role.count
     for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
@@ -596,11 +654,18 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         pod = member.pod
         if _local_address(pod) or _meets_at_endpoint(pod):
             continue
+
         if pod.on_host:
-            sentence = "c10d publishes a node's host name (hostNetwork), which the other nodes must be able to resolve"
+            sentence = (
+                "c10d publishes a node's host name (hostNetwork), which the other nodes must be "
+                "able to resolve"
+            )
             yield Obstacle("node-names-handed-out", sentence, member, is_certain=False)
         elif pod.dns is None:
-            sentence = f"c10d publishes the host name of {pod.display_name}, but no Service makes it resolve"
+            sentence = (
+                f"c10d publishes the host name of {pod.display_name}, but no Service makes it "
+                "resolve"
+            )
             yield Obstacle("unpublished-name", sentence, member, is_certain)
         elif pod.own_fqdn not in dns_names(pod.view):
             sentence = (
@@ -609,11 +674,14 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             yield Obstacle("unpublished-name", sentence, member, is_certain)
         else:
             continue
+
         return
 
 
 def _meets_at_endpoint(pod: Pod) -> bool:
-    """Return whether processes join at the endpoint's name because their agents share the rendezvous' store."""
+    """Return whether processes join at the endpoint's name because their agents share the
+    rendezvous' store.
+    """
     image = as_string(pod.main.spec.get("image")) if pod.main else None
     return (
         SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE

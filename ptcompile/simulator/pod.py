@@ -45,10 +45,14 @@ class PodClaim(NamedTuple):
 
     name: str
     kind: str
-    """`ResourceClaimTemplate`, from which each pod gets its own claim, or `ResourceClaim`, which pods share."""
+    """`ResourceClaimTemplate`, from which each pod gets its own claim, or `ResourceClaim`, which
+    pods share.
+    """
     source: str
     devices: tuple[str, ...]
-    """Requested devices, such as `8 gpu.nvidia.com`, or empty if the stream does not contain the claim."""
+    """Requested devices, such as `8 gpu.nvidia.com`, or empty if the stream does not contain the
+    claim.
+    """
 
 
 def device_claims(pod: Pod) -> Iterator[PodClaim]:
@@ -64,7 +68,10 @@ def device_claims(pod: Pod) -> Iterator[PodClaim]:
 def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> str:
     """Return a claim as text, such as `gpu: 8 gpu.nvidia.com (template llama-gpu-8)`."""
     devices_text = ", ".join(devices) or "devices that the stream does not name"
-    return f"{name}: {devices_text} ({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
+    return (
+        f"{name}: {devices_text} "
+        f"({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
+    )
 
 
 def _claimed_devices(
@@ -73,6 +80,7 @@ def _claimed_devices(
     for obj in stream:
         if namespace_of(obj) != namespace:
             continue
+
         domain = nested_map(obj, "spec", "channel", "resourceClaimTemplate")
         group = as_string(obj.get("apiVersion")).rpartition("/")[0]
         obj_kind = (group, as_string(obj.get("kind")))
@@ -83,18 +91,19 @@ def _claimed_devices(
         ):
             takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
             return (
-                f"{'all channels' if takes_all else '1 channel'} of ComputeDomain {object_name(obj)}",
+                f"{'all channels' if takes_all else '1 channel'} of ComputeDomain "
+                f"{object_name(obj)}",
             )
         if obj_kind == (_CLAIM_GROUP, kind) and object_name(obj) == name:
-            spec = (
-                nested_map(obj, "spec", "spec")
-                if kind == "ResourceClaimTemplate"
-                else nested_map(obj, "spec")
-            )
+            if kind == "ResourceClaimTemplate":
+                spec = nested_map(obj, "spec", "spec")
+            else:
+                spec = nested_map(obj, "spec")
             return tuple(
                 _request_text(request)
                 for request in as_mappings(nested_map(spec, "devices").get("requests"))
             )
+
     return ()
 
 
@@ -103,7 +112,10 @@ def _request_text(request: Json) -> str:
     choices = as_mappings(request.get("firstAvailable"))
     exact = nested_map(request, "exactly") or (choices[0] if choices else request)
     takes_all = exact.get("allocationMode") == "All"
-    return f"{'all' if takes_all else as_int(exact.get('count'), 1)} {as_string(exact.get('deviceClassName'))}"
+    return (
+        f"{'all' if takes_all else as_int(exact.get('count'), 1)} "
+        f"{as_string(exact.get('deviceClassName'))}"
+    )
 
 
 RANDOM_SUFFIX = "-*****"
@@ -146,17 +158,21 @@ class Pod:
         host = self.hostname or self.display_name
         sub = self.view.subdomain
         domain = self.job.versions.domain
-        return host if sub is None else cluster_host_name(host, sub, self.view.namespace, domain)
+        if sub is None:
+            return host
+        return cluster_host_name(host, sub, self.view.namespace, domain)
 
     @property
     def on_host(self) -> bool:
-        """Whether the pod uses its Kubernetes node's network, so its processes see that node's host name."""
+        """Whether the pod uses its Kubernetes node's network, so its processes see that node's
+        host name.
+        """
         return self.view.spec.get("hostNetwork") is True
 
     @property
     def dns(self) -> str | None:
-        """DNS name under which other pods find the pod, or None. With `hostNetwork` it resolves to the Kubernetes
-        node.
+        """DNS name under which other pods find the pod, or None. With `hostNetwork` it resolves to
+        the Kubernetes node.
         """
         return self.view.dns
 
@@ -182,7 +198,9 @@ class Pod:
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """The main container's variables in order, `$(X)` expanded; a value that no manifest holds is `<source>`."""
+        """The main container's variables in order, `$(X)` expanded; a value that no manifest
+        holds is `<source>`.
+        """
         if not self._given or self.main is None:
             return self._values
         names = {as_string(entry.get("name")) for entry in self.main.env}
@@ -190,7 +208,9 @@ class Pod:
 
     @cached_property
     def variables(self) -> Mapping[str, str]:
-        """The variables that the main container's processes see: also those of envFrom, with texts of ConfigMaps."""
+        """The variables that the main container's processes see: also those of envFrom, with
+        texts of ConfigMaps.
+        """
         return kubelet.ContainerVariables(self._values, self.job.known_text)
 
     @cached_property
@@ -203,7 +223,9 @@ class Pod:
     @cached_property
     def _values(self) -> dict[str, str]:
         main = self.main
-        return {} if main is None else kubelet.environment(main, self.view, given=self._given)
+        if main is None:
+            return {}
+        return kubelet.environment(main, self.view, given=self._given)
 
     @property
     def has_unknown_variables(self) -> bool:
@@ -212,9 +234,9 @@ class Pod:
 
     @cached_property
     def _env_sources(self) -> tuple[kubelet.EnvFromEntry, ...]:
-        return (
-            () if self.main is None else tuple(kubelet.env_sources(self.main.spec, self.job.find))
-        )
+        if self.main is None:
+            return ()
+        return tuple(kubelet.env_sources(self.main.spec, self.job.find))
 
     @property
     def command(self) -> list[str] | None:
@@ -229,7 +251,9 @@ class Pod:
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
         main = self.main
-        return (None, None) if main is None else kubelet.command_line(main, self.variables)
+        if main is None:
+            return (None, None)
+        return kubelet.command_line(main, self.variables)
 
     @property
     def resources(self) -> Json:
@@ -260,23 +284,26 @@ class Pod:
         config_file = invocation.options.get("config-file")
         if not config_file:
             return invocation
+
         config = self.file(config_file)
         text = config.text if config is not None else None
         if text is None:
             return invocation
+
         from ptcompile.simulator.launchers import read_config
 
         return invocation._replace(options={**read_config(text), **invocation.options})
 
     def file(self, path: str) -> MountedFile | None:
-        """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the stream, or a
-        ConfigMap of the operator, has it.
+        """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the
+        stream, or a ConfigMap of the operator, has it.
         """
         from ptcompile.simulator.mounted import mounted_path
 
-        mounted = (
-            mounted_path(self.view.spec, self.main.spec, path) if self.main is not None else None
-        )
+        if self.main is not None:
+            mounted = mounted_path(self.view.spec, self.main.spec, path)
+        else:
+            mounted = None
         return mounted.file(self.job.find) if mounted is not None else None
 
     def file_text(self, path: str) -> str | None:
@@ -286,7 +313,9 @@ class Pod:
 
     @cached_property
     def devices(self) -> dict[str, int]:
-        """The main container's accelerators by resource name: its limits, or its requests if it has no limits."""
+        """The main container's accelerators by resource name: its limits, or its requests if it
+        has no limits.
+        """
         return amounts.visible_accelerators(self.resources)
 
     @cached_property
@@ -318,7 +347,9 @@ def hostname_stem(label: str) -> str:
 
 
 class WorkloadPods(_PodFields):
-    """One workload manifest and its expansion. The first two pods and the last pod of each role are built once."""
+    """One workload manifest and its expansion. The first two pods and the last pod of each role
+    are built once.
+    """
 
     @cached_property
     def _roles_by_stem(self) -> dict[str, list[ExpandedRole]]:
@@ -330,7 +361,9 @@ class WorkloadPods(_PodFields):
         return roles
 
     def roles_for_host(self, host: str) -> list[ExpandedRole]:
-        """Return the roles whose pods may have a host name, looked up by the stem of its first label."""
+        """Return the roles whose pods may have a host name, looked up by the stem of its first
+        label.
+        """
         stems = self._roles_by_stem
         return [*stems.get(hostname_stem(host.partition(".")[0]), ()), *stems.get("", ())]
 
@@ -361,13 +394,13 @@ class WorkloadPods(_PodFields):
         return tuple(obstacles_of(self))
 
     def find(self, kind: str, name: str) -> Json | None:
-        """Return the ConfigMap or Secret of the stream, else the ConfigMap that the operator writes, or None."""
+        """Return the ConfigMap or Secret of the stream, else the ConfigMap that the operator
+        writes, or None.
+        """
         manifest = self.stream.find(("v1", kind), name, self.namespace)
-        return (
-            self._created_configmaps.get(name)
-            if manifest is None and kind == "ConfigMap"
-            else manifest
-        )
+        if manifest is None and kind == "ConfigMap":
+            return self._created_configmaps.get(name)
+        return manifest
 
     def configmap_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap, or None."""
@@ -379,7 +412,9 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.mounted import MountedFile
 
         source = self.find("ConfigMap", name)
-        return MountedFile(source, key).known_text if source is not None else None
+        if source is not None:
+            return MountedFile(source, key).known_text
+        return None
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:
@@ -455,7 +490,9 @@ class WorkloadPods(_PodFields):
 
 def owner_of(pod: Pod) -> str:
     """Return the object that creates the pod, as `Kind/name`."""
-    return f"Job/{pod.view.job}" if pod.view.job and pod.job.kind != "Job" else pod.job.title
+    if pod.view.job and pod.job.kind != "Job":
+        return f"Job/{pod.view.job}"
+    return pod.job.title
 
 
 def repel(a: Pod, b: Pod) -> bool:
@@ -465,14 +502,15 @@ def repel(a: Pod, b: Pod) -> bool:
 
 
 def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
-    """Yield the node labels by which a required anti-affinity of the pod keeps it from the other."""
+    """Yield the node labels by which a required anti-affinity of the pod keeps it from the
+    other.
+    """
     for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(REQUIRED)):
         namespaces = as_strings(term.get("namespaces"))
-        is_local = (
-            pod.view.namespace in namespaces
-            if namespaces
-            else term.get("namespaceSelector") is None
-        )
+        if namespaces:
+            is_local = pod.view.namespace in namespaces
+        else:
+            is_local = term.get("namespaceSelector") is None
         selector = nested_map(term, "labelSelector")
         is_whole = is_local and selector and not term.get("mismatchLabelKeys")
         if is_whole and selects(selector, other.view.labels):

@@ -1,4 +1,6 @@
-"""The rendezvous of a job: training roles, endpoint, number of processes, and obstacles to joining it."""
+"""The rendezvous of a job: training roles, endpoint, number of processes, and obstacles to
+joining it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from ptcompile.simulator.obstacles import is_outside
 from ptcompile.simulator.pod import WorkloadPods
 
 _LAUNCHERS_WITH_ENDPOINT = ("torchrun", "accelerate", "deepspeed")
-"""Launchers whose pods join at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
+"""Launchers whose pods join at the endpoint in their options (rehearsed with accelerate 1.15 and
+DeepSpeed 0.19).
+"""
 
 
 class JobRendezvous(NamedTuple):
@@ -41,9 +45,11 @@ class JobRendezvous(NamedTuple):
         counts = [(role.count, rendezvous.processes) for role, rendezvous in self.roles]
         if any(processes is None for _, processes in counts) or self.first.nodes is None:
             return None
+
         total = sum(count * (processes or 0) for count, processes in counts)
         if self.first.launcher == "command" or self.first.nodes[0] == self.first.nodes[1]:
             return total, total
+
         least = min(processes or 0 for _, processes in counts) * self.first.nodes[0]
         return least, min(
             total, max(processes or 0 for _, processes in counts) * self.first.nodes[1]
@@ -77,6 +83,7 @@ def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
 
     first = job.meetings[0]
     notes = [note for _, _, rendezvous in leads for note in rendezvous.notes]
+
     return JobRendezvous(
         roles=tuple((role, rendezvous) for role, _, rendezvous in leads),
         host=(first.guide.address.title or None) if leads[0][2].host else None,
@@ -86,8 +93,8 @@ def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
 
 
 def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
-    """Return whether all training pods join one rendezvous, or None if machines, other objects or an image's own
-    command decide that.
+    """Return whether all training pods join one rendezvous, or None if machines, other objects or
+    an image's own command decide that.
     """
     if any(
         note.startswith(("torchrun does not start", "torchrun starts nothing"))
@@ -97,16 +104,22 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
         return False
     if any(obstacle.is_certain for obstacle in job.obstacles):
         return False
+
     is_modeled = (
         rendezvous.first.launcher in _LAUNCHERS_WITH_ENDPOINT or rendezvous.first.backend == "env"
     )
     is_known = not any(note.endswith(KNOWN_IN_POD) for note in rendezvous.notes)
     is_free = all(obstacle.is_late for obstacle in job.obstacles)
-    return True if is_modeled and is_known and is_free and not rendezvous.outside else None
+    if is_modeled and is_known and is_free and not rendezvous.outside:
+        return True
+
+    return None
 
 
 def volume_sources(spec: Json) -> list[tuple[str, str, str]]:
-    """Return the volumes of a pod spec as name, type and source, such as `("data", "claim", "datasets")`."""
+    """Return the volumes of a pod spec as name, type and source, such as `("data", "claim",
+    "datasets")`.
+    """
     return [
         (as_string(volume.get("name")), *_volume_source(volume))
         for volume in as_mappings(spec.get("volumes"))

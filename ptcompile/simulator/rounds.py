@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from typing import Literal, Protocol
 
     End = Literal["all", "fewer", "fail"]
-    """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
+    """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the
+    other pods.
+    """
 
     class PodRestart(Protocol):
         """What the operator does about a failed pod."""
@@ -39,17 +41,23 @@ if TYPE_CHECKING:
 
 
 SHRINK_SECONDS = (39, 49)
-"""Range of seconds until the others train without a lost node: three missed heartbeats, then the last call."""
+"""Range of seconds until the others train without a lost node: three missed heartbeats, then the
+last call.
+"""
 GROW_SECONDS = (5, 15)
 """Range of seconds until a recreated node trains with the others."""
 STALE_SECONDS = 60
-"""Seconds after which all agents give up if one of them waits for a key of a round that it did not join."""
+"""Seconds after which all agents give up if one of them waits for a key of a round that it did
+not join.
+"""
 STALE_ADDRESSES = (
-    "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale addresses: each attempt "
+    "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale "
+    "addresses: each attempt "
     "may fail and use up a restart"
 )
 CLOSED_BY_SIGTERM = (
-    "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others exit with status 1 "
+    "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others "
+    "exit with status 1 "
     "when they meet again"
 )
 
@@ -59,7 +67,10 @@ _NEW_STORE = "the recreated pod 0 hosts a new store, where all pods that are rec
 _STORE_LOST = (
     "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
 )
-_STALE_RESTART = "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
+_STALE_RESTART = (
+    "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt "
+    "may fail"
+)
 _NO_RESTARTS = "maxRestarts is 0, so"
 _NOT_RESTARTED = "and are not restarted"
 
@@ -81,18 +92,25 @@ class Pace(NamedTuple):
     start: float
     """Time from the start of a pod until its torchrun joins."""
     spends: bool
-    """Whether processes that stop for a joining node fail on the other nodes first, which uses up a restart there."""
+    """Whether processes that stop for a joining node fail on the other nodes first, which uses
+    up a restart there.
+    """
 
 
 MAX_CRASHES = 4
-"""Failures of one pod after which its operator is not asked any more: the cluster would go on for hours."""
+"""Failures of one pod after which its operator is not asked any more: the cluster would go on
+for hours.
+"""
 NEVER = float("inf")
 
 
 def stop_why(agents: Agents) -> str:
     """Return why torchrun may exit when its members stop for a node that joins."""
     restarts = "a pod has used up maxRestarts" if agents.restarts else "maxRestarts is 0"
-    return f"{restarts}: when a node stops its processes for a new one, those of other nodes may fail first"
+    return (
+        f"{restarts}: when a node stops its processes for a new one, those of other nodes may "
+        "fail first"
+    )
 
 
 def _predict_join(agents: Agents) -> tuple[End | None, str]:
@@ -103,12 +121,15 @@ def _predict_join(agents: Agents) -> tuple[End | None, str]:
         return None, STALE_ADDRESSES
     return (
         "fail",
-        f"the agents keep the store of the first rendezvous and give up after {STALE_SECONDS} seconds",
+        f"the agents keep the store of the first rendezvous and give up after {STALE_SECONDS} "
+        "seconds",
     )
 
 
 def _split_pods(pods: int, named: Iterable[int], ranges: Iterable[range]) -> dict[int, int]:
-    """Return the pods by the first of those that neither a fault nor the ranges tell apart, with their number."""
+    """Return the pods by the first of those that neither a fault nor the ranges tell apart, with
+    their number.
+    """
     cuts = {0, 1, pods}.union(
         *((pod, pod + 1) for pod in named), *((span.start, span.stop) for span in ranges)
     )
@@ -117,7 +138,9 @@ def _split_pods(pods: int, named: Iterable[int], ranges: Iterable[range]) -> dic
 
 
 def _time_of(count: int, times: Iterable[tuple[float, int]]) -> float:
-    """Return the time at which so many nodes have joined, from times with the number that joins then."""
+    """Return the time at which so many nodes have joined, from times with the number that joins
+    then.
+    """
     joined = 0
     for time, size in sorted(times):
         joined += size
@@ -147,7 +170,9 @@ class Rounds:
         self.steps: list[Step] = []
         self.recreated = {pod: recreated[pod] for pod in named} if recreated else {}
         self.sizes = _split_pods(agents.pods, named, self.recreated.values())
-        """Pods that the faults do not tell apart are one entry, by the first of them, with their number."""
+        """Pods that the faults do not tell apart are one entry, by the first of them, with their
+        number.
+        """
         self.left = dict.fromkeys(self.sizes, agents.restarts)
         """Restarts that each agent has left."""
         self.members: set[int] = set(self.left)
@@ -155,7 +180,9 @@ class Rounds:
         self.waiting: dict[int, float] = {}
         """Pods that meet, and since when they wait."""
         self.opening = 0.0
-        """When the round of the waiting pods begins: the lost nodes of the previous one have expired."""
+        """When the round of the waiting pods begins: the lost nodes of the previous one have
+        expired.
+        """
         self.ghosts: dict[int, tuple[float, float]] = {}
         """Pods lost while they met: when they joined, and when the others drop them."""
         self.away: dict[int, float] = {}
@@ -174,17 +201,22 @@ class Rounds:
         self.is_closed = False
         self.is_first = True
         self.is_uncertain = False
-        """Whether there is a store, which is closed, has had no round since it began, or made the end uncertain."""
+        """Whether there is a store, which is closed, has had no round since it began, or made
+        the end uncertain.
+        """
         self.newcomers: set[int] = set()
         """Pods whose agents have joined no round of the store yet."""
         self.stale = False
         """Whether the next round follows a failed process, so that shared addresses are stale."""
 
     def start(self, delays: Mapping[int, float]) -> None:
-        """Start all pods, some of them late, until they train; the time of faults counts from then."""
+        """Start all pods, some of them late, until they train; the time of faults counts from
+        then.
+        """
         if not delays:
             self.is_first = False
             return
+
         self.members = set()
         self.away = dict(delays)
         punctual = dict.fromkeys([pod for pod in self.left if pod not in delays], 0.0)
@@ -193,12 +225,13 @@ class Rounds:
             self.waiting = punctual
         else:
             self.waiting_for_store = punctual
+
         missing = self.agents.pods - len(delays) < self.agents.low or not self.agents.elastic
-        self.why = (
-            f"the others wait {self.agents.wait_for_others} seconds for enough nodes"
-            if missing
-            else f"the last call for further nodes takes {self.agents.last_call} seconds"
-        )
+        if missing:
+            self.why = f"the others wait {self.agents.wait_for_others} seconds for enough nodes"
+        else:
+            self.why = f"the last call for further nodes takes {self.agents.last_call} seconds"
+
         self.play_until(NEVER)
         self.now = 0.0
 
@@ -231,11 +264,9 @@ class Rounds:
         total = sum(size for _, size in times)
         if total >= self.agents.high:
             return _time_of(self.agents.high, times)
-        return (
-            _time_of(self.agents.low, times) + self.agents.last_call
-            if total >= self.agents.low
-            else NEVER
-        )
+        if total >= self.agents.low:
+            return _time_of(self.agents.low, times) + self.agents.last_call
+        return NEVER
 
     def lose(self, pod: int, back: float | None, *, drained: bool) -> None:
         """Kill or drain a pod, and with it those that the operator recreates too."""
@@ -295,6 +326,7 @@ class Rounds:
             return "fail"
         if self.is_uncertain:
             return None
+
         return "all" if len(remaining) == len(self.sizes) else "fewer"
 
     def _running(self) -> set[int]:
@@ -312,7 +344,9 @@ class Rounds:
         self.steps.append(Step(self.now, text))
 
     def _forget(self, pod: int) -> None:
-        """Remove a lost pod; if it has joined the round that begins, the others count it until it expires."""
+        """Remove a lost pod; if it has joined the round that begins, the others count it until
+        it expires.
+        """
         self.members.discard(pod)
         since = self.waiting.pop(pod, None)
         if since is not None and self.now >= self.opening:
@@ -334,6 +368,7 @@ class Rounds:
         """Let the torchrun of pods exit with status 1."""
         if not pods:
             return
+
         self._note(f"torchrun of {self._pods_text(pods)} exits with status 1: {why}")
         self.fatal = self.fatal if self.failed else why
         self.failed |= pods
@@ -341,6 +376,7 @@ class Rounds:
             self.members.discard(pod)
             self.waiting.pop(pod, None)
             self.waiting_for_store.pop(pod, None)
+
         if 0 in pods:
             self._dissolve()
         for pod in sorted(pods):
@@ -373,6 +409,7 @@ class Rounds:
             why = f"the others are recreated and wait {wait} seconds for the lost pod"
         else:
             why = f"the others wait {wait} seconds for enough nodes"
+
         self._close(self._running(), why)
 
     def _fail_processes(self) -> None:
@@ -380,6 +417,7 @@ class Rounds:
         self.failing -= pods
         if not pods:
             return
+
         agents = self.agents
         self._note(f"a process of {self._pods_text(pods)} fails")
         if agents.backend == "static":
@@ -393,6 +431,7 @@ class Rounds:
                 f"{_NO_RESTARTS} the processes of the other nodes fail too {_NOT_RESTARTED}",
             )
             return
+
         self.opening = self.now
         self.stale = not agents.own_store
         self._interrupt(set(self.members))
@@ -400,18 +439,22 @@ class Rounds:
             self.why = "torchrun starts the processes of all nodes again"
 
     def _interrupt(self, pods: set[int]) -> None:
-        """Let the processes of pods fail, which costs each of them a restart, and let the pods meet again."""
+        """Let the processes of pods fail, which costs each of them a restart, and let the pods
+        meet again.
+        """
         self.interrupted = self.now, set(pods)
         spent = {pod for pod in pods if not self.left[pod]}
         if spent:
             restarts = self.agents.restarts
-            why = (
-                f"{self._pods_text(spent)} used up maxRestarts ({restarts}), which ends the job"
-                if restarts
-                else f"{_NO_RESTARTS} the processes of the other nodes fail {_NOT_RESTARTED}"
-            )
+            if restarts:
+                why = (
+                    f"{self._pods_text(spent)} used up maxRestarts ({restarts}), which ends the job"
+                )
+            else:
+                why = f"{_NO_RESTARTS} the processes of the other nodes fail {_NOT_RESTARTED}"
             self._close(self._running(), why)
             return
+
         for pod in pods:
             self.left[pod] -= 1
         self._meet(pods)
@@ -449,12 +492,12 @@ class Rounds:
         self.is_closed = False
         self.is_first = True
         self.waiting = {**dict.fromkeys(self.waiting_for_store, self.now), 0: self.now}
-        if waited >= limit * (
-            2.5 if is_c10d else 0.8
-        ):  # agents of c10d try again after a random delay
+        # agents of c10d try again after a random delay
+        if waited >= limit * (2.5 if is_c10d else 0.8):
             self._fail(set(self.waiting_for_store), self.why)
         elif waited > limit * 0.8:
             self.is_uncertain = True
+
         self.waiting_for_store = {}
 
     def _is_whole(self, pod: int) -> bool:
@@ -472,6 +515,7 @@ class Rounds:
                 return
             for member in stopped - {first}:
                 self.left[member] -= 1
+
         self._meet({*stopped, pod})
 
     def _complete(self) -> None:
@@ -481,6 +525,7 @@ class Rounds:
         if self.ghosts:
             self._close(joined, "the round that began counted a pod that was lost meanwhile")
             return
+
         self._note(f"{sum(self.sizes[pod] for pod in joined)} of {self.agents.pods} pods train")
         if newcomers or (self.stale and not self.is_first):
             end, why = _predict_join(self.agents) if newcomers else (None, _STALE_RESTART)
@@ -505,6 +550,7 @@ class Rounds:
         if self.is_first:
             return f"the others are recreated and start with at least {self.agents.low} nodes"
         return (
-            f"the others go on with at least {self.agents.low}, after {SHRINK_SECONDS[0]} to {SHRINK_SECONDS[1]} "
+            f"the others go on with at least {self.agents.low}, after {SHRINK_SECONDS[0]} to "
+            f"{SHRINK_SECONDS[1]} "
             "seconds"
         )

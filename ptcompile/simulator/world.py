@@ -1,4 +1,6 @@
-"""The world that operators would create from manifests: jobs and their pods, each built on demand."""
+"""The world that operators would create from manifests: jobs and their pods, each built on
+demand.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 MAX_UNFOLDED_PODS = 4096
 """Worlds with more pods than this are folded in JSON."""
 MAX_UNFOLDED_CHARACTERS = 1 << 26
-"""Worlds whose pods have more characters than this in variables and command lines are folded too: 64 MiB."""
+"""Worlds whose pods have more characters than this in variables and command lines are folded
+too: 64 MiB.
+"""
 MAX_ROLE_PODS = 64
 """In a folded world, a role with more pods than this keeps the first eight and the last two."""
 
@@ -77,7 +81,9 @@ class WorldPods(Sequence[Pod]):
         return chain.from_iterable(job.pods() for job in self.jobs)
 
     def folded(self) -> Iterator[Pod]:
-        """Yield all pods of a small world; in a large world, only the first eight and the last two of a wide role."""
+        """Yield all pods of a small world; in a large world, only the first eight and the last
+        two of a wide role.
+        """
         max_pods = (
             MAX_ROLE_PODS
             if self.total > MAX_UNFOLDED_PODS
@@ -94,8 +100,8 @@ class WorldPods(Sequence[Pod]):
                 yield from (job.pod(role, i) for i in indexes)
 
     def _estimate_characters(self) -> int:
-        """Return the approximate number of characters in all variables and command lines, from the first pod of each
-        role.
+        """Return the approximate number of characters in all variables and command lines, from the
+        first pod of each role.
         """
         firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
         return sum(
@@ -104,7 +110,9 @@ class WorldPods(Sequence[Pod]):
         )
 
     def named(self, name: str) -> list[Pod]:
-        """Return the pods with this name, with or without the random suffix, without building all pods."""
+        """Return the pods with this name, with or without the random suffix, without building
+        all pods.
+        """
         stem = name.removesuffix(RANDOM_SUFFIX)
         return [
             pod for job in self.jobs for role in job.roles for pod in _find_pods(job, role, stem)
@@ -152,7 +160,9 @@ class World(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether no finding is an error; `SimulatedJob.expansion.refused` tells whether an operator rejects a job."""
+        """Whether no finding is an error; `SimulatedJob.expansion.refused` tells whether an
+        operator rejects a job.
+        """
         return not any(d.severity == "error" for d in self.diagnostics)
 
     @property
@@ -163,9 +173,9 @@ class World(NamedTuple):
     def to_dict(self, *, all_pods: bool = False) -> JsonDict:
         """Return the JSON form (schemas/world.schema.json).
 
-        In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 pods are reduced
-        to their first eight and last two pods, unless `all_pods` is set. After 24 MiB no more pods are listed, and the
-        warning `too-large` reports it.
+        In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than
+        64 pods are reduced to their first eight and last two pods, unless `all_pods` is set. After
+        24 MiB no more pods are listed, and the warning `too-large` reports it.
         """
         from ptcompile.simulator.as_json import world_to_dict
 
@@ -212,9 +222,10 @@ def simulate(
 ) -> World:
     """Return the world of a stream of plain manifests; items of a List count as documents.
 
-    `others` are objects that are only looked up, such as runtimes from another file. A caller that passes the same ones
-    repeatedly should pass them as `Objects`, without Lists. `target` and `frameworks`, the kinds that Kueue
-    manages beyond its defaults, are stored in the jobs. Accepts any data and never raises. Pods are built on demand.
+    `others` are objects that are only looked up, such as runtimes from another file. A caller that
+    passes the same ones repeatedly should pass them as `Objects`, without Lists. `target` and
+    `frameworks`, the kinds that Kueue manages beyond its defaults, are stored in the jobs. Accepts
+    any data and never raises. Pods are built on demand.
     """
     objects = tuple(
         [inner for manifest in _flatten_lists(documents) for inner in _workloads_in(manifest)]
@@ -233,11 +244,14 @@ def simulate(
                     "/"
                 )
             )
+
     return World(tuple(jobs), tuple(skipped))
 
 
 def _workloads_in(manifest: Json) -> list[Json]:
-    """Return the objects that an object carries or that a controller makes of its parts, else the object itself."""
+    """Return the objects that an object carries or that a controller makes of its parts, else
+    the object itself.
+    """
     inner = [
         item.manifest
         for item in wrapped_objects(manifest)
@@ -247,7 +261,9 @@ def _workloads_in(manifest: Json) -> list[Json]:
 
 
 def _is_launch(step: Json) -> bool:
-    """Return whether a step of a workflow starts a launcher, and has no parameters, which only a run has."""
+    """Return whether a step of a workflow starts a launcher, and has no parameters, which only a
+    run has.
+    """
     return starts_launcher(step) and "{{" not in str(step)
 
 

@@ -1,7 +1,7 @@
 """YAML and JSON text to documents that know the position of each value.
 
-Clean documents go through `fast_reader`, all others through `exact_reader`, which tracks positions. A stream that
-begins with `{` goes through `json_reader`, because kubectl reads it as JSON.
+Clean documents go through `fast_reader`, all others through `exact_reader`, which tracks positions.
+A stream that begins with `{` goes through `json_reader`, because kubectl reads it as JSON.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ class Document:
     data: JsonDict
     """Plain JSON-like data. Never change it: aliases share their parts."""
     index: int
-    """Index among the documents of the stream that are not empty, from 0; rejected documents count."""
+    """Index among the documents of the stream that are not empty, from 0; rejected documents
+    count.
+    """
     first_line: int
     """Line on which the document begins, from 1."""
     secrets: Any
-    """Its secrets, which `source.secrets.masking` finds when the first diagnostic of the document is made; None
-    before.
+    """Its secrets, which `source.secrets.masking` finds when the first diagnostic of the document
+    is made; None before.
     """
 
     texts: frozenset[str] | None
@@ -77,19 +79,22 @@ class Document:
         self._scalars: list[tuple[int, int]] | None = None
 
     def span(self, path: Path, *, on_key: bool = False) -> Span | None:
-        """Return the position of a value, or with `on_key` of the last key of its path; None for documents without
-        text.
+        """Return the position of a value, or with `on_key` of the last key of its path; None for
+        documents without text.
 
-        Path parts that do not exist are skipped if the rest of the path does (a model's own tags). A path that does not
-        exist gets the key of its nearest ancestor, or the first line of a list item. JSON that exceeds YAML's limits,
-        such as a key of more than 1,024 characters, has no positions: all its paths get the document's first line.
+        Path parts that do not exist are skipped if the rest of the path does (a model's own tags).
+        A path that does not exist gets the key of its nearest ancestor, or the first line of a list
+        item. JSON that exceeds YAML's limits, such as a key of more than 1,024 characters, has no
+        positions: all its paths get the document's first line.
         """
         source = self._source
         if source is None:
             return None
+
         root = self.positions()
         if root is None:
             return source.span(self._start, source.line_end(self._start, self._end))
+
         steps, exact = walk(root, path)
         start, end, node = steps[-1] if steps else (-1, -1, root)
         if start < 0 or (exact and not on_key):
@@ -97,10 +102,13 @@ class Document:
             end = node.end
             if on_key or not exact:
                 end = source.line_end(self._start + start, self._start + end) - self._start
+
         return source.span(self._start + start, self._start + end)
 
     def key_text(self, path: Path) -> str:
-        """Return the last key of a path as it is written, with its quotes; empty for documents without text."""
+        """Return the last key of a path as it is written, with its quotes; empty for documents
+        without text.
+        """
         source = self._source
         span = self.span(path, on_key=True)
         if source is None or span is None:
@@ -110,14 +118,18 @@ class Document:
         ]
 
     def take_over(self, earlier: Document) -> None:
-        """Take what was derived from the same document at another place of a text, by offsets from its start."""
+        """Take what was derived from the same document at another place of a text, by offsets
+        from its start.
+        """
         self._root = earlier._root
         self._located = earlier._located
         self._scalars = earlier._scalars
         self.secrets = earlier.secrets
 
     def leaf_spans(self) -> Iterator[tuple[Path, Span | None]]:
-        """Yield the path of each scalar, empty mapping and empty list of the data, with its position as in `span`."""
+        """Yield the path of each scalar, empty mapping and empty list of the data, with its
+        position as in `span`.
+        """
         for path, node in leaf_nodes(self.positions(), self.data):
             if node is None or self._source is None:
                 yield path, self.span(path)
@@ -133,8 +145,8 @@ class Document:
         return self._end
 
     def path_at(self, offset: int) -> tuple[Path, bool] | None:
-        """Return the path of the innermost value around an offset into the stream, and whether the offset is on the
-        value's key.
+        """Return the path of the innermost value around an offset into the stream, and whether the
+        offset is on the value's key.
         """
         root = self.positions()
         if root is None or not self._start <= offset <= self._end:
@@ -143,16 +155,21 @@ class Document:
 
     @property
     def template(self) -> str | None:
-        """The template that a comment `# Source: NAME` above the document names (Helm 3), or None."""
+        """The template that a comment `# Source: NAME` above the document names (Helm 3), or
+        None.
+        """
         if self._template is None and self._source is not None:
             match = _rendered_from(self._source.text, self._start, self._end)
             self._template = match[1].strip() if match else ""
         return self._template or None
 
     def scalar_start(self, offset: int) -> int | None:
-        """Return where the scalar or key around an offset into the stream starts, or None outside of scalars."""
+        """Return where the scalar or key around an offset into the stream starts, or None
+        outside of scalars.
+        """
         if not self._start <= offset < self._end:
             return None
+
         if self._scalars is None:
             root = self.positions()
             self._scalars = scalars(root) if root is not None else []
@@ -166,10 +183,13 @@ class Document:
         )
         if index < 0 or offset - self._start >= self._scalars[index][1]:
             return None
+
         return self._start + self._scalars[index][0]
 
     def positions(self) -> ValueNode | None:
-        """Return the positions of its values, as offsets from `start()`; None for a document without text."""
+        """Return the positions of its values, as offsets from `start()`; None for a document
+        without text.
+        """
         if self._root is None and self._source is not None and not self._located:
             self._located = True  # tried once: a failure takes as long as a success
             self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
@@ -211,6 +231,7 @@ class Source:
         starts = self._line_starts
         line = bisect_right(starts, start)
         end_line = bisect_right(starts, max(start, end))
+
         return Span(
             line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1
         )
@@ -228,7 +249,9 @@ class Source:
         return (self._line_starts or (0,))[line - 1] + column - 1
 
     def in_scalar(self, line: int, column: int) -> bool:
-        """Return whether a position is inside a value or a key, where a `#` does not begin a comment."""
+        """Return whether a position is inside a value or a key, where a `#` does not begin a
+        comment.
+        """
         return self._scalar_start(self.offset(line, column)) is not None
 
     def continues_scalar(self, line: int) -> bool:
@@ -241,24 +264,32 @@ class Source:
         from bisect import bisect_right
 
         index = bisect_right(self.documents, offset, key=Document.start) - 1
-        return self.documents[index].scalar_start(offset) if index >= 0 else None
+        if index >= 0:
+            return self.documents[index].scalar_start(offset)
+        return None
 
     def line_end(self, start: int, end: int) -> int:
         """Return `end`, but not beyond the line of `start`."""
         line_break = self.text.find("\n", start, end)
-        return end if line_break < 0 else line_break - (self.text[line_break - 1] == "\r")
+        if line_break < 0:
+            return end
+        return line_break - (self.text[line_break - 1] == "\r")
 
     def positions(self, start: int, end: int, *, fast: bool = False) -> ValueNode | None:
-        """Parse a part of the text again for the positions of its values. `fast`: the fast reader accepted it."""
+        """Parse a part of the text again for the positions of its values. `fast`: the fast
+        reader accepted it.
+        """
         text = self.text[start:end]
         if fast:
             from ptcompile.source.exact_reader import positions
 
             return positions(text)
+
         if self.is_json:
             from ptcompile.source.json_reader import as_yaml
 
             text = as_yaml(text)
+
         from ptcompile.source.exact_reader import parse
 
         return parse(text, is_json=self.is_json).root
@@ -287,13 +318,15 @@ def read(
     kubectl: Version = NEWEST_KUBECTL,
     parse: Callable[[str], Parsed] = read_document,
 ) -> Source:
-    """Read a YAML or JSON stream as kubectl of this version does. Never raises on its content: mistakes become
-    problems.
+    """Read a YAML or JSON stream as kubectl of this version does. Never raises on its content:
+    mistakes become problems.
 
-    `parse` reads one document of YAML; a caller may return what it read before, but not the same result twice.
+    `parse` reads one document of YAML; a caller may return what it read before, but not the same
+    result twice.
     """
     if message := excess_of(source):
         return _without_documents(filename, "too-large", message, "split the file")
+
     problems: list[Problem] = []
     if not isinstance(source, str):
         if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -310,6 +343,7 @@ def read(
                 )
     else:
         text = source
+
     result = Source(text.removeprefix("\ufeff"), filename)
     if is_batch_script(result.text, filename):
         result.is_script = True
@@ -317,12 +351,17 @@ def read(
         return result
     if _is_error_of_program(result.text):
         message = "the text is the error of a program that should have written manifests"
-        help = "see why it failed; in a pipe of a shell, set -o pipefail makes its failure that of the step"
+        help = (
+            "see why it failed; in a pipe of a shell, set -o pipefail makes its failure that of "
+            "the step"
+        )
         return _without_documents(filename, "no-documents", message, help)
+
     if result.text.lstrip()[:1] == "{":
         _read_json(result, problems, kubectl, parse)
     else:
         _read_stream(result, problems, parse)
+
     return result
 
 
@@ -348,7 +387,9 @@ def _batch_script(result: Source) -> Problem:
 
 
 def _is_error_of_program(text: str) -> bool:
-    """Return whether a text begins with a line such as `Error: ...` of Helm, kubectl or Kustomize and has no object."""
+    """Return whether a text begins with a line such as `Error: ...` of Helm, kubectl or
+    Kustomize and has no object.
+    """
     start = text[:200].lstrip()
     return start[:6].casefold() in _ERRORS and "apiVersion" not in text
 
@@ -367,7 +408,9 @@ def excess_of(source: str | bytes) -> str | None:
 
 
 def from_data(data: object) -> Source:
-    """Return a decoded mapping, or a list of them, as documents without positions. It is neither copied nor changed."""
+    """Return a decoded mapping, or a list of them, as documents without positions. It is neither
+    copied nor changed.
+    """
     from ptcompile.source.json_reader import not_json_problem
 
     result = Source("")
@@ -385,14 +428,17 @@ def from_data(data: object) -> Source:
             problems.append(problem)
         else:
             documents.append(Document(value, index, 1))
+
     result.documents = tuple(documents)
     result.problems = tuple(problems)
+
     return result
 
 
 def _utf16() -> Problem:
     message = "the file is UTF-16, of which kubectl reads only one document"
     span = Span(1, 1, 1, 1)
+
     return Problem(
         "bad-encoding",
         (),
@@ -408,7 +454,9 @@ def _utf16() -> Problem:
 def _without_documents(
     filename: str | None, name: str, message: str, help: str, before: str = ""
 ) -> Source:
-    """Return a source without documents and with one problem, whose position is after the text `before`."""
+    """Return a source without documents and with one problem, whose position is after the text
+    `before`.
+    """
     result = Source(before, filename)
     span = result.span(len(before), len(before) + 1)
     result.problems = (Problem(name, (), message, help, authority="ptcompile", span=span),)
@@ -425,11 +473,13 @@ def _read_json(
         if kubectl >= _YAML_AFTER_JSON and len(values) <= 1:
             _read_yaml_after_json(result, problems, values, refusal, parse)
             return
-        # it may still be valid YAML, as our own files may be: report kubectl's error only if that fails too
+        # it may still be valid YAML, as our own files may be: report kubectl's error only if that
+        # fails too
         _read_stream(result, problems, parse)
         if not result.problems or _looks_like_json(result.text):
             result.problems = (_to_problem(result, 0, refusal),)
         return
+
     result.is_json = True
     documents = _json_documents(result, values, problems)
     if refusal:
@@ -450,13 +500,16 @@ def _json_documents(
             documents.append(
                 document_at(result, parsed, len(documents), line, value.start, value.end)
             )
+
     return documents
 
 
 _YAML_AFTER_JSON = (1, 33)
-"""The release since which kubectl reads a text as YAML from where it is not JSON, unless two JSON values come first.
+"""The release since which kubectl reads a text as YAML from where it is not JSON, unless two JSON
+values come first.
 
-Source: apimachinery/pkg/util/yaml/decoder.go: YAMLOrJSONDecoder.Decode."""
+Source: apimachinery/pkg/util/yaml/decoder.go: YAMLOrJSONDecoder.Decode.
+"""
 
 
 def _read_yaml_after_json(
@@ -466,7 +519,9 @@ def _read_yaml_after_json(
     refusal: ReaderProblem,
     parse: Callable[[str], Parsed],
 ) -> None:
-    """Read the text after at most one JSON value as YAML; if that fails too, kubectl reports the error of the JSON."""
+    """Read the text after at most one JSON value as YAML; if that fails too, kubectl reports the
+    error of the JSON.
+    """
     result.is_json = bool(values)
     documents = _json_documents(result, values, problems)
     _read_stream(
@@ -512,7 +567,9 @@ def _read_stream(
             documents.append(document_at(result, parsed, index, first_line + line - 1, begin, end))
         elif data is not None:
             problems.append(_not_a_mapping(result, begin, end, data))
+
         index += data is not None or bool(parsed.findings)
+
     result.documents = tuple(documents)
     result.problems = tuple(problems)
 
@@ -521,7 +578,9 @@ _match_unknown_anchor = Pattern(r"no anchor (&\S+) comes").match
 
 
 def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> ReaderProblem:
-    """Return the problem of an unknown anchor with another help if an earlier document of the stream has it."""
+    """Return the problem of an unknown anchor with another help if an earlier document of the
+    stream has it.
+    """
     unknown = _match_unknown_anchor(finding.message)
     if unknown is None or text.find(unknown[1], 0, begin) < 0:
         return finding
@@ -533,8 +592,9 @@ def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> Reade
 def _split_documents(
     source: Source, text: str, problems: list[Problem], offset: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and first line of every document of a text that is at `offset` in the source. The line counts
-    from the beginning of the text. kubectl splits at lines `---` before it parses any YAML.
+    """Yield start, end and first line of every document of a text that is at `offset` in the
+    source. The line counts from the beginning of the text. kubectl splits at lines `---` before it
+    parses any YAML.
     """
     start = 0
     line = 1
@@ -552,6 +612,7 @@ def _split_documents(
                 )
                 problems.append(_to_problem(source, offset + begin, finding))
                 return
+
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
@@ -559,6 +620,7 @@ def _split_documents(
                     "yaml-syntax", message, "put a line break after '---'", 0, 3
                 )
                 problems.append(_to_problem(source, offset + begin, finding))
+
             # kubectl drops the line that ends a document, but a document may begin with such a line
             is_begun = begin == start and not is_begun
             if is_begun and text[begin + 3 : begin + 4] == "#":
@@ -571,6 +633,7 @@ def _split_documents(
                     offset + begin,
                     line,
                 )
+
             line += text.count("\n", start, end)
             start = end
     if start < len(text):
@@ -583,8 +646,8 @@ def _is_blank(text: str) -> bool:
 
 
 def _skip_mark(source: Source, text: str, start: int, offset: int, problems: list[Problem]) -> int:
-    """Return where a document starts after its byte order mark. With a second mark, its first key is one column further
-    right than the others, so kubectl reads only that key.
+    """Return where a document starts after its byte order mark. With a second mark, its first key
+    is one column further right than the others, so kubectl reads only that key.
     """
     if text.startswith("\ufeff\ufeff", start):
         message = "kubectl reads only the first key after two byte order marks"
@@ -597,6 +660,7 @@ def _to_problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:
     message = finding.message
     if finding.first is not None:
         message += f" (first at line {source.span(offset + finding.first, 0).line})"
+
     return Problem(
         finding.name,
         (),
@@ -624,6 +688,7 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
         and data.endswith((".yaml", ".yml", ".json"))
     ):
         help = f"if it is the name of a file, pass pathlib.Path({data!r})"
+
     return _to_problem(
         source,
         start,
@@ -634,7 +699,8 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
 class KeptDocuments:
     """Reads the versions of one text, and parses only the documents that an edit changes.
 
-    A language server reads its text again after every edit. In a stream of 2,000 lines this saves it 5 ms each time.
+    A language server reads its text again after every edit. In a stream of 2,000 lines this saves
+    it 5 ms each time.
     """
 
     def __init__(self) -> None:
@@ -644,7 +710,8 @@ class KeptDocuments:
     def read(self, text: str, filename: str, kubectl: Version) -> Source:
         """Read a version of the text, as `source.documents.read` does.
 
-        Documents with the same text as one of the last version share its data, positions and secrets.
+        Documents with the same text as one of the last version share its data, positions and
+        secrets.
         """
         parsed: dict[str, list[Parsed]] = {}
 
@@ -663,4 +730,5 @@ class KeptDocuments:
 
         self._parsed = parsed
         self._documents = {id(document.data): document for document in source.documents}
+
         return source

@@ -1,7 +1,9 @@
-"""Data to YAML that kubectl, YAML 1.1 and YAML 1.2 readers read alike, in the style that kubectl prints.
+"""Data to YAML that kubectl, YAML 1.1 and YAML 1.2 readers read alike, in the style that kubectl
+prints.
 
-Block style, keys in the given order, lists not indented under their key, no line wrapping, no aliases. A string is
-quoted if any reader would take it for something else; multi-line text is a literal block where that is safe.
+Block style, keys in the given order, lists not indented under their key, no line wrapping, no
+aliases. A string is quoted if any reader would take it for something else; multi-line text is a
+literal block where that is safe.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 _MAX_SIMPLE_KEY = 900
 _CACHE_SIZE = 4096
 
-# must be escaped in double quotes: controls, breaks that some readers fold, marks that editors hide, marks that turn
-# the direction of what follows
+# must be escaped in double quotes: controls, breaks that some readers fold, marks that editors
+# hide, marks that turn the direction of what follows
 _escaped = Pattern(
     "[\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
@@ -37,7 +39,8 @@ _unsafe_literal = Pattern(
 def emit(data: Any) -> str:
     """Return one document as YAML, without `---`, ending with a newline.
 
-    Raises TypeError for data that is not JSON (a bug of ptcompile): other types, keys that are not strings, infinities.
+    Raises TypeError for data that is not JSON (a bug of ptcompile): other types, keys that are not
+    strings, infinities.
     """
     lines: list[str] = []
     if type(data) is dict and data:
@@ -56,9 +59,11 @@ def emit_all(documents: Iterable[Any]) -> str:
 
 
 def line_ranges(data: Any, line: int = 1) -> dict[Path, tuple[int, int]]:
-    """Return the first and last line of every value in the text of `emit`, by path; `line` is the text's first line.
+    """Return the first and last line of every value in the text of `emit`, by path; `line` is the
+    text's first line.
 
-    A mapping or a list with entries has the line of its key, or its first line as an item of a list.
+    A mapping or a list with entries has the line of its key, or its first line as an item of a
+    list.
     """
     ranges: dict[Path, tuple[int, int]] = {}
     _add_line_ranges(data, (), line, line, ranges)
@@ -68,7 +73,8 @@ def line_ranges(data: Any, line: int = 1) -> dict[Path, tuple[int, int]]:
 def _add_line_ranges(
     value: Any, path: Path, line: int, below: int, ranges: dict[Path, tuple[int, int]]
 ) -> int:
-    """Add the lines of a value whose key is on `line`, and of those in it. Return the number of the next line.
+    """Add the lines of a value whose key is on `line`, and of those in it. Return the number of the
+    next line.
 
     `below` is the first line of the entries, if it has any: a list item's are next to its hyphen.
     """
@@ -83,6 +89,7 @@ def _add_line_ranges(
     else:
         last += _block(value, "").count("\n") if isinstance(value, str) and "\n" in value else 0
         below = last + 1
+
     ranges[path] = line, last
     return below
 
@@ -94,28 +101,34 @@ def emit_json(data: object) -> str:
 
 def as_one_object(objects: Sequence[Any]) -> Any:
     """Return one object unchanged, or several as a List."""
-    return (
-        objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
-    )
+    if len(objects) == 1:
+        return objects[0]
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
 def scalar(value: Any) -> str:
-    """Return a scalar or an empty collection as it follows `key: `; multi-line text as a literal block."""
+    """Return a scalar or an empty collection as it follows `key: `; multi-line text as a literal
+    block.
+    """
     return _scalar_text(value, "  ")
 
 
 def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str]) -> None:
-    """Append `key: value` lines; `first` begins the first line (`- ` within a list), `indent` the others."""
+    """Append `key: value` lines; `first` begins the first line (`- ` within a list), `indent`
+    the others.
+    """
     lead = first
     deeper = indent + "  "
     for key, value in data.items():
         if type(key) is not str:
             raise TypeError(f"a key of a YAML mapping must be a string, not {type(key).__name__}")
+
         name = _keys[key]
         if not name:
             lines.append(f"{lead}? {double_quote(key)}")
             lead = indent
             name = ":"
+
         value_type = type(value)
         if value_type is str:
             lines.append(f"{lead}{name} {_lines[value] or _block(value, deeper)}")
@@ -127,6 +140,7 @@ def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str
             _emit_sequence(value, indent, indent, lines)
         else:
             lines.append(f"{lead}{name} {_scalar_text(value, deeper)}")
+
         lead = indent
 
 
@@ -142,13 +156,17 @@ def _emit_sequence(data: list[Any], first: str, indent: str, lines: list[str]) -
             _emit_sequence(value, lead + "- ", indent + "  ", lines)
         else:
             lines.append(f"{lead}- {_scalar_text(value, indent + '  ')}")
+
         lead = indent
 
 
 def _scalar_text(value: Any, indent: str) -> str:
-    """Return a scalar or an empty collection; `indent` is the indentation of a literal block's lines."""
+    """Return a scalar or an empty collection; `indent` is the indentation of a literal block's
+    lines.
+    """
     if value is None:
         return "null"
+
     value_type = type(value)
     if value_type is bool:
         return "true" if value else "false"
@@ -162,6 +180,7 @@ def _scalar_text(value: Any, indent: str) -> str:
         return "{}"
     if value_type is list and not value:
         return "[]"
+
     raise TypeError(f"{value_type.__name__} is not JSON data")
 
 
@@ -181,11 +200,15 @@ def _line(value: str) -> str:
         return ""
     if not needs_quotes(value):
         return value
-    return f"'{value}'" if _is_clearer_in_single_quotes(value) else double_quote(value)
+    if _is_clearer_in_single_quotes(value):
+        return f"'{value}'"
+    return double_quote(value)
 
 
 def _is_clearer_in_single_quotes(value: str) -> bool:
-    """Return whether double quotes would escape characters that single quotes do not, as in JSON."""
+    """Return whether double quotes would escape characters that single quotes do not, as in
+    JSON.
+    """
     return (
         ('"' in value or "\\" in value)
         and "'" not in value
@@ -205,11 +228,13 @@ _keys = _Cache(_key, _CACHE_SIZE)
 
 
 def double_quote(value: str) -> str:
-    """Return a string in double quotes with JSON's escapes, which all readers share; no surrogate pairs, which kubectl
-    rejects.
+    """Return a string in double quotes with JSON's escapes, which all readers share; no surrogate
+    pairs, which kubectl rejects.
     """
     text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() and text.isprintable() else _escaped.sub(_escape, text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _escaped.sub(_escape, text)
 
 
 def _escape(match: Match[str]) -> str:
@@ -229,7 +254,8 @@ def _block(value: str, indent: str) -> str:
 
 
 def _literal_is_safe(value: str) -> bool:
-    # leading whitespace needs an indentation indicator; readers differ about lines of only whitespace
+    # leading whitespace needs an indentation indicator; readers differ about lines of only
+    # whitespace
     if value[0] in " \t\n" or value.isspace() or _unsafe_literal.search(value):
         return False
     return not any(line.isspace() for line in value.split("\n"))

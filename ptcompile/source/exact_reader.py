@@ -1,7 +1,8 @@
 """kubectl's reading of YAML (go-yaml v2) on top of PyYAML's events, with positions and errors.
 
-It follows go-yaml v2 as kubectl 1.32 uses it: scalars, merge keys, tags and errors. It keeps its own stack, so depth is
-counted instead of overflowing, and aliases count as the values they refer to.
+It follows go-yaml v2 as kubectl 1.32 uses it: scalars, merge keys, tags and errors. It keeps its
+own stack, so depth is counted instead of overflowing, and aliases count as the values they refer
+to.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _SENTENCES: Sequence[tuple[str, str, str]] = load_table("source/yaml_errors.json
 
 
 def describe(context: str, problem: str, character: str) -> tuple[str, str]:
-    """Return the message and the help for a parser error; `character` is the one at its position."""
+    """Return the message and the help for a parser error; `character` is the one at its
+    position.
+    """
     if "cannot start any token" in problem and character in _CANNOT_START:
         return _CANNOT_START[character]
     text = f"{problem} {context}"
@@ -66,6 +69,7 @@ def decode_tagged(event: Any, text: str) -> Any:
     value = resolve(text)
     if tag == "binary":
         return _binary(event, text)
+
     fits = {
         "bool": isinstance(value, bool),
         "int": isinstance(value, int) and not isinstance(value, bool),
@@ -84,7 +88,10 @@ def decode_tagged(event: Any, text: str) -> Any:
         raise unreadable_error(
             event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag"
         )
-    return Infinite(text) if isinstance(value, float) and value - value != 0 else value
+    if isinstance(value, float) and value - value != 0:
+        return Infinite(text)
+
+    return value
 
 
 def _binary(event: Any, text: str) -> str:
@@ -106,6 +113,7 @@ def report_custom_tag(event: Any, findings: list[ReaderProblem]) -> None:
     tag = event.tag
     if not tag or tag == "!" or tag.startswith(_CORE):
         return
+
     start = event.start_mark.index
     message = f"kubectl ignores the tag {tag} and uses the value as written"
     help = "remove the tag, or run the tool that understands it first"
@@ -164,13 +172,16 @@ class Frame:
 
 
 def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderProblem]) -> bool:
-    """Add a key, its value or an item to the collection around it. Return whether it was a value."""
+    """Add a key, its value or an item to the collection around it. Return whether it was a
+    value.
+    """
     if type(frame.data) is dict and frame.key is None:
         frame.key = (_key(value), value.node.start, value.node.end)
         return False
     if type(value.data) is Infinite:
         help = "write a finite number, or quote it"
         raise unreadable_error(event, "unsupported-yaml", f"{value.data} is not a JSON value", help)
+
     frame.values += value.values
     frame.size += value.size
     if frame.key is None:
@@ -178,16 +189,19 @@ def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderPr
         frame.children.append(value.node)
         frame.parts.append(value)
         return True
+
     (name, start, end), frame.key = frame.key, None
     if name is _MERGE:
         _merge(frame, value, event)
         return True
+
     frame.size += len(name)
     if name in frame.children and name not in frame.merged:
         findings.append(_duplicate(name, frame.children[name][0], start, end))
     frame.merged.discard(name)
     frame.data[name] = value.data
     frame.children[name] = (start, end, value.node)
+
     return True
 
 
@@ -201,6 +215,7 @@ def _duplicate(name: str, first: int, start: int, end: int) -> ReaderProblem:
 def _key(value: ParsedValue) -> Any:
     if value.plain == "<<" and not value.is_alias:
         return _MERGE
+
     name = value.data if value.plain is None else key(value.plain)
     if not isinstance(name, str):
         message = "this key is not a string, and kubectl does not turn it into one"
@@ -210,11 +225,14 @@ def _key(value: ParsedValue) -> Any:
                 "unsupported-yaml", message, "put the key in double quotes", node.start, node.end
             )
         )
+
     return name
 
 
 def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
-    """Apply `<<` as go-yaml v2 does: a merge overrides keys before it and yields to keys after it."""
+    """Apply `<<` as go-yaml v2 does: a merge overrides keys before it and yields to keys after
+    it.
+    """
     parts = (value,) if value.parts is None or value.is_alias else value.parts
     for part in reversed(parts):
         if type(part.data) is not dict:
@@ -231,16 +249,18 @@ def close(frame: Frame, event: Any) -> ParsedValue:
     """Return a finished collection as a value."""
     end = event.end_mark.index
     if not frame.flow:
-        # the parser ends a block where the next token begins; its end for users is the end of its last value
+        # the parser ends a block where the next token begins; its end for users is the end of its
+        # last value
         children = frame.children
         last = children[-1].end if type(children) is list and children else frame.start
-        end = (
-            max((node.end for _, _, node in children.values()), default=last)
-            if type(children) is dict
-            else last
-        )
+        if type(children) is dict:
+            end = max((node.end for _, _, node in children.values()), default=last)
+        else:
+            end = last
+
     node = ValueNode(frame.start, max(end, frame.start), frame.children)
     parts = tuple(frame.parts) if type(frame.data) is list else None
+
     return ParsedValue(frame.data, node, frame.values, frame.size, parts=parts)
 
 
@@ -250,7 +270,8 @@ _SLASH_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 def parse(text: str, *, is_json: bool = False) -> Parsed:
-    """Read one document. Never raises on its content: a rejection is a finding, and the data is then None.
+    """Read one document. Never raises on its content: a rejection is a finding, and the data is
+    then None.
 
     JSON may have escaped slashes, which Go does not know in YAML.
     """
@@ -262,12 +283,15 @@ def parse(text: str, *, is_json: bool = False) -> Parsed:
         return Parsed(
             None, None, [ReaderProblem("yaml-syntax", message, help, match.start(), match.end())]
         )
+
     try:
         value = _read_documents(text, findings, check_slash=not is_json and "\\/" in text)
     except UnreadableError as refused:
         return Parsed(None, None, [*findings, _or_template(text, refused.finding)])
+
     if value is None:
         return Parsed(None, None, findings)
+
     return Parsed(value.data, value.node, findings)
 
 
@@ -277,7 +301,9 @@ def find_unprintable(text: str) -> re.Match[str] | None:
 
 
 def events(text: str) -> Iterator[Any]:
-    """Yield the events of PyYAML's parser. Raises UnreadableError instead of the parser's errors."""
+    """Yield the events of PyYAML's parser. Raises UnreadableError instead of the parser's
+    errors.
+    """
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -295,29 +321,36 @@ def _syntax(text: str, error: Any) -> ReaderProblem:
 
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
-    if "nesting depth" in (
-        error.problem or ""
-    ):  # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
+    # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
+    if "nesting depth" in (error.problem or ""):
         return ReaderProblem("too-deep", *_TOO_DEEP, start, start + 1, "ptcompile")
+
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
     if error.context_mark and (
         start >= len(text.rstrip()) or "simple key" in (error.context or "")
     ):
-        start = error.context_mark.index  # at the end of the file, or after a line that is not a key: the start of the open construct
+        # at the end of the file, or after a line that is not a key: the start of the open construct
+        start = error.context_mark.index
+
     return ReaderProblem("yaml-syntax", message, cure, start, start + 1)
 
 
 def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
-    """Return the problem of the text's template marks, which explain every error after them, or else the finding."""
+    """Return the problem of the text's template marks, which explain every error after them, or
+    else the finding.
+    """
     if finding.name not in ("yaml-syntax", "unsupported-yaml"):
         return finding
+
     from ptcompile.source.templates import template_mark
 
     mark = template_mark(text)
     if mark is None:
         return finding
+
     message = f"the text is a template of {mark.tools}: '{mark.sign}' is not YAML"
     help = f"render it first and use the result: {mark.command} > rendered.yaml"
+
     return ReaderProblem("yaml-syntax", message, help, mark.start, mark.start + 2)
 
 
@@ -361,6 +394,7 @@ def _read_documents(
             _check_limits(event, stack[-1], total)
         else:
             root = value
+
     return root
 
 
@@ -402,8 +436,10 @@ def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
         if isinstance(data, float) and data - data != 0:
             data = Infinite(text)  # valid as a key, rejected as a value
         return ParsedValue(data, node, 1, len(text), text)
+
     data = decode_tagged(event, text)
     report_custom_tag(event, findings)
+
     return ParsedValue(data, node, 1, len(text), None if isinstance(data, str) else text)
 
 
@@ -414,11 +450,13 @@ def _alias(event: Any, anchors: dict[str, ParsedValue | None]) -> ParsedValue:
         raise unreadable_error(
             event, "yaml-syntax", message, "quote the value if '*' is meant as text"
         )
+
     target = anchors[name]
     if target is None:
         raise unreadable_error(
             event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias"
         )
+
     # the alias has its own position; its children have those of the anchor
     node = ValueNode(event.start_mark.index, event.end_mark.index, target.node.children)
     return target._replace(node=node, is_alias=True)
@@ -440,8 +478,8 @@ def _check_limits(event: Any, frame: Frame, total: int) -> None:
 
 
 def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
-    """Return the finding for content after a line `...`, which ends a document for go-yaml but not for kubectl's
-    splitter. Directives for a next document are not content.
+    """Return the finding for content after a line `...`, which ends a document for go-yaml but not
+    for kubectl's splitter. Directives for a next document are not content.
     """
     rest = re.compile(r"^(?!%)[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
     if rest is None:
@@ -455,7 +493,9 @@ def _unread_rest(text: str, event: Any) -> list[ReaderProblem]:
 
 
 def positions(text: str) -> ValueNode | None:
-    """Return the same root as `parse` in half the time, or None if `parse` would reject the document."""
+    """Return the same root as `parse` in half the time, or None if `parse` would reject the
+    document.
+    """
     if find_unprintable(text) is not None:
         return None
     try:
@@ -489,9 +529,11 @@ def _read_positions(text: str) -> ValueNode | None:
         if not stack:
             root = node
             continue
+
         total += stack[-1].add(node, event)
         if total > MAX_VALUES:
             return None
+
     return root
 
 
@@ -520,10 +562,13 @@ class _OpenCollection:
         elif type(children) is dict:
             children[key[0]] = (key[1], key[2], node)
             self.key = None
+
         return True
 
     def closed(self, event: Any) -> ValueNode:
-        """Return the finished collection. A block ends with its last value, not where the next token begins."""
+        """Return the finished collection. A block ends with its last value, not where the next
+        token begins.
+        """
         children = self.children
         if self.flow:
             end: int = event.end_mark.index

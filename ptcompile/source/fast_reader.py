@@ -1,13 +1,15 @@
 """The fast reader, ryaml, and a check whether kubectl would read the same.
 
-`ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
-anchors, tags and merges. Text for which they might differ is read by `exact_reader`, so the result never depends on the
-reader.
+`ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in
+numbers, and in anchors, tags and merges. Text for which they might differ is read by
+`exact_reader`, so the result never depends on the reader.
 
-The output of `kubectl get ... -o yaml` is one List, whose items are read one by one, since a cluster has any size.
+The output of `kubectl get ... -o yaml` is one List, whose items are read one by one, since a
+cluster has any size.
 
-The extension module is loaded without its package, which imports typing for a few annotations at the cost of every
-start (`ptcompile._internal.namedtuple`). That workaround goes when ryaml no longer does so.
+The extension module is loaded without its package, which imports typing for a few annotations at
+the cost of every start (`ptcompile._internal.namedtuple`). That workaround goes when ryaml no
+longer does so.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from ptcompile.source.scalars import resolve
 
 _EXTENSION = "ryaml._ryaml"
 _LARGE = 1 << 19
-"""Number of characters above which a List is divided; a smaller one is a document like any other."""
+"""Number of characters above which a List is divided; a smaller one is a document like any
+other.
+"""
 _head = Pattern(r"apiVersion: v1\nitems:\n(?=- )")
 """How kubectl begins a List: keys in the order of the alphabet, items at the left margin."""
 _item = Pattern(r"(?m)^- ")
@@ -32,7 +36,9 @@ _is_tail = Pattern(r"kind: List\n(?:metadata:[^\n]*\n(?: [^\n]*\n)*)?\s*").fullm
 
 
 def extension() -> Callable[[str], Any] | None:
-    """Return the function that reads a text as YAML, or None if the package or its extension module is missing."""
+    """Return the function that reads a text as YAML, or None if the package or its extension
+    module is missing.
+    """
     try:
         return getattr(sys.modules.get(_EXTENSION) or _load_extension(), "loads", None)
     except ImportError:  # no wheel for this platform
@@ -40,16 +46,20 @@ def extension() -> Callable[[str], Any] | None:
 
 
 def _load_extension() -> object:
-    """Return the extension module, registered under the name by which its package would find it later."""
+    """Return the extension module, registered under the name by which its package would find it
+    later.
+    """
     package = PathFinder.find_spec("ryaml")
     spec = package and PathFinder.find_spec(_EXTENSION, package.submodule_search_locations)
     if spec is None or not isinstance(spec.loader, ExtensionFileLoader):
         import ryaml
 
         return ryaml
+
     module = spec.loader.create_module(spec)
     spec.loader.exec_module(module)
     sys.modules[_EXTENSION] = module
+
     return module
 
 
@@ -88,14 +98,20 @@ _around_plain = frozenset(" \t\r\n,[]{}:?")
 
 
 def read_document(text: str) -> Parsed:
-    """Read one YAML document with the fast reader if the result is the same. Never raises on its content."""
+    """Read one YAML document with the fast reader if the result is the same. Never raises on its
+    content.
+    """
     if len(text) > MAX_DOCUMENT:
-        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
+        message = (
+            f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a "
+            "request"
+        )
         return Parsed(
             None,
             None,
             [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)],
         )
+
     if loads is not None and not _looks_doubtful(text):
         try:
             data = loads(text)
@@ -105,6 +121,7 @@ def read_document(text: str) -> Parsed:
             texts = _strings_in(data) if type(data) is dict or type(data) is list else None
             if texts is not None and not _may_not_be_strings(texts, text):
                 return Parsed(data, None, [], texts)
+
     from ptcompile.source.exact_reader import parse
 
     return parse(text)
@@ -130,11 +147,14 @@ def _may_begin_value(text: str, mark: str) -> bool:
             after = text[offset + 1 : offset + 2]
             if mark == "!" or after.isalnum() or after in ("_", "-"):
                 return True
+
     return True
 
 
 def _brackets_nest_deep(text: str) -> bool:
-    """Return whether open brackets may nest beyond the limit: the fast reader takes quadratic time in the depth."""
+    """Return whether open brackets may nest beyond the limit: the fast reader takes quadratic
+    time in the depth.
+    """
     depth = 0
     for match in _bracket.finditer(text):
         depth += 1 if match[0] in "[{" else -1
@@ -145,8 +165,8 @@ def _brackets_nest_deep(text: str) -> bool:
 
 
 def _strings_in(data: Any) -> frozenset[str] | None:
-    """Return all keys and strings of the fast reader's data, or None if a key is not a string or JSON changes a
-    number.
+    """Return all keys and strings of the fast reader's data, or None if a key is not a string or
+    JSON changes a number.
     """
     strings: set[Any] = set()
     numbers: list[float] = []
@@ -169,7 +189,9 @@ def _strings_in(data: Any) -> frozenset[str] | None:
                     below.append(value)
                 elif value_type is int or value_type is float:
                     numbers.append(value)
+
         level = below
+
     if (
         depth > MAX_DEPTH
         or values > MAX_VALUES
@@ -177,6 +199,7 @@ def _strings_in(data: Any) -> frozenset[str] | None:
         or any(map(_changes_in_json, numbers))
     ):
         return None
+
     return frozenset(strings)
 
 
@@ -188,7 +211,9 @@ def _changes_in_json(number: float) -> bool:
 
 
 def _may_not_be_strings(texts: frozenset[str], text: str) -> bool:
-    """Return whether kubectl may not read one of the strings as a string: `on`, or an unquoted `0o7`."""
+    """Return whether kubectl may not read one of the strings as a string: `on`, or an unquoted
+    `0o7`.
+    """
     candidates = [string for string in texts if string < ":"]  # like all numbers and few words
     suspects = [
         *_words & texts,
@@ -199,7 +224,8 @@ def _may_not_be_strings(texts: frozenset[str], text: str) -> bool:
 
 @bounded_cache(2048)
 def _is_not_string(text: str) -> bool:
-    """Return whether kubectl reads a plain word as something else but the fast reader reads it as a string.
+    """Return whether kubectl reads a plain word as something else but the fast reader reads it as a
+    string.
 
     If both read it as something else and it still came out as a string, it was quoted.
     """
@@ -214,7 +240,9 @@ def _is_not_string(text: str) -> bool:
 
 
 def _may_be_plain(text: str, word: str) -> bool:
-    """Return whether a word occurs without quotes around it; also true if deciding would take long."""
+    """Return whether a word occurs without quotes around it; also true if deciding would take
+    long.
+    """
     offset = -1
     size = len(word)
     for _ in range(300):
@@ -227,11 +255,13 @@ def _may_be_plain(text: str, word: str) -> bool:
             after in _around_plain or after > "\x7f"
         ):
             return True
+
     return True
 
 
 def read_dumped_document(text: str) -> Parsed:
-    """Read one document of a dump. The limits of a document hold for each item of a List that kubectl printed.
+    """Read one document of a dump. The limits of a document hold for each item of a List that
+    kubectl printed.
 
     Positions of a divided List are found on first use. Never raises on its content.
     """
@@ -239,6 +269,7 @@ def read_dumped_document(text: str) -> Parsed:
     end = _end.search(text, head.end()) if head is not None else None
     if head is None or end is None or not _is_tail(f"{text[end.start() :]}\n"):
         return read_document(text)
+
     items: list[Any] = []
     findings: list[ReaderProblem] = []
     for start, stop in _spans(text, head.end(), end.start()):
@@ -248,6 +279,7 @@ def read_dumped_document(text: str) -> Parsed:
             for item in parsed.findings
         ]
         items.append(parsed.data)
+
     return Parsed({"apiVersion": "v1", "items": items, "kind": "List"}, None, findings)
 
 

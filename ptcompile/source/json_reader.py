@@ -1,4 +1,6 @@
-"""JSON streams, as kubectl reads a file that begins with `{`; and decoded data that should be JSON."""
+"""JSON streams, as kubectl reads a file that begins with `{`; and decoded data that should be
+JSON.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 class JsonValue(NamedTuple):
-    """One value of a JSON stream and the offsets of its text; `data` is None if it is null or rejected."""
+    """One value of a JSON stream and the offsets of its text; `data` is None if it is null or
+    rejected.
+    """
 
     data: JsonDict | None
     start: int
@@ -46,6 +50,7 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
             return values, ReaderProblem(
                 "too-large", message, "split it", offset, offset + 1, "ptcompile"
             )
+
         repeated: list[bool] = []
         decoder = json.JSONDecoder(
             object_pairs_hook=partial(_object, repeated),
@@ -58,9 +63,8 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
         try:
             data, end = decoder.raw_decode(text, offset)
         except json.JSONDecodeError as error:
-            comma = error.msg.startswith(
-                "Illegal trailing comma"
-            )  # Python 3.13 reports its position, older versions the one after it
+            # Python 3.13 reports its position, older versions the one after it
+            comma = error.msg.startswith("Illegal trailing comma")
             return values, _not_json(_skip_whitespace(text, error.pos + 1) if comma else error.pos)
         except _NotFiniteError:
             return values, _not_json(offset)
@@ -73,10 +77,12 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
                 offset + 1,
                 "ptcompile",
             )
+
         items = data.get("items") if is_dump and isinstance(data, dict) else None
         parts = items if isinstance(items, list) else None
         values.append(_value(text, data, offset, end, parts, repeated=bool(repeated)))
         offset = _skip_whitespace(text, end)
+
     return values, None
 
 
@@ -115,7 +121,10 @@ def _value(
     text: str, data: Any, start: int, end: int, parts: list[Any] | None, *, repeated: bool
 ) -> JsonValue:
     if end - start > MAX_DOCUMENT and parts is None:
-        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
+        message = (
+            f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a "
+            "request"
+        )
         return JsonValue(
             None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)]
         )
@@ -129,6 +138,7 @@ def _value(
             end,
             [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)],
         )
+
     wholes = [{"": part} for part in parts] if parts is not None else [data]
     if problem := next(filter(None, map(not_json_problem, wholes)), None):
         return JsonValue(
@@ -137,11 +147,12 @@ def _value(
             end,
             [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)],
         )
+
     findings = parse(as_yaml(text[start:end]), is_json=True).findings if repeated else []
-    if (
-        text.find("\\u", start, end) >= 0
-    ):  # in this value only: searching the whole stream each time would be quadratic
+    # in this value only: searching the whole stream each time would be quadratic
+    if text.find("\\u", start, end) >= 0:
         data = _without_lone_surrogates(data)
+
     return JsonValue(data, start, end, findings)
 
 
@@ -155,7 +166,9 @@ def _without_lone_surrogates(data: JsonDict) -> JsonDict:
 
 
 def as_yaml(text: str) -> str:
-    """Return JSON as YAML of the same length, for positions: halves of surrogate pairs and DEL are not valid YAML."""
+    """Return JSON as YAML of the same length, for positions: halves of surrogate pairs and DEL
+    are not valid YAML.
+    """
     return _escape.sub(_plain_escape, text).replace("\x7f", "?")
 
 
@@ -168,8 +181,8 @@ _SCALARS = (str, int, float, bool, type(None))
 
 
 def not_json_problem(data: Any) -> Problem | None:
-    """Return why decoded data is not JSON, or None: other types, keys that are not strings, infinities, too deep, too
-    large.
+    """Return why decoded data is not JSON, or None: other types, keys that are not strings,
+    infinities, too deep, too large.
     """
     level: list[tuple[Path, Any]] = [((), data)]
     depth = values = 0
@@ -186,6 +199,7 @@ def not_json_problem(data: Any) -> Problem | None:
                     return _not_json_problem(
                         "unsupported-yaml", path, f"the key {key!r} is not a string", "use a string"
                     )
+
                 if isinstance(value, dict | list):
                     below.append((item_path, value))
                 elif not isinstance(value, _SCALARS):
@@ -200,6 +214,7 @@ def not_json_problem(data: Any) -> Problem | None:
                     return _not_json_problem(
                         "unsupported-yaml", item_path, f"{value} is not JSON", "use a finite number"
                     )
+
         if depth > MAX_DEPTH:
             return _not_json_problem(
                 "too-deep", level[0][0][:8], _too_deep_message(), "move the inner parts out"
@@ -211,7 +226,9 @@ def not_json_problem(data: Any) -> Problem | None:
                 f"the document has more than {MAX_VALUES} values",
                 "split the document",
             )
+
         level = below
+
     return None
 
 

@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 MAX_DEPTH = 100
 """Maximum nesting of collections; real manifests stay below 30."""
 MAX_VALUES = 100_000
-"""Maximum number of values in one document, without keys; an alias counts as the values it refers to."""
+"""Maximum number of values in one document, without keys; an alias counts as the values it
+refers to.
+"""
 MAX_DOCUMENT = 3 * 1024 * 1024
-"""Maximum number of characters in one document, with aliases expanded: the API server rejects requests above 3 MiB."""
+"""Maximum number of characters in one document, with aliases expanded: the API server rejects
+requests above 3 MiB.
+"""
 
 
 class ReaderProblem(NamedTuple):
@@ -31,14 +35,14 @@ class ReaderProblem(NamedTuple):
     severity: Severity = "error"
     stage: Stage = "apply"
     first: int | None = None
-    """For a duplicate key, the offset of its first occurrence. The reader, which knows lines, adds it to the
-    message.
+    """For a duplicate key, the offset of its first occurrence. The reader, which knows lines, adds
+    it to the message.
     """
 
 
 class ValueNode:
-    """The position of a value: offsets of its text, and its children by key (with the key's own offsets) or by
-    index.
+    """The position of a value: offsets of its text, and its children by key (with the key's own
+    offsets) or by index.
     """
 
     __slots__ = ("children", "end", "start")
@@ -55,7 +59,9 @@ class ValueNode:
 
 
 class Parsed(NamedTuple):
-    """One document: its data, the root of its positions (None if it is empty or rejected), and its problems."""
+    """One document: its data, the root of its positions (None if it is empty or rejected), and
+    its problems.
+    """
 
     data: Any
     root: ValueNode | None
@@ -65,9 +71,11 @@ class Parsed(NamedTuple):
 
 
 def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]], bool]:
-    """Return the nodes on a path, each with its key's offsets (-1 in lists), and whether the path exists to its end.
+    """Return the nodes on a path, each with its key's offsets (-1 in lists), and whether the path
+    exists to its end.
 
-    A part that does not exist is skipped if everything after it does; otherwise the walk ends before it.
+    A part that does not exist is skipped if everything after it does; otherwise the walk ends
+    before it.
     """
     steps: list[tuple[int, int, ValueNode]] = []
     node = root
@@ -78,13 +86,16 @@ def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]],
             return (steps + rest, True) if exact else (steps, False)
         steps.append(step)
         node = step[2]
+
     return steps, True
 
 
 def leaf_nodes(
     node: ValueNode | None, value: Any, path: Path = ()
 ) -> Iterator[tuple[Path, ValueNode | None]]:
-    """Yield the path of each scalar, empty mapping and empty list of a value, with its node if the path has one."""
+    """Yield the path of each scalar, empty mapping and empty list of a value, with its node if
+    the path has one.
+    """
     if isinstance(value, Mapping) and value:
         parts: Iterable[tuple[str | int, Any]] = value.items()
     elif isinstance(value, list) and value:
@@ -92,13 +103,16 @@ def leaf_nodes(
     else:
         yield path, node
         return
+
     for part, inner in parts:
         step = _step(node, part) if node is not None else None
         yield from leaf_nodes(step[2] if step is not None else None, inner, (*path, part))
 
 
 def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
-    """Return the path of the innermost value around an offset, and whether the offset is on its key."""
+    """Return the path of the innermost value around an offset, and whether the offset is on its
+    key.
+    """
     path: Path = ()
     node = root
     while node.children:
@@ -108,10 +122,13 @@ def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
                 return (*path, part), True
             if inner is None and child.start <= offset <= child.end:
                 inner = part, child
+
         if inner is None:
             break
+
         path = (*path, inner[0])
         node = inner[1]
+
     return path, False
 
 
@@ -124,7 +141,9 @@ def _steps(node: ValueNode) -> Iterator[tuple[str | int, tuple[int, int, ValueNo
 
 
 def scalars(root: ValueNode) -> list[tuple[int, int]]:
-    """Return the spans of all scalars and keys below a node, in order. An alias has the spans of its anchor."""
+    """Return the spans of all scalars and keys below a node, in order. An alias has the spans of
+    its anchor.
+    """
     spans: set[tuple[int, int]] = set()
     seen: set[int] = set()
     stack = [root]
@@ -140,7 +159,9 @@ def scalars(root: ValueNode) -> list[tuple[int, int]]:
                 stack.extend(children)
         else:
             spans.add((node.start, node.end))
+
         seen.add(id(children))
+
     return sorted(spans)
 
 

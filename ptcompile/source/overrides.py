@@ -44,7 +44,9 @@ class VariantJob(NamedTuple):
     choices: tuple[Path, ...]
     """The places of its variants in the document."""
     places: Mapping[Path, Path]
-    """Where its variants write what the document does not share: by the path in the job, the path in the document."""
+    """Where its variants write what the document does not share: by the path in the job, the
+    path in the document.
+    """
 
     def written_path(self, path: Path) -> Path:
         """Return the path in the whole document of a path in the job."""
@@ -53,13 +55,17 @@ class VariantJob(NamedTuple):
         return (*self.places[path[:end]], *path[end:]) if end else path
 
     def is_at(self, path: Path) -> bool:
-        """Return whether a path of the document is of this job: it is in its variants, or in none."""
+        """Return whether a path of the document is of this job: it is in its variants, or in
+        none.
+        """
         return path[:1] != ("variants",) or any(
             path[: len(choice)] == choice for choice in self.choices
         )
 
     def is_chosen(self, names: Collection[str]) -> bool:
-        """Return whether one of these names is the job's or that of one of its variants, or none is given."""
+        """Return whether one of these names is the job's or that of one of its variants, or none
+        is given.
+        """
         return (
             not names or self.name in names or any(choice[-1] in names for choice in self.choices)
         )
@@ -78,8 +84,8 @@ class OverriddenDocument(NamedTuple):
     """The job that the data is, if the document stands for several."""
 
     def to_diagnostics(self, problems: Iterable[Problem], filename: str | None) -> list[Diagnostic]:
-        """Return problems as diagnostics; those that an override caused are in the "file" `overrides[N]`, without a
-        line.
+        """Return problems as diagnostics; those that an override caused are in the "file"
+        `overrides[N]`, without a line.
         """
         diagnostics = [
             streams.to_diagnostic(problem, self.document, filename)
@@ -90,22 +96,28 @@ class OverriddenDocument(NamedTuple):
         return diagnostics + [self.to_diagnostic(problem, filename) for problem in problems]
 
     def to_diagnostic(self, problem: Problem, filename: str | None) -> Diagnostic:
-        """Return a problem as a diagnostic, reported for the override that caused it, else for the variant."""
+        """Return a problem as a diagnostic, reported for the override that caused it, else for
+        the variant.
+        """
         path = self.written_path(problem.path)
         number = self.causing_override(problem.path)
         if number is None and path != problem.path:
             number = self.causing_override(path)
             problem = problem._replace(path=path, fix=None)
         manifest = None if self.member is None else self.data
-        diagnostic = (
-            streams.to_diagnostic(problem, self.document, filename, manifest=manifest)
-            if number is None
-            else self._override_diagnostic(number, problem)
-        )
-        return diagnostic if self.member is None else diagnostic._replace(variant=self.member.name)
+        if number is None:
+            diagnostic = streams.to_diagnostic(problem, self.document, filename, manifest=manifest)
+        else:
+            diagnostic = self._override_diagnostic(number, problem)
+        if self.member is None:
+            return diagnostic
+
+        return diagnostic._replace(variant=self.member.name)
 
     def written_path(self, path: Path) -> Path:
-        """Return the path in the document of a path in the data, which may be of one of its jobs."""
+        """Return the path in the document of a path in the data, which may be of one of its
+        jobs.
+        """
         return path if self.member is None else self.member.written_path(path)
 
     @property
@@ -135,7 +147,9 @@ class OverriddenDocument(NamedTuple):
         return diagnostic._replace(document=self.document.index)
 
     def causing_override(self, path: Path) -> int | None:
-        """Return the override that caused a path: the last one that set it, its parent or one of its parts."""
+        """Return the override that caused a path: the last one that set it, its parent or one of
+        its parts.
+        """
         for number, set_path in reversed(self.set_paths):
             is_inside = path[: len(set_path)] == set_path
             if is_inside or (
@@ -170,9 +184,12 @@ def read_overrides(
     variants: Iterable[str] = (),
     default_target: str | None = None,
 ) -> Overrides:
-    """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the run's name last."""
+    """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the
+    run's name last.
+    """
     if not overrides and name is None:
         return NO_OVERRIDES._replace(variants=tuple(variants), target=default_target)
+
     from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
 
     values: list[tuple[int, Path, Any]] = []
@@ -186,6 +203,7 @@ def read_overrides(
         except PathSyntaxError as error:
             problem = Problem("spec-invalid-value", (), f"{target}: {error}", authority="ptcompile")
             diagnostics.append(streams.to_diagnostic(problem, None, override_filename(number)))
+
     if name is not None:
         values.append((RUN_NAME_INDEX, _NAME_PATH, name))
     return Overrides(tuple(values), tuple(diagnostics), tuple(variants), default_target)
@@ -194,7 +212,9 @@ def read_overrides(
 def apply_overrides(
     document: Document, overrides: Overrides, member: VariantJob | None = None
 ) -> OverriddenDocument:
-    """Return a copy of a document's data, or of one of its jobs, with the overrides applied in order."""
+    """Return a copy of a document's data, or of one of its jobs, with the overrides applied in
+    order.
+    """
     data: Any = document.data if member is None else member.data
     set_paths: list[tuple[int, Path]] = []
     rejected: list[tuple[int, Problem]] = []
@@ -209,11 +229,14 @@ def apply_overrides(
             )
             rejected.append((number, problem))
             continue
+
         set_paths.append((number, set_path))
+
     spec = data.get("spec") if overrides.target is not None and isinstance(data, Mapping) else None
     if isinstance(spec, Mapping) and not spec.get("target"):
         data = {**data, "spec": {**spec, "target": overrides.target}}
         set_paths.append((TARGET_INDEX, _TARGET_PATH))
+
     return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected), member)
 
 
@@ -235,9 +258,12 @@ class _NoPlaceError(ValueError):
 
 
 def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[Any, Path]:
-    """Return a copy of the data with one value changed, and the path of that value; missing parts are created."""
+    """Return a copy of the data with one value changed, and the path of that value; missing
+    parts are created.
+    """
     if not path:
         return value, parent
+
     head = path[0]
     rest = path[1:]
     if isinstance(data, list) or (data is None and isinstance(head, int)):
@@ -247,23 +273,29 @@ def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[An
             items[index] if index < len(items) else None, rest, value, (*parent, index)
         )
         return [*items[:index], inner, *items[index + 1 :]], set_path
+
     key = str(head)
     mapping = data if isinstance(data, Mapping) else {}
     inner, set_path = with_value(mapping.get(key), rest, value, (*parent, key))
+
     return {**mapping, key: inner}, set_path
 
 
 def _item_index(items: Sequence[Any], head: str | int, parent: Path) -> int:
-    """Return the index of an item given by index or name; the index after the last one appends an item."""
+    """Return the index of an item given by index or name; the index after the last one appends
+    an item.
+    """
     if isinstance(head, str) and head.isascii() and head.isdigit() and len(head) < 10:
         head = int(head)
     if isinstance(head, int):
         if 0 <= head <= len(items):
             return head
         raise _NoPlaceError(parent, f"no item {head} to set", f"[{len(items)}] appends one")
+
     names = [_item_name(item) for item in items]
     if head in names:
         return names.index(head)
+
     listed_names = ", ".join(name for name in names if name)
     help = f"the items are {listed_names}" if listed_names else "give an index, such as [0]"
     raise _NoPlaceError(parent, f"no item {head!r} to set", help)

@@ -1,7 +1,9 @@
-"""The meaning of a plain YAML scalar to kubectl, and which strings must be quoted so that every reader agrees.
+"""The meaning of a plain YAML scalar to kubectl, and which strings must be quoted so that every
+reader agrees.
 
-kubectl implements neither YAML 1.1 nor 1.2 but the table of kubernetes-sigs/yaml `goyaml.v2/resolve.go`, and passes the
-result through JSON. Every row here was checked against kubectl 1.32 (`kubectl label --local -o json`).
+kubectl implements neither YAML 1.1 nor 1.2 but the table of kubernetes-sigs/yaml
+`goyaml.v2/resolve.go`, and passes the result through JSON. Every row here was checked against
+kubectl 1.32 (`kubectl label --local -o json`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
-# words that some reader does not read as strings, in any case; `=` and `<<` have a meaning in YAML 1.1
+# words that some reader does not read as strings, in any case; `=` and `<<` have a meaning in YAML
+# 1.1
 _QUOTED_WORDS = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 
 _INT64 = 2**63
@@ -42,11 +45,12 @@ _signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-y
 
 
 def resolve(text: str) -> Scalar:
-    """Return what a plain scalar means to kubectl: `on` is true, `0777` is 511, `08` and `1e3` are numbers, `12:30` is
-    a string.
+    """Return what a plain scalar means to kubectl: `on` is true, `0777` is 511, `08` and `1e3` are
+    numbers, `12:30` is a string.
 
-    Numbers are returned as kubectl's JSON has them: integers within 64 bits as `int`, others as `float`. `.inf` and
-    `.nan` are floats too, for which kubectl rejects the file ("unsupported value").
+    Numbers are returned as kubectl's JSON has them: integers within 64 bits as `int`, others as
+    `float`. `.inf` and `.nan` are floats too, for which kubectl rejects the file ("unsupported
+    value").
     """
     value = _go_value(text)
     if isinstance(value, float):
@@ -55,8 +59,8 @@ def resolve(text: str) -> Scalar:
 
 
 def _go_value(text: str) -> Scalar:
-    """Return what go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1, other numbers as
-    floats.
+    """Return what go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1,
+    other numbers as floats.
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -66,6 +70,7 @@ def _go_value(text: str) -> Scalar:
         or (text[0] == "." and not _point_first(text))
     ):
         return text
+
     plain = text.replace("_", "") if "_" in text else text
     if (integer := _integer(plain)) is not None:
         return integer
@@ -74,16 +79,21 @@ def _go_value(text: str) -> Scalar:
         return text if number - number != 0 else number
     if plain.startswith(("0b-", "0b+")) and (match := _signed_binary(plain)):
         return int(match[1], 2)
+
     return text
 
 
 def _is_option(text: str) -> bool:
-    """Return whether a plain scalar begins like a command line option, such as `--epochs`, and so not like a number."""
+    """Return whether a plain scalar begins like a command line option, such as `--epochs`, and
+    so not like a number.
+    """
     return text[0] == "-" and (text[1:2] == "-" or text[1:2].isalpha())
 
 
 def _integer(text: str) -> int | None:
-    """Return an integer that Go's `ParseInt` or, without a sign, `ParseUint` accepts in 64 bits, or None."""
+    """Return an integer that Go's `ParseInt` or, without a sign, `ParseUint` accepts in 64 bits,
+    or None.
+    """
     match = _whole_number(text)
     if match is None or match.lastindex is None:
         return None
@@ -95,12 +105,15 @@ def _integer(text: str) -> int | None:
 
 
 def through_json(number: float) -> int | float:
-    """Return a number as kubectl's JSON writes it: 1000.0 becomes `1000`, which is read as an integer."""
+    """Return a number as kubectl's JSON writes it: 1000.0 becomes `1000`, which is read as an
+    integer.
+    """
     if not number.is_integer() or abs(number) >= 2 * _INT64:
         return number
     if abs(number) < 2**53:
         return int(number)
-    # Go writes the shortest digits that identify this float, then zeros; these are not the float's exact digits
+    # Go writes the shortest digits that identify this float, then zeros; these are not the float's
+    # exact digits
     digits, _, power = repr(number).partition("e")
     whole, _, fraction = digits.partition(".")
     value = int(whole + fraction) * 10 ** (int(power) - len(fraction)) if power else int(whole)
@@ -108,7 +121,8 @@ def through_json(number: float) -> int | float:
 
 
 def key(text: str) -> str | None:
-    """Return the string that kubectl makes of a plain scalar used as a key: `n` becomes "false", `1.0` becomes "1".
+    """Return the string that kubectl makes of a plain scalar used as a key: `n` becomes "false",
+    `1.0` becomes "1".
 
     None if kubectl rejects the file: a null key, or an integer from 2^63 to 2^64-1.
     """
@@ -121,23 +135,29 @@ def key(text: str) -> str | None:
         return "true" if value else "false"
     if isinstance(value, float):
         return _float_key(value)
+
     return str(value) if value < _INT64 else None
 
 
 def _float_key(number: float) -> str:
-    """Return Go's `FormatFloat(number, 'g', -1, 32)`, and `.inf` for infinities, as kubectl writes float keys."""
+    """Return Go's `FormatFloat(number, 'g', -1, 32)`, and `.inf` for infinities, as kubectl
+    writes float keys.
+    """
     import math
 
     if math.isnan(number):
         return ".nan"
+
     import struct
 
     try:
         single = struct.unpack("f", struct.pack("f", number))[0]
     except OverflowError:
         single = math.copysign(math.inf, number)
+
     if math.isinf(single):
         return ".inf" if single > 0 else "-.inf"
+
     digits = next(
         p
         for p in range(1, 18)
@@ -145,12 +165,14 @@ def _float_key(number: float) -> str:
     )
     mantissa, _, exponent = f"{single:.{digits - 1}e}".partition("e")
     power = int(exponent)
-    return (
-        f"{single:.{max(digits - 1 - power, 0)}f}" if -4 <= power < 6 else f"{mantissa}e{exponent}"
-    )
+    if -4 <= power < 6:
+        return f"{single:.{max(digits - 1 - power, 0)}f}"
+
+    return f"{mantissa}e{exponent}"
 
 
-# numbers and dates to any reader; versions and addresses (1.2.3) are strings to all of them and stay plain
+# numbers and dates to any reader; versions and addresses (1.2.3) are strings to all of them and
+# stay plain
 _numberish = Pattern(
     r"[-+]?(?:[0-9][0-9_.:eE+-]*|[._][0-9_][0-9_.:eE+-]*|_|0[xX][0-9a-fA-F_]*|0[oO][0-7_]*|0[bB][-+01_]*)"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
@@ -162,14 +184,15 @@ _simple = Pattern(
 ).fullmatch
 _indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.").match
 _breaking = Pattern(
-    r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
+    r": |:$| "
+    r"#|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
     r"|[\ud800-\udfff]"
 ).search
 
 
 def needs_quotes(text: str) -> bool:
-    """Return whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl all read it as this
-    string.
+    """Return whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl
+    all read it as this string.
 
     True if any of them reads the plain text as something else, or if it cannot be plain at all.
     """
@@ -181,7 +204,9 @@ def needs_quotes(text: str) -> bool:
 
 
 def _ends_plain_scalar(text: str) -> bool:
-    """Return whether a string contains something that ends a plain scalar, or invisible characters."""
+    """Return whether a string contains something that ends a plain scalar, or invisible
+    characters.
+    """
     if text.isascii() and text.isprintable():
         return ": " in text or " #" in text or text[-1] in ": "
     return _breaking(text) is not None

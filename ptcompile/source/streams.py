@@ -30,8 +30,8 @@ def read(
     kubectl: Version = source.NEWEST_KUBECTL,
     parse: Callable[[str], Parsed] = read_document,
 ) -> source.Source:
-    """Read a source in any of its forms, text as kubectl of this version does; documents that were not text have no
-    positions. `parse` reads one document of text.
+    """Read a source in any of its forms, text as kubectl of this version does; documents that were
+    not text have no positions. `parse` reads one document of text.
 
     Raises TypeError, which names the parameter, for any other form.
     """
@@ -47,20 +47,26 @@ def read(
 
 
 def read_dump(stream: Any, filename: str | None, parameter: str) -> source.Source:
-    """Read the objects of a cluster in any form, such as the output of `kubectl get -A -o yaml`, of any size."""
+    """Read the objects of a cluster in any form, such as the output of `kubectl get -A -o yaml`,
+    of any size.
+    """
     return read(stream, filename, parameter, parse=read_dumped_document)
 
 
 def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
-    """Return the objects of a document with their paths: the document itself, or the items of a list kind.
+    """Return the objects of a document with their paths: the document itself, or the items of a
+    list kind.
 
-    As in kubectl, items of a ConfigMapList without apiVersion and kind are ConfigMaps of the list's apiVersion.
+    As in kubectl, items of a ConfigMapList without apiVersion and kind are ConfigMaps of the list's
+    apiVersion.
     """
     items = data.get("items")
     if not _is_list(data) or not isinstance(items, list):
         return [((), data)]
+
     kind = str(data["kind"]).removesuffix("List")
     api_version = data.get("apiVersion")
+
     return [
         (
             ("items", i),
@@ -111,7 +117,9 @@ def profile_documents(stream: source.Source) -> Sequence[source.Document]:
 
 
 def is_ours(data: Mapping[str, Any]) -> bool:
-    """Return whether a document belongs to ptcompile's own API: a TrainingJob or a ClusterProfile."""
+    """Return whether a document belongs to ptcompile's own API: a TrainingJob or a
+    ClusterProfile.
+    """
     return str(data.get("apiVersion")).startswith("ptcompile/")
 
 
@@ -129,27 +137,34 @@ def no_documents(*, blocks_compile: bool = False) -> Problem:
 
 
 def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
-    """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add them to `seen`."""
-    metadata = (
-        data.get("metadata")
-        if isinstance(data, Mapping) and data.get("kind") == "TrainingJob"
-        else None
-    )
+    """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add
+    them to `seen`.
+    """
+    if isinstance(data, Mapping) and data.get("kind") == "TrainingJob":
+        metadata = data.get("metadata")
+    else:
+        metadata = None
+
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     if not is_ours(data) or not isinstance(name, str):
         return []
+
     key = namespace_of(data), name
     if key not in seen:
         seen.add(key)
         return []
+
     message = (
         f"an earlier document is also TrainingJob/{name}, so kubectl applies one over the other"
     )
+
     return [_repeated_object(message)]
 
 
 def repeated_in_other_file(resource: str, filename: str) -> Problem:
-    """Return the error for a spec that compiles to an object that a spec in another file already has."""
+    """Return the error for a spec that compiles to an object that a spec in another file already
+    has.
+    """
     return _repeated_object(
         f"{filename} also compiles to {resource}, so kubectl applies one over the other"
     )
@@ -166,8 +181,8 @@ def _repeated_object(message: str) -> Problem:
 def select(
     diagnostics: Iterable[Diagnostic], selection: Selection, filename: str | None
 ) -> tuple[list[Diagnostic], list[Diagnostic]]:
-    """Return the selected diagnostics with their configured severities, up to the limit per file, and those that are
-    ignored by name or code.
+    """Return the selected diagnostics with their configured severities, up to the limit per file,
+    and those that are ignored by name or code.
     """
     ignored: list[Diagnostic] = []
 
@@ -182,7 +197,9 @@ def select(
 
 
 def limit_findings(diagnostics: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
-    """Return the diagnostics up to the limit per file, followed by one that says so if there are more."""
+    """Return the diagnostics up to the limit per file, followed by one that says so if there are
+    more.
+    """
     most = limits().findings
     reported: list[Diagnostic] = []
     for diagnostic in diagnostics:
@@ -194,6 +211,7 @@ def limit_findings(diagnostics: Iterable[Diagnostic], filename: str | None) -> l
             )
             return [*reported, to_diagnostic(problem, None, filename)]
         reported.append(diagnostic)
+
     return reported
 
 
@@ -211,12 +229,14 @@ def to_diagnostic(
         from ptcompile.source.secrets.masking import masked_problem
 
         masked, masked_path = masked_problem(problem, document, path)
+
     span = problem.span
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
     if manifest is None:
         manifest = document.data if document is not None else {}
     metadata = nested_map(manifest, "metadata")
+
     return Diagnostic(
         code=problem.code or code_of(problem.name),
         name=problem.name,
@@ -244,7 +264,9 @@ def to_diagnostic(
 
 
 _MAX_LABELS = 32
-"""Number of labels that a diagnostic has: each label of an object may have a finding, so more would be quadratic."""
+"""Number of labels that a diagnostic has: each label of an object may have a finding, so more
+would be quadratic.
+"""
 
 
 def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -253,9 +275,12 @@ def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
-    """Return a path within an object, with the names of the list items that have one instead of their indexes."""
+    """Return a path within an object, with the names of the list items that have one instead of
+    their indexes.
+    """
     if not any(isinstance(part, int) for part in path):
         return field_path(path)
+
     texts: list[str] = []
     start = 0
     value = manifest
@@ -265,6 +290,7 @@ def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
         if _is_name(name):
             texts.append(f"{field_path(path[start : end - 1])}[{name}]")
             start = end
+
     return ".".join([*texts, field_path(path[start:])] if start < len(path) else texts)
 
 
@@ -299,11 +325,15 @@ def resource_name(manifest: Mapping[str, Any]) -> str | None:
 def unchecked_name(manifest: Mapping[str, Any]) -> str:
     """Return an object that is not checked as `apiVersion Kind/name`, as far as it has them."""
     name = resource_name(manifest)
-    return f"{manifest.get('apiVersion')} {name}" if name else "a document without kind"
+    if name:
+        return f"{manifest.get('apiVersion')} {name}"
+    return "a document without kind"
 
 
 def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
-    """Return the errors of an object without apiVersion or kind, which every Kubernetes client rejects."""
+    """Return the errors of an object without apiVersion or kind, which every Kubernetes client
+    rejects.
+    """
     missing = [
         key
         for key in ("apiVersion", "kind")
@@ -321,6 +351,7 @@ def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
     )
     if similar is None:
         return problem_at("required-value", (key,), text, f"add {key}")
+
     return problem_at(
         "required-value", (similar,), text, f"did you mean {key}?", on_key=True, field=key
     )

@@ -1,9 +1,10 @@
-"""Comments that suppress findings: `# ptcompile: ignore[PTC302] why`, or `ignore[PTC302] until 2027-03-31: why`.
+"""Comments that suppress findings: `# ptcompile: ignore[PTC302] why`, or `ignore[PTC302] until
+2027-03-31: why`.
 
-A comment at the end of a line covers the findings whose span includes that line; a comment on its own line covers those
-of the next line that is not a comment. `# ptcompile: ignore-file[PTC302] why`, above the first such line, covers the
-whole file. A comment that covers nothing is itself a finding, and so are one that names no rule and one whose last day
-is over.
+A comment at the end of a line covers the findings whose span includes that line; a comment on its
+own line covers those of the next line that is not a comment. `# ptcompile: ignore-file[PTC302]
+why`, above the first such line, covers the whole file. A comment that covers nothing is itself a
+finding, and so are one that names no rule and one whose last day is over.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class _Ignore(NamedTuple):
 
 
 class Suppressed(NamedTuple):
-    """The remaining diagnostics, the suppressed ones, and the problems of the comments themselves."""
+    """The remaining diagnostics, the suppressed ones, and the problems of the comments
+    themselves.
+    """
 
     left: tuple[Diagnostic, ...]
     meant: tuple[Diagnostic, ...]
@@ -47,6 +50,7 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
     """Remove the diagnostics that a file's comments suppress."""
     if source.is_json:
         return Suppressed(tuple(diagnostics), (), ())
+
     problems: list[Problem] = []
     ignores = list(_ignores(source, selection.codes, problems))
     file_ignores: dict[str, list[_Ignore]] = {}
@@ -72,6 +76,7 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
                     "unused-ignore", ignore.span, "unused ignore comment: it matches no finding"
                 )
             )
+
     covered = {id(diagnostic) for diagnostic in suppressed}
     return Suppressed(
         tuple(diagnostic for diagnostic in diagnostics if id(diagnostic) not in covered),
@@ -97,10 +102,12 @@ def _match(
             hits.setdefault(diagnostic.name, set()).add((start, end))
         if start < end or diagnostic.name in file_ignores:
             covered.append(diagnostic)
+
     for name, ranges in hits.items():
         used.update(_covering(line_ignores[name], ranges))
     for name in {diagnostic.name for diagnostic in covered}:
         used.update(file_ignores.get(name, ()))
+
     return covered, used
 
 
@@ -140,9 +147,8 @@ def _ignores(
     source: Source, codes: Mapping[str, str], problems: list[Problem]
 ) -> Iterator[_Ignore]:
     lines = source.text.split("\n")
-    covered = list(
-        range(len(lines))
-    )  # for each line: itself, or the next line that is not a comment
+    # for each line: itself, or the next line that is not a comment
+    covered = list(range(len(lines)))
     for index in range(len(lines) - 2, -1, -1):
         if _is_comment(lines[index]):
             covered[index] = covered[index + 1]
@@ -152,15 +158,20 @@ def _ignores(
             span = Span(index + 1, match.start() + 1, index + 1, match.end() + 1)
             if source.in_scalar(index + 1, match.start() + 1):
                 continue
+
             remaining -= 1 + (match[2] or "").count(",")
             if remaining < 0:
-                message = f"the file has more than {limits().comments} names in comments, and the others are not read"
+                message = (
+                    f"the file has more than {limits().comments} names in comments, and the "
+                    "others are not read"
+                )
                 problems.append(
                     _problem("too-large", span, message)._replace(
                         severity="error", help="remove some"
                     )
                 )
                 return
+
             names = _covered_names(match[2], codes, span, problems)
             if problem := _misplaced(match[1], span, covered[0]) or _out_of_date(match[3], span):
                 problems.append(problem)
@@ -171,7 +182,9 @@ def _ignores(
 
 
 def _misplaced(keyword: str, span: Span, first: int) -> Problem | None:
-    """Return the problem of an ignore-file comment below line `first` (from 0), which is not a comment."""
+    """Return the problem of an ignore-file comment below line `first` (from 0), which is not a
+    comment.
+    """
     if keyword != "ignore-file" or span.line <= first:
         return None
     return _problem(
@@ -189,11 +202,13 @@ def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
         return _problem("bad-ignore", span, f"{last_day} is not a date")
     if today() <= last_day:
         return None
+
     problem = _problem(
         "expired-ignore",
         span,
         f"the comment applied until {last_day}: it no longer ignores findings",
     )
+
     return problem._replace(help="fix the finding and remove the comment, or set a later date")
 
 
@@ -208,12 +223,14 @@ def _covered_names(
     if listed is None or not listed.strip():
         problems.append(_problem("bad-ignore", span, "the comment does not say what to ignore"))
         return frozenset()
+
     names: set[str] = set()
     for selector in listed.split(","):
         try:
             names |= selected_names([selector], codes)
         except ValueError as error:
             problems.append(_problem("bad-ignore", span, str(error)))
+
     return frozenset(names)
 
 
@@ -225,13 +242,14 @@ def _problem(name: str, span: Span, message: str) -> Problem:
 def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]:
     """Return the text with an ignore comment for each finding, and the number of findings covered.
 
-    Each comment goes at the end of the finding's line, or on its own line above if the value continues on the next
-    line. JSON has no comments, a finding without a position or about the file itself has no line for one, and errors
-    that keep a spec from compiling cannot be ignored.
+    Each comment goes at the end of the finding's line, or on its own line above if the value
+    continues on the next line. JSON has no comments, a finding without a position or about the file
+    itself has no line for one, and errors that keep a spec from compiling cannot be ignored.
     """
     source = read(text)
     if source.is_json:
         return text, 0
+
     lines = text.split("\n")
     by_line: dict[int, dict[str, None]] = {}
     count = 0
@@ -244,6 +262,7 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
         ):
             by_line.setdefault(diagnostic.span.line, {})[diagnostic.code] = None
             count += 1
+
     for line in sorted(by_line, reverse=True):
         content = lines[line - 1].rstrip("\r")
         end = lines[line - 1][len(content) :]
@@ -253,4 +272,5 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
             lines.insert(line - 1, f"{indent}{comment}{end}")
         else:
             lines[line - 1] = content.rstrip(" \t") + f"  {comment}{end}"
+
     return "\n".join(lines), count

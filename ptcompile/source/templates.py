@@ -1,8 +1,10 @@
-"""Templates: the folder of a Helm chart, the marks of template engines, and the placeholders of values.
+"""Templates: the folder of a Helm chart, the marks of template engines, and the placeholders of
+values.
 
-The marks are `{{ }}` of Helm and Jinja, `{% %}` and `{# #}` of Jinja, and `<% %>` of ERB. What a template renders to is
-unknown. A text that YAML rejects is a template if a mark is where only an engine reads it; a string of a readable
-document has a mark if the mark is complete. Placeholders stand for values that envsubst, sed or a person fills in.
+The marks are `{{ }}` of Helm and Jinja, `{% %}` and `{# #}` of Jinja, and `<% %>` of ERB. What a
+template renders to is unknown. A text that YAML rejects is a template if a mark is where only an
+engine reads it; a string of a readable document has a mark if the mark is complete. Placeholders
+stand for values that envsubst, sed or a person fills in.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class TemplateMark(NamedTuple):
-    """A kind of mark, the tools that fill it in, a command that renders it, and where it begins in the text."""
+    """A kind of mark, the tools that fill it in, a command that renders it, and where it begins
+    in the text.
+    """
 
     sign: str
     tools: str
@@ -34,9 +38,9 @@ _KINDS = {
 }
 _CLOSINGS = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>"}
 
-# Every alternative begins at its own character and no two scan the same spaces, so a search is linear. `{{}}` and
-# `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes does not break YAML; a Go literal in
-# double quotes does.
+# Every alternative begins at its own character and no two scan the same spaces, so a search is
+# linear. `{{}}` and `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes
+# does not break YAML; a Go literal in double quotes does.
 _BRACES = r"\{\{(?![ \t]*\}|[ \t]*[\"']?[\w-]+[\"']?[ \t]*:[ \t])"
 _OPENING = Pattern(
     rf"(?m)^[ \t]*(?:#[^\n]*|({_BRACES}|\{{#))"
@@ -90,12 +94,14 @@ _NAME = r"[A-Z]{1,16}\d{0,2}(?:_(?:[A-Z]{1,16}\d{0,2}|\d{1,2})){0,6}"
 is_reference = Pattern(
     rf"\$(?:{_NAME}|\{{{_NAME}\}}|\({_NAME}\))|__{_NAME}__|(?:PLACEHOLDER|REPLACE|CHANGE|YOUR)_{_NAME}|PLACEHOLDER"
 ).fullmatch
-"""Match a text that stands for a value and shows nothing of it: `$HF_TOKEN`, `__HF_TOKEN__`, `PLACEHOLDER_HF_TOKEN`."""
+"""Match a text that stands for a value and shows nothing of it: `$HF_TOKEN`, `__HF_TOKEN__`,
+`PLACEHOLDER_HF_TOKEN`.
+"""
 
 
 def find_placeholder(value: object) -> str | None:
-    """Return the first placeholder in a text: `${X}`, `__X__`, `<x>`, `REPLACE_ME`, `PLACEHOLDER_X`, or a text that is
-    only `$X`.
+    """Return the first placeholder in a text: `${X}`, `__X__`, `<x>`, `REPLACE_ME`,
+    `PLACEHOLDER_X`, or a text that is only `$X`.
     """
     if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):
         return None
@@ -104,7 +110,9 @@ def find_placeholder(value: object) -> str | None:
 
 
 def may_be_template(text: str) -> bool:
-    """Return whether a file may have a placeholder. The kubelet's `$(X)` is not one; most files have no other sign."""
+    """Return whether a file may have a placeholder. The kubelet's `$(X)` is not one; most files
+    have no other sign.
+    """
     if any(word in text for word in _WORDS):
         return True
     begins = [pattern for sign, pattern in _BEGINNINGS.items() if sign in text]
@@ -114,14 +122,18 @@ def may_be_template(text: str) -> bool:
 
 
 def chart_role(filename: str | None) -> Literal["template", "values"] | None:
-    """Return what a file is to the Helm chart in whose folder it is; None for others, and for Chart.yaml itself."""
+    """Return what a file is to the Helm chart in whose folder it is; None for others, and for
+    Chart.yaml itself.
+    """
     if filename is None or not ("templates" in filename or "values" in filename):
         return None
     *folders, name = os.path.abspath(filename).split(os.sep)
     for depth, folder in enumerate(folders):
         if folder == "templates" and _is_chart(folders[:depth]):
             return "template"
-    return "values" if name.startswith("values") and _is_chart(folders) else None
+    if name.startswith("values") and _is_chart(folders):
+        return "values"
+    return None
 
 
 def _is_chart(folders: list[str]) -> bool:

@@ -13,7 +13,8 @@ from ptcompile.spec.objects import ResourceFields, SpecFields, yaml_name
 
 
 class _ModelSignature:
-    """The signature of a model for `help()` and `inspect`: its fields as keywords, under their Python names.
+    """The signature of a model for `help()` and `inspect`: its fields as keywords, under their
+    Python names.
 
     pydantic's own has the aliases, which are YAML's, and exists only once the model is built.
     """
@@ -36,10 +37,11 @@ class _ModelSignature:
 
 
 class Model(SpecFields, BaseModel):
-    """Frozen base model: camelCase in YAML, snake_case in Python, no unknown keys, no implicit type conversion.
+    """Frozen base model: camelCase in YAML, snake_case in Python, no unknown keys, no implicit type
+    conversion.
 
-    Validators are built on first use, one per document. Defaults come from `model_construct`, which needs no validator;
-    building all of them would take a third of a cold start.
+    Validators are built on first use, one per document. Defaults come from `model_construct`, which
+    needs no validator; building all of them would take a third of a cold start.
     """
 
     model_config = ConfigDict(
@@ -64,17 +66,23 @@ class Model(SpecFields, BaseModel):
         return self.model_copy(update=changes)
 
     def document(self, *, only_set: bool = False) -> dict[str, Any]:
-        """Return the object as decoded YAML, with all defaults or with only the fields that are set."""
+        """Return the object as decoded YAML, with all defaults or with only the fields that are
+        set.
+        """
         return self.model_dump(by_alias=True, exclude_unset=only_set)
 
 
 def optional(description: str, default: Any = None, **rules: Any) -> Any:
-    """Return a field that may be absent, for its class body. `rules`: what `Field` takes for its values."""
+    """Return a field that may be absent, for its class body. `rules`: what `Field` takes for its
+    values.
+    """
     return Field(default=default, description=description, **rules)
 
 
 def part(model: type[Model], description: str) -> Any:
-    """Return a field that may be absent and holds another model, whose own fields then have their defaults."""
+    """Return a field that may be absent and holds another model, whose own fields then have
+    their defaults.
+    """
     return Field(default_factory=model.model_construct, description=description)
 
 
@@ -85,12 +93,13 @@ DnsLabel = Annotated[
 
 _SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "maxLength": 253})]
-"""A DNS subdomain, the form of most object names. The pattern is only for editors, as in `DnsLabel`."""
+"""A DNS subdomain, the form of most object names. The pattern is only for editors, as in
+`DnsLabel`.
+"""
 
 
-if (
-    TYPE_CHECKING
-):  # what a caller may pass; a model stores an amount as text and a mapping as a dict
+# what a caller may pass; a model stores an amount as text and a mapping as a dict
+if TYPE_CHECKING:
     QuantityField = str | int | float
     Dict = Mapping
 else:
@@ -102,7 +111,8 @@ else:
             json_schema_extra={
                 "x-check": "quantity",
                 "type": ["string", "number"],
-                "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
+                "pattern": r"^ *(?=[^ "
+                r"])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
                 "minimum": 0,
                 "examples": ["500m", "64Gi", 8],
             }
@@ -110,7 +120,9 @@ else:
     ]
     """A Kubernetes quantity: 2, "500m", "64Gi"."""
     Dict = dict
-    """A mapping whose value types vary: type checkers accept a `dict[str, str]` as `Dict[str, str | EnvSource]`."""
+    """A mapping whose value types vary: type checkers accept a `dict[str, str]` as `Dict[str,
+    str | EnvSource]`.
+    """
 
 
 class Metadata(Model):
@@ -133,11 +145,13 @@ class Metadata(Model):
         "Namespace of every object; the cluster's default when absent."
     )
     labels: Dict[str, str | None] = optional(
-        "Labels of the objects; null removes the profile's. Labels of the pods go to spec.podLabels.",
+        "Labels of the objects; null removes the profile's. Labels of the pods go to "
+        "spec.podLabels.",
         {},
     )
     annotations: Dict[str, str | None] = optional(
-        "Annotations of the objects; null removes the profile's. Annotations of the pods go to spec.podAnnotations.",
+        "Annotations of the objects; null removes the profile's. Annotations of the pods go to "
+        "spec.podAnnotations.",
         {},
     )
 
@@ -168,10 +182,11 @@ def _absent_amounts() -> ResourceList:
 
 
 class Resources(ResourceList):
-    """Resources of a node. A plain amount is both request and limit; `requests` and `limits` override one of the two.
+    """Resources of a node. A plain amount is both request and limit; `requests` and `limits`
+    override one of the two.
 
-    A request without a limit gets no limit, except for devices and huge pages, for which Kubernetes requires both to be
-    equal.
+    A request without a limit gets no limit, except for devices and huge pages, for which Kubernetes
+    requires both to be equal.
     """
 
     requests: ResourceList = Field(
@@ -214,8 +229,8 @@ Count = Annotated[int, Field(ge=0)]
 
 
 def json_schema(model: type[Model], schema_id: str, required: list[str]) -> dict[str, Any]:
-    """Return the JSON Schema of a document that requires these keys. Fields get no titles, because their names
-    suffice.
+    """Return the JSON Schema of a document that requires these keys. Fields get no titles, because
+    their names suffice.
     """
     from pydantic.json_schema import GenerateJsonSchema
 

@@ -1,7 +1,8 @@
 """Checks of specs and profiles that JSON Schema cannot express.
 
-The models run these functions as validators and name them in the schema as `x-check`, where `reader` looks them up.
-Each returns the value to keep, and raises ValueError with a human-readable reason.
+The models run these functions as validators and name them in the schema as `x-check`, where
+`reader` looks them up. Each returns the value to keep, and raises ValueError with a human-readable
+reason.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ _FORBIDDEN_MAIN_FIELDS = {
 
 
 def check_pod_template(template: dict[str, Any]) -> dict[str, Any]:
-    """Return the template unchanged. Raises ValueError with the first invalid path inside it, and the reason."""
+    """Return the template unchanged. Raises ValueError with the first invalid path inside it,
+    and the reason.
+    """
     problem = next(_template_problems(template), None)
     if problem is not None:
         raise ValueError(problem)
@@ -56,8 +59,8 @@ def check_pod_template(template: dict[str, Any]) -> dict[str, Any]:
 
 
 def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a template. The caller stops at the first problem, so checks may rely on those before
-    them.
+    """Yield what is wrong with a template. The caller stops at the first problem, so checks may
+    rely on those before them.
     """
     for key in template.keys() - {"metadata", "spec"}:
         yield f"{key}: a pod template has metadata and spec"
@@ -72,6 +75,7 @@ def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
             isinstance(text, str) for text in texts.values()
         ):
             yield f"metadata.{key}: is not a mapping of text"
+
     yield from _pod_problems(spec)
 
 
@@ -121,6 +125,7 @@ def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
         yield from _shape_problems(path, node, (), (key,))
         path = f"{path}.{key}"
         node = node.get(key, {})
+
     yield from _shape_problems(path, node, ("nodeSelectorTerms",), ())
     for i, term in enumerate(node.get("nodeSelectorTerms", ())):
         yield from _shape_problems(
@@ -176,20 +181,23 @@ def _shape_schema(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str
 
 
 NON_SCHEDULERS = frozenset({"kueue", None})
-"""Queue systems that only admit pods. The others are schedulers too: they place the pods that they admit."""
+"""Queue systems that only admit pods. The others are schedulers too: they place the pods that
+they admit.
+"""
 
 _NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 
 
 def nnodes_range(value: int | str) -> tuple[int, int]:
-    """Return `nnodes` as the minimum and maximum that torchrun reads. Raises ValueError with a human-readable
-    reason.
+    """Return `nnodes` as the minimum and maximum that torchrun reads. Raises ValueError with a
+    human-readable reason.
     """
     match = _NNODES.fullmatch(str(value))
     if match is None:
         raise ValueError(
             f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'"
         )
+
     minimum = int(match[1])
     maximum = int(match[2] or match[1])
     if minimum < 1:
@@ -198,6 +206,7 @@ def nnodes_range(value: int | str) -> tuple[int, int]:
         raise ValueError(
             f"{value!r} has more nodes as its minimum ({minimum}) than as its maximum ({maximum})"
         )
+
     return minimum, maximum
 
 
@@ -249,7 +258,9 @@ def check_profile(profile: ProfileSpecT) -> ProfileSpecT:
 
 
 def check_gang_scheduler(queue_system: str | None, gang_scheduler: str | None) -> None:
-    """Raise ValueError if the queue system is a scheduler and `gang_scheduler` is a different one."""
+    """Raise ValueError if the queue system is a scheduler and `gang_scheduler` is a different
+    one.
+    """
     if (
         gang_scheduler is not None
         and queue_system not in NON_SCHEDULERS

@@ -1,7 +1,7 @@
 """The models of a ClusterProfile: devices, pools, queues, versions, defaults.
 
-The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
-env and labels).
+The words follow Flyte's K8s plugin configuration where it has them (resource tolerations,
+interruptible nodes, default env and labels).
 """
 
 from __future__ import annotations
@@ -60,13 +60,17 @@ class GpuClaim(Model):
 
 
 class GpuSharing(Model):
-    """How pods share GPUs where neither labels of the nodes nor the device plugin's ConfigMap tell."""
+    """How pods share GPUs where neither labels of the nodes nor the device plugin's ConfigMap
+    tell.
+    """
 
     strategy: Literal["time-slicing", "mps", "mig"] = Field(
-        description="What divides a GPU: time slicing or MPS of the device plugin, or MIG with its strategy single."
+        description="What divides a GPU: time slicing or MPS of the device plugin, or MIG with its "
+        "strategy single."
     )
     refuses_several: bool | None = optional(
-        "Whether the kubelet refuses pods that request more than one share (failRequestsGreaterThanOne). Default: "
+        "Whether the kubelet refuses pods that request more than one share "
+        "(failRequestsGreaterThanOne). Default: "
         "with mps, which always did before device plugin 0.20."
     )
 
@@ -80,10 +84,12 @@ class Gpu(Model):
         "is the resource's name, such as nvidia.com/gpu."
     )
     claim: GpuClaim | None = optional(
-        "If set, pods claim NVIDIA GPUs and MIG slices from the DRA driver instead of requesting them by resource name."
+        "If set, pods claim NVIDIA GPUs and MIG slices from the DRA driver instead of requesting "
+        "them by resource name."
     )
     sharing: GpuSharing | None = optional(
-        "If set, each device that `resourceName` counts is a share of a GPU, on nodes that do not say otherwise."
+        "If set, each device that `resourceName` counts is a share of a GPU, on nodes that do not "
+        "say otherwise."
     )
 
 
@@ -112,13 +118,16 @@ class Accelerator(Model):
         "Number of devices on a whole node for each fabric.", {}
     )
     nodes_per_domain: int | None = optional(
-        "Number of nodes in an NVLink domain, such as 18 for an NVL72 rack; absent if NVLink ends at the node.",
+        "Number of nodes in an NVLink domain, such as 18 for an NVL72 rack; absent if NVLink ends "
+        "at the node.",
         ge=2,
     )
 
 
 class Fabric(Model):
-    """A network between nodes, by the name that jobs use. Absent fields come from the built-in fabric of that name."""
+    """A network between nodes, by the name that jobs use. Absent fields come from the built-in
+    fabric of that name.
+    """
 
     resources: Dict[str, QuantityField] = optional(
         "What a pod requests, by Kubernetes resource name.", {}
@@ -129,11 +138,13 @@ class Fabric(Model):
         "Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface.", {}
     )
     device_network: str | None = optional(
-        "Network that the annotation k8s.v1.cni.cncf.io/networks names once for each of the fabric's devices."
+        "Network that the annotation k8s.v1.cni.cncf.io/networks names once for each of the "
+        "fabric's devices."
     )
     claims: dict[str, DeviceClaim] = optional("Devices that a pod claims, by the claim's name.", {})
     compute_domain: bool = optional(
-        "Whether each job has a ComputeDomain of NVIDIA's DRA driver, in which GPUs of several nodes share "
+        "Whether each job has a ComputeDomain of NVIDIA's DRA driver, in which GPUs of several "
+        "nodes share "
         "memory over NVLink.",
         False,
     )
@@ -153,7 +164,9 @@ class Taint(Model):
 
 
 class NodePool(Model):
-    """Nodes of one shape. A cluster whose profile lists pools has no other nodes, unless `otherPools` says so."""
+    """Nodes of one shape. A cluster whose profile lists pools has no other nodes, unless
+    `otherPools` says so.
+    """
 
     machine: str | None = optional(
         "Machine type, such as p5.48xlarge; for built-in types this is enough to know the size."
@@ -182,7 +195,9 @@ QueueFramework = Literal[
 
 
 class TopologyLevel(Model):
-    """One level of the network, such as a rack, with the names of its domains for each scheduler."""
+    """One level of the network, such as a rack, with the names of its domains for each
+    scheduler.
+    """
 
     node_label: str | None = optional("Label whose value names a node's domain (Kueue, KAI).")
     tier: int | None = optional("Tier of the HyperNodes that are its domains (Volcano).", ge=0)
@@ -262,7 +277,8 @@ class FeatureGates(Model):
     """Feature gates that differ from their defaults."""
 
     kubernetes: dict[str, bool] = optional(
-        "Feature gates of kube-apiserver by name, as in its `--feature-gates`, such as EmptyDirVolumeMode: true.",
+        "Feature gates of kube-apiserver by name, as in its `--feature-gates`, such as "
+        "EmptyDirVolumeMode: true.",
         {},
     )
     jobset: dict[str, bool] = optional(
@@ -287,7 +303,9 @@ class OperatorNamespace(Model):
 
 
 class OperatorDeployment(Model):
-    """How the PyTorch operator's chart is deployed. Fields and defaults are those of TKE's PyTorch-Operator chart."""
+    """How the PyTorch operator's chart is deployed. Fields and defaults are those of TKE's
+    PyTorch-Operator chart.
+    """
 
     image: OperatorImage = part(OperatorImage, "The operator's image.")
     namespace: OperatorNamespace = part(OperatorNamespace, "The operator's namespace.")
@@ -304,10 +322,12 @@ class ProfileSpec(Model):
         "Feature gates of Kubernetes and JobSet that differ from their defaults in the release.",
     )
     cloud: Literal["gke", "eks", "aks", "oke"] | None = optional(
-        "Cloud whose node labels identify built-in accelerators; without it, the labels of feature discovery do."
+        "Cloud whose node labels identify built-in accelerators; without it, the labels of "
+        "feature discovery do."
     )
     platform: Literal["gke-autopilot", "openshift"] | None = optional(
-        "Managed platform, whose admission refuses more than the API server: GKE Autopilot's Warden, and OpenShift's "
+        "Managed platform, whose admission refuses more than the API server: GKE Autopilot's "
+        "Warden, and OpenShift's "
         "security context constraints, of which restricted-v2 is assumed."
     )
     cluster_domain: str = optional(
@@ -328,7 +348,8 @@ class ProfileSpec(Model):
         {},
     )
     other_pools: bool = optional(
-        "Whether the cluster may have nodes that nodePools does not list, such as pools that have none now: what "
+        "Whether the cluster may have nodes that nodePools does not list, such as pools that have "
+        "none now: what "
         "fits no listed pool is then a warning.",
         False,
     )
@@ -357,8 +378,10 @@ class ProfileSpec(Model):
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
     )
     objects: list[Json] = optional(
-        "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, ResourceQuotas, "
-        "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters; for `ptcompile admit`, its "
+        "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, "
+        "ResourceQuotas, "
+        "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters; for "
+        "`ptcompile admit`, its "
         "queues, flavors and topologies. An object of the files replaces one of the same name.",
         [],
     )
@@ -367,7 +390,8 @@ class ProfileSpec(Model):
         False,
     )
     queue_frameworks: list[QueueFramework] = optional(
-        "Kinds that Kueue manages beyond its defaults, by their names in `integrations.frameworks` of its "
+        "Kinds that Kueue manages beyond its defaults, by their names in "
+        "`integrations.frameworks` of its "
         "configuration. Kueue 0.19 leaves out those of training-operator.",
         [],
     )
@@ -377,7 +401,8 @@ class ProfileSpec(Model):
         OperatorDeployment, "The PyTorch operator's chart, for `ptcompile platform`."
     )
     priorities: dict[str, int] = optional(
-        "Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs name.",
+        "Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs "
+        "name.",
         {},
     )
 

@@ -1,4 +1,6 @@
-"""Accelerators and fabrics that a cluster profile defines or inherits, and their counts and resources."""
+"""Accelerators and fabrics that a cluster profile defines or inherits, and their counts and
+resources.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,23 @@ if TYPE_CHECKING:
 
 
 def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None:
-    """Return the accelerator that `name` refers to: the profile's, else its cloud's built-in one, else None."""
+    """Return the accelerator that `name` refers to: the profile's, else its cloud's built-in
+    one, else None.
+    """
     if name is None:
         return None
     return profile.spec.accelerators.get(name) or built_in_accelerator(name, profile.spec.cloud)
 
 
 def spot_nodes(profile: ClusterProfile) -> SpotNodes | None:
-    """Return how the profile's cloud marks spot nodes, or None if the profile sets `spot` or names no cloud."""
+    """Return how the profile's cloud marks spot nodes, or None if the profile sets `spot` or
+    names no cloud.
+    """
     from ptcompile.hardware.nodes import SPOT
 
-    return None if "spot" in profile.spec.model_fields_set else SPOT.get(profile.spec.cloud or "")
+    if "spot" in profile.spec.model_fields_set:
+        return None
+    return SPOT.get(profile.spec.cloud or "")
 
 
 def node_requirements(
@@ -34,12 +42,14 @@ def node_requirements(
 ) -> list[NodeRequirement]:
     """Return the node requirements of an accelerator besides its labels.
 
-    Among the built-in machine types that a label names, those with fewer devices than a pod requests are omitted.
+    Among the built-in machine types that a label names, those with fewer devices than a pod
+    requests are omitted.
     """
     entry = accelerator(profile, name)
     cloud = profile.spec.cloud
     if entry is None or name is None or name in profile.spec.accelerators or "/" in name:
         return list(entry.match_expressions) if entry is not None else []
+
     from ptcompile.hardware.accelerators import machines_of
 
     small = {
@@ -47,17 +57,16 @@ def node_requirements(
         for requirement in machines_of(name, cloud, largest=False)
         if requirement.devices < devices
     }
+
     return [_without(requirement, small) for requirement in entry.match_expressions]
 
 
 def _without(requirement: NodeRequirement, machines: set[str]) -> NodeRequirement:
     """Return the requirement without these machine types, or unchanged if none would remain."""
     remaining = [value for value in requirement.values or () if value not in machines]
-    return (
-        requirement.replace(values=remaining)
-        if remaining and len(remaining) < len(requirement.values or ())
-        else requirement
-    )
+    if remaining and len(remaining) < len(requirement.values or ()):
+        return requirement.replace(values=remaining)
+    return requirement
 
 
 def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
@@ -69,7 +78,8 @@ def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
 def fabric(
     profile: ClusterProfile, name: str | None, accelerator_name: str | None = None
 ) -> Fabric | None:
-    """Return the fabric that `name` refers to, or None: the built-in one with the profile's fields on top.
+    """Return the fabric that `name` refers to, or None: the built-in one with the profile's fields
+    on top.
 
     Some built-in fabrics depend on the cloud and the accelerator.
     """
@@ -87,9 +97,11 @@ def fabric(
 def fabric_amounts(
     profile: ClusterProfile, name: str | None, accelerator_name: str | None, devices: int
 ) -> dict[str, str]:
-    """Return the resources that a pod with `devices` accelerators requests for a fabric, by Kubernetes resource name.
+    """Return the resources that a pod with `devices` accelerators requests for a fabric, by
+    Kubernetes resource name.
 
-    The amounts are the profile's, else those of a whole node with this accelerator, else the built-in ones.
+    The amounts are the profile's, else those of a whole node with this accelerator, else the
+    built-in ones.
     """
     network = fabric(profile, name, accelerator_name)
     entry = accelerator(profile, accelerator_name)
@@ -97,6 +109,7 @@ def fabric_amounts(
     devices_per_node = entry.devices_per_node if entry else None
     if entry is None or not devices_per_node:
         return amounts
+
     resource = per_machine_resource(profile, name)
     whole_node_devices = fabric_devices(profile, name, entry)
     if resource in amounts and devices >= devices_per_node and whole_node_devices is not None:
@@ -106,6 +119,7 @@ def fabric_amounts(
         share = devices * mebibytes // devices_per_node
         if requested is not None and 0 < share < requested.value / 2**20:
             amounts[shared] = f"{share // 2 * 2}Mi"  # whole pages
+
     return amounts
 
 
@@ -118,6 +132,7 @@ def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator
 
     built_in = FABRICS.get(name or "")
     companion = built_in.companions.get(profile.spec.cloud or "") if built_in is not None else None
+
     return next(
         (
             entry.fabric_devices[fabric_name]
@@ -129,13 +144,13 @@ def fabric_devices(profile: ClusterProfile, name: str | None, entry: Accelerator
 
 
 def per_machine_resource(profile: ClusterProfile, name: str | None) -> str | None:
-    """Return the fabric's resource whose count depends on the machine type, or None if the profile sets its amounts."""
+    """Return the fabric's resource whose count depends on the machine type, or None if the
+    profile sets its amounts.
+    """
     profile_fabric = profile.spec.fabrics.get(name or "")
-    return (
-        None
-        if profile_fabric and profile_fabric.resources
-        else counted_resource(name or "", profile.spec.cloud)
-    )
+    if profile_fabric and profile_fabric.resources:
+        return None
+    return counted_resource(name or "", profile.spec.cloud)
 
 
 def _node_amounts(
@@ -144,11 +159,10 @@ def _node_amounts(
     from ptcompile.hardware.fabrics import fabric_in
 
     profile_fabric = profile.spec.fabrics.get(name or "")
-    built_in = (
-        None
-        if profile_fabric and profile_fabric.resources
-        else fabric_in(name or "", profile.spec.cloud, accelerator_name)
-    )
+    if profile_fabric and profile_fabric.resources:
+        built_in = None
+    else:
+        built_in = fabric_in(name or "", profile.spec.cloud, accelerator_name)
     return built_in.node_has if built_in is not None else {}
 
 
@@ -160,6 +174,7 @@ def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
         or resource == profile.spec.gpu.resource_name
     ):
         return True
+
     profile_accelerators = profile.spec.accelerators
     return bool(profile_accelerators) and any(
         entry.resource_name == resource for entry in profile_accelerators.values()
@@ -177,14 +192,18 @@ def count_accelerators(profile: ClusterProfile, amounts: Mapping[str, str]) -> i
 def count_processes(
     profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None
 ) -> int:
-    """Return how many processes the amounts run: one per accelerator, or as many as the named accelerator takes."""
+    """Return how many processes the amounts run: one per accelerator, or as many as the named
+    accelerator takes.
+    """
     entry = accelerator(profile, accelerator_name)
     processes_per_device = entry.processes_per_device if entry else 1
     if processes_per_device == 1:
         return count_accelerators(profile, amounts)
+
     resources = {"gpu", gpu_resource(profile, accelerator_name)}
     own_amounts = {name: amount for name, amount in amounts.items() if name in resources}
     other_amounts = {name: amount for name, amount in amounts.items() if name not in resources}
+
     return count_accelerators(profile, own_amounts) * processes_per_device + count_accelerators(
         profile, other_amounts
     )
@@ -193,18 +212,18 @@ def count_processes(
 def uncounted_processes(
     profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None
 ) -> int | None:
-    """Return how many processes the amounts run if torchrun's `auto` would start a different number, else None.
+    """Return how many processes the amounts run if torchrun's `auto` would start a different
+    number, else None.
 
-    torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, or else the host's cores (PyTorch
-    2.13). Trainer 2.3 recognizes GPUs by the word "gpu" in the resource name and counts CPUs otherwise.
+    torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, or else the host's
+    cores (PyTorch 2.13). Trainer 2.3 recognizes GPUs by the word "gpu" in the resource name and
+    counts CPUs otherwise.
     """
     is_visible = any("gpu" in name.lower() for name in amounts if is_accelerator(profile, name))
     processes = count_processes(profile, amounts, accelerator_name)
-    return (
-        None
-        if is_visible and processes == count_accelerators(profile, amounts)
-        else processes or None
-    )
+    if is_visible and processes == count_accelerators(profile, amounts):
+        return None
+    return processes or None
 
 
 @cache
@@ -216,12 +235,14 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
     entry = find(name, cloud or ANYWHERE)
     if entry is None:
         return None
+
     several = [
         {"key": key, "operator": "In", "values": list(values)}
         for key, values in entry.labels.items()
         if len(values) > 1
     ]
     absent = [{"key": key, "operator": "DoesNotExist"} for key in entry.without]
+
     return reader.read_accelerator(
         {
             "resourceName": entry.resource,
@@ -250,6 +271,7 @@ def built_in_fabric(
     entry = fabric_in(name, cloud, accelerator_name)
     if entry is None:
         return None
+
     return reader.read_fabric(
         {
             "resources": dict(entry.resources),
@@ -267,8 +289,8 @@ def built_in_fabric(
 
 
 def counted_resource(fabric: str, cloud: str | None) -> str | None:
-    """Return the resource of a built-in fabric whose count depends on the cloud's machine type, such as EFA's, or
-    None.
+    """Return the resource of a built-in fabric whose count depends on the cloud's machine type,
+    such as EFA's, or None.
     """
     from ptcompile.hardware.fabrics import fabric_in
 

@@ -54,16 +54,22 @@ class ResourceFields(SpecFields):
         model_fields_set: set[str]
 
     def amounts_by_name(self) -> dict[str, str | None]:
-        """Return the amounts that are set, null included, by Kubernetes resource name. The profile resolves `gpu`."""
+        """Return the amounts that are set, null included, by Kubernetes resource name. The
+        profile resolves `gpu`.
+        """
         set_fields = self.model_fields_set
         if not set_fields:
             return {}
+
         amounts: dict[str, Any] = {
             name: getattr(self, field)
             for name, field in _RESOURCE_FIELDS.items()
             if field in set_fields
         }
-        return amounts | typed_nullable_amounts(self.devices) if self.devices else amounts
+        if self.devices:
+            return amounts | typed_nullable_amounts(self.devices)
+
+        return amounts
 
 
 _RESOURCE_FIELDS = {
@@ -108,8 +114,8 @@ class Nodes(SpecFields):
         return bool(self.names.model_fields_set or self.volcano.model_fields_set)
 
     def part_names(self) -> dict[tuple[str, str], str]:
-        """Return the names of the parts by their paths in the spec; those of `names` follow the older `volcano`
-        fields.
+        """Return the names of the parts by their paths in the spec; those of `names` follow the
+        older `volcano` fields.
         """
         legacy_names = self.volcano
         names = {
@@ -121,7 +127,9 @@ class Nodes(SpecFields):
         return names
 
     def node_names(self) -> tuple[str, str]:
-        """Return the names for the pods of node 0 and of the other nodes, where the operator leaves the choice."""
+        """Return the names for the pods of node 0 and of the other nodes, where the operator
+        leaves the choice.
+        """
         return (
             self.names.master or self.volcano.master_task,
             self.names.worker or self.volcano.worker_task,
@@ -130,7 +138,9 @@ class Nodes(SpecFields):
     def initial_nodes(self) -> int:
         """Return the number of nodes that the job starts with."""
         minimum, maximum = self.node_range()
-        return maximum if self.nodes is None else min(max(self.nodes, minimum), maximum)
+        if self.nodes is None:
+            return maximum
+        return min(max(self.nodes, minimum), maximum)
 
 
 class Profile(SpecFields):
@@ -142,7 +152,9 @@ class Profile(SpecFields):
         spec: Any
 
     def versions(self) -> Versions:
-        """Return the operator versions, the profile's or else the newest known, and the profile's feature gates."""
+        """Return the operator versions, the profile's or else the newest known, and the
+        profile's feature gates.
+        """
         versions = self.spec.versions
         gates = self.spec.feature_gates
         parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
@@ -152,11 +164,13 @@ class Profile(SpecFields):
             parsed = parsed._replace(gpu_shares=(sharing.strategy, sharing.refuses_several))
         if not gates.model_fields_set:
             return parsed
+
         rows = (
             (software, gate, value)
             for software, by_name in vars(gates).items()
             for gate, value in by_name.items()
         )
+
         return parsed._replace(gates=tuple(rows))
 
 
@@ -188,7 +202,9 @@ class PlainObject(SpecFields):
         return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
 
     def document(self, *, only_set: bool = False) -> dict[str, Any]:
-        """Return the object as decoded YAML, with all defaults or with only the fields that are set."""
+        """Return the object as decoded YAML, with all defaults or with only the fields that are
+        set.
+        """
         names = [name for name in vars(self) if not only_set or name in self.model_fields_set]
         return {yaml_name(name): _decoded(getattr(self, name), only_set=only_set) for name in names}
 

@@ -1,8 +1,8 @@
 """The spec fields that describe pods, each with its path in a pod template.
 
 Lowering and its null handling (`compiler.frontend.lowering`), the checks of Kubernetes fields
-(`compiler.checks.kubernetes_fields`), the tracing of problems to lines (`compiler.trace`) and import
-(`importer.pod_template`, `importer.draft`) all read this table.
+(`compiler.checks.kubernetes_fields`), the tracing of problems to lines (`compiler.trace`) and
+import (`importer.pod_template`, `importer.draft`) all read this table.
 """
 
 from __future__ import annotations

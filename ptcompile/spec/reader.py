@@ -1,13 +1,14 @@
 """Reader of specs and profiles by their JSON Schema: returns the object and its violations.
 
-The pydantic models are what Python callers construct, what the schemas in `schemas/` are generated from, and the
-reference for this reader: `tests/spec/test_reader.py` checks that both return equal values or equal violations.
-The reader does without them because a cold compile that reads by the models takes 2.9 times the instructions (945 M
-instead of 324 M), most of them for importing pydantic and building the models. Checks that a schema cannot express
-are functions that the models run as validators and that the schema names as `x-check` (`checks.py`).
+The pydantic models are what Python callers construct, what the schemas in `schemas/` are generated
+from, and the reference for this reader: `tests/spec/test_reader.py` checks that both return equal
+values or equal violations. The reader does without them because a cold compile that reads by the
+models takes 2.9 times the instructions (945 M instead of 324 M), most of them for importing
+pydantic and building the models. Checks that a schema cannot express are functions that the models
+run as validators and that the schema names as `x-check` (`checks.py`).
 
-Nothing is returned of an invalid document but its violations. `compiler/reader.py` takes the invalid parts out of it
-and reads the rest again.
+Nothing is returned of an invalid document but its violations. `compiler/reader.py` takes the
+invalid parts out of it and reads the rest again.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
     Parent = tuple[Any, Any]
-    """Where a value is: the place of what holds it, and its key or index there; empty for the document itself. It
-    becomes a path only for a fault."""
+    """Where a value is: the place of what holds it, and its key or index there; empty for the
+    document itself. It becomes a path only for a fault.
+    """
     Reader = Callable[[Any, Parent | tuple[()], "list[SpecViolation]"], Any]
-    """Take decoded data, its place, and the list that gets its faults. Return the value; None for a block with
-    faults, and anything for another value with faults."""
+    """Take decoded data, its place, and the list that gets its faults. Return the value; None for a
+    block with faults, and anything for another value with faults.
+    """
 
 
 SPEC_FILE = "spec.schema.json"
@@ -42,7 +45,9 @@ CLUSTER_FILE = "cluster.schema.json"
 
 
 class Block(NamedTuple):
-    """A mapping with known fields: a definition of a schema, or the document itself if `name` is empty."""
+    """A mapping with known fields: a definition of a schema, or the document itself if `name` is
+    empty.
+    """
 
     file: str
     name: str = ""
@@ -61,8 +66,8 @@ class Block(NamedTuple):
         return fields
 
     def inside(self, field: str, *, into_values: bool = False) -> Block | None:
-        """Return the block that a field holds, through `| None` and lists and, with `into_values`, the values of a
-        mapping.
+        """Return the block that a field holds, through `| None` and lists and, with `into_values`,
+        the values of a mapping.
         """
         name = _referenced_definition(self.fields[field], into_values=into_values)
         return Block(self.file, name) if name is not None else None
@@ -76,9 +81,13 @@ def _referenced_definition(schema: Any, *, into_values: bool) -> str | None:
     """Return the first definition with fields that a schema refers to, or None."""
     if "$ref" in schema:
         return str(schema["$ref"]).removeprefix("#/$defs/")
+
     values = schema.get("additionalProperties")
     if isinstance(values, dict):
-        return _referenced_definition(values, into_values=into_values) if into_values else None
+        if into_values:
+            return _referenced_definition(values, into_values=into_values)
+        return None
+
     parts = [*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())]
     return next(
         (
@@ -107,7 +116,9 @@ class SpecViolation(NamedTuple):
 
 
 def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
-    """Read a decoded document. Return the object, or None and the violations in the order of the models."""
+    """Read a decoded document. Return the object, or None and the violations in the order of the
+    models.
+    """
     violations: list[SpecViolation] = []
     return _definition_reader(document.file, document.name)(data, (), violations), violations
 
@@ -118,7 +129,9 @@ def read_spec(data: Any) -> Spec | None:
 
 
 def accepts_null(path: Path) -> bool:
-    """Return whether a null at a path of a TrainingJob is a value of its field, such as no queue."""
+    """Return whether a null at a path of a TrainingJob is a value of its field, such as no
+    queue.
+    """
     fields: Any = None
     for part in reversed(path):
         fields = {part: fields}
@@ -181,16 +194,17 @@ def _definition_reader(file: str, definition: str) -> Reader:
     whole = load(file)
     schema = whole["$defs"][definition] if definition else whole
     read = _block_reader(file, schema)
-    return _checked_reader(CHECKS[schema["x-check"]], read) if "x-check" in schema else read
+    if "x-check" in schema:
+        return _checked_reader(CHECKS[schema["x-check"]], read)
+    return read
 
 
 def _value_reader(file: str, schema: Schema) -> Reader:
     """Return the reader of a value, for any schema that pydantic generates from the models."""
     if "$ref" in schema:
         return _definition_reader(file, schema["$ref"].removeprefix("#/$defs/"))
-    if (
-        "x-check" in schema
-    ):  # the check of a scalar is complete, that of a mapping follows the check of its shape
+    # the check of a scalar is complete, that of a mapping follows the check of its shape
+    if "x-check" in schema:
         check = CHECKS[schema["x-check"]]
         if schema.get("type") == "object":
             return _checked_reader(check, _mapping_reader(None))
@@ -214,7 +228,9 @@ class _Field(NamedTuple):
 
 
 class _FieldReaders(dict["Any", "_Field | None"]):
-    """The fields of a block by YAML name. A reader is built when a document first sets its field."""
+    """The fields of a block by YAML name. A reader is built when a document first sets its
+    field.
+    """
 
     def __init__(self, file: str, schema: Schema) -> None:
         super().__init__()
@@ -260,13 +276,16 @@ class _FieldReaders(dict["Any", "_Field | None"]):
 
 
 def _block_reader(file: str, schema: Schema) -> Reader:
-    """Return the reader of a block. `allOf` and `if` are only for editors: the frontend has better messages."""
+    """Return the reader of a block. `allOf` and `if` are only for editors: the frontend has
+    better messages.
+    """
     fields = _FieldReaders(file, schema)
     object_class = CLASSES.get(schema["title"], PlainObject)
 
     def read_object(data: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(data, dict):
             return _add_violation("model_type", location, data, violations)
+
         values, ordered_violations = _read_fields(fields, data, location)
         for attribute in fields.required.keys() - values.keys():
             name = fields.required[attribute]
@@ -275,7 +294,10 @@ def _block_reader(file: str, schema: Schema) -> Reader:
 
         for _, field_violations in sorted(ordered_violations, key=itemgetter(0)):
             violations.extend(field_violations)
-        return None if ordered_violations else object_class(fields.filled(values), {*values})
+        if ordered_violations:
+            return None
+
+        return object_class(fields.filled(values), {*values})
 
     return read_object
 
@@ -283,7 +305,9 @@ def _block_reader(file: str, schema: Schema) -> Reader:
 def _read_fields(
     fields: _FieldReaders, data: dict[Any, Any], location: Any
 ) -> tuple[dict[str, Any], list[tuple[int, list[SpecViolation]]]]:
-    """Read the fields of a block. Return the values, and the violations of each invalid field with its order."""
+    """Read the fields of a block. Return the values, and the violations of each invalid field
+    with its order.
+    """
     values: dict[str, Any] = {}
     ordered_violations: list[tuple[int, list[SpecViolation]]] = []
     violations: list[SpecViolation] = []
@@ -298,22 +322,21 @@ def _read_fields(
         if violations:
             ordered_violations.append((field.order, violations))
             violations = []
+
     return values, ordered_violations
 
 
 def _default_of(file: str, schema: Schema) -> Any:
     """Return a field's default: the schema's, else an object with the defaults of its fields."""
     default = schema.get("default", {})
-    return (
-        _value_reader(file, schema)(default, (), [])
-        if isinstance(default, dict | list)
-        else default
-    )
+    if isinstance(default, dict | list):
+        return _value_reader(file, schema)(default, (), [])
+    return default
 
 
 def _union_reader(file: str, schemas: list[Schema]) -> Reader:
-    """Return the reader of a union: the value of the first member that accepts it, else the violations of all
-    members.
+    """Return the reader of a union: the value of the first member that accepts it, else the
+    violations of all members.
     """
     is_nullable = any(member.get("type") == "null" for member in schemas)
     readers = [_value_reader(file, member) for member in schemas if member.get("type") != "null"]
@@ -321,12 +344,14 @@ def _union_reader(file: str, schemas: list[Schema]) -> Reader:
     def read_either(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if value is None and is_nullable:
             return None
+
         collected: list[SpecViolation] = []
         for read in readers:
             before = len(collected)
             read_value = read(value, location, collected)
             if len(collected) == before:
                 return read_value
+
         violations.extend(collected)
         return None
 
@@ -366,7 +391,9 @@ def _entries_reader(file: str, schema: Schema) -> Reader:
 
 
 def _mapping_reader(read: Reader | None) -> Reader:
-    """Return the reader of a mapping from text to anything that `read` accepts, or to anything if it is None."""
+    """Return the reader of a mapping from text to anything that `read` accepts, or to anything
+    if it is None.
+    """
 
     def read_mapping(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, dict):
@@ -396,19 +423,19 @@ _EDITOR_PATTERNS = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
 
 
 def _text_reader(_file: str, schema: Schema) -> Reader:
-    """Return the reader of text. Patterns of names and `_EDITOR_PATTERNS` are only for editors: the frontend has better
-    messages.
+    """Return the reader of text. Patterns of names and `_EDITOR_PATTERNS` are only for editors: the
+    frontend has better messages.
 
-    `$` matches only at the end in JSON Schema and pydantic; in Python it also matches before a final line break.
+    `$` matches only at the end in JSON Schema and pydantic; in Python it also matches before a
+    final line break.
     """
     pattern = schema.get("pattern")
     if "maxLength" in schema or pattern in _EDITOR_PATTERNS:
         pattern = None
-    search = (
-        Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search
-        if pattern
-        else None
-    )
+    if pattern:
+        search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search
+    else:
+        search = None
 
     def read_text(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, str):
@@ -446,22 +473,18 @@ def _integer_reader(_file: str, schema: Schema) -> Reader:
 
 def _boolean_reader(_file: str, _schema: Schema) -> Reader:
     def read_boolean(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
-        return (
-            value
-            if isinstance(value, bool)
-            else _add_violation("bool_type", location, value, violations)
-        )
+        if isinstance(value, bool):
+            return value
+        return _add_violation("bool_type", location, value, violations)
 
     return read_boolean
 
 
 def _read_quantity(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
     """Return text or a number, which a check converts to an amount."""
-    return (
-        value
-        if isinstance(as_text(value), str)
-        else _add_violation("string_type", location, value, violations)
-    )
+    if isinstance(as_text(value), str):
+        return value
+    return _add_violation("string_type", location, value, violations)
 
 
 def _read_anything(value: Any, _location: Any, _violations: list[SpecViolation]) -> Any:

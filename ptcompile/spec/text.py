@@ -21,7 +21,9 @@ _MAX_COLUMNS = 120
 _MAX_WORD_LENGTH = 16
 """Maximum length of an item in a list that fills its lines."""
 _MAX_FLOW_COLUMNS = _MAX_COLUMNS - _MAX_WORD_LENGTH - 4
-"""Maximum width of a collection on one line. Longer lists of short words continue on the next line."""
+"""Maximum width of a collection on one line. Longer lists of short words continue on the next
+line.
+"""
 _UNLIMITED_COLUMNS = 1 << 30
 """Width that disables line breaks inside a text."""
 _PLAIN = re.compile(r"[\w./-][\w./:=@+-]*")
@@ -34,7 +36,8 @@ def write_yaml(
     comments: Mapping[Path, str] | None = None,
     head: tuple[str, ...] = (),
 ) -> str:
-    """Return a document as YAML with comments at the lines of their paths, and `head` at its first line.
+    """Return a document as YAML with comments at the lines of their paths, and `head` at its first
+    line.
 
     YAML 1.1 and 1.2 readers read it the same, as with `emit`.
     """
@@ -56,11 +59,14 @@ def write_yaml(
     head = tuple(map(_printable, head))
     if len(head) == 1 and len(start) + len(" # ") + len(head[0]) <= _MAX_COLUMNS:
         return f"{start} # {head[0]}{text[len(start) :]}"
+
     return "".join(f"# {line}\n" for line in head) + text
 
 
 def _printable(comment: str) -> str:
-    """Return a comment with control characters escaped: a key that it names may contain a line break."""
+    """Return a comment with control characters escaped: a key that it names may contain a line
+    break.
+    """
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
 
 
@@ -114,8 +120,8 @@ def _round_trip_sequence(value: Any, path: Path, comments: Mapping[Path, str]) -
 
 
 def _add_comment(mapping: CommentedMap, key: Any, text: str, path: Path) -> None:
-    """Put a comment at the end of the key's line, or above it if it has several lines, the line would be too long or a
-    block text begins there.
+    """Put a comment at the end of the key's line, or above it if it has several lines, the line
+    would be too long or a block text begins there.
     """
     value = mapping[key]
     block = isinstance(value, CommentedMap | CommentedSeq) and not value.fa.flow_style()
@@ -134,10 +140,12 @@ def _round_trip_scalar(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     if "\n" in value:
-        return (
-            LiteralScalarString(value) if _is_plain_text(value) else DoubleQuotedScalarString(value)
-        )
-    return DoubleQuotedScalarString(value) if needs_quotes(value) or _breaks_flow(value) else value
+        if _is_plain_text(value):
+            return LiteralScalarString(value)
+        return DoubleQuotedScalarString(value)
+    if needs_quotes(value) or _breaks_flow(value):
+        return DoubleQuotedScalarString(value)
+    return value
 
 
 def _is_plain_text(value: str) -> bool:
@@ -151,8 +159,8 @@ def _is_plain_text(value: str) -> bool:
 
 
 def _breaks_flow(value: str) -> bool:
-    """Return whether a text would end inside a flow collection: PyYAML 6 stops at a `?`, and a colon cannot come
-    first.
+    """Return whether a text would end inside a flow collection: PyYAML 6 stops at a `?`, and a
+    colon cannot come first.
     """
     return value.startswith(":") or any(sign in value for sign in ",[]{}?")
 
@@ -167,6 +175,7 @@ def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
         return False
     if _has_line_breaks(value):
         return False
+
     key = "" if isinstance(path[-1], int) else f"{path[-1]}: "
     return _column(path) + len(key) + _width(value) <= _MAX_FLOW_COLUMNS or _is_word_list(value)
 
@@ -205,8 +214,6 @@ def _has_line_breaks(value: Any) -> bool:
     """Return whether a value contains a text of several lines."""
     if isinstance(value, Mapping):
         return any(map(_has_line_breaks, value.values()))
-    return (
-        any(map(_has_line_breaks, value))
-        if isinstance(value, list)
-        else isinstance(value, str) and "\n" in value
-    )
+    if isinstance(value, list):
+        return any(map(_has_line_breaks, value))
+    return isinstance(value, str) and "\n" in value

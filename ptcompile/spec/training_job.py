@@ -1,8 +1,9 @@
 """Models of a TrainingJob, its pods and its roles.
 
-Names and defaults follow the systems that they configure: torchrun's and flytekitplugins-kfpytorch 1.16 `Elastic` for
-the launch (monitor interval 5 s, no restarts, 15 minutes to join, shared memory on), Kubernetes for the pod, Kubeflow
-training-operator 1.9 for the run policy, Volcano's PyTorch plugin for task names and port.
+Names and defaults follow the systems that they configure: torchrun's and flytekitplugins-kfpytorch
+1.16 `Elastic` for the launch (monitor interval 5 s, no restarts, 15 minutes to join, shared memory
+on), Kubernetes for the pod, Kubeflow training-operator 1.9 for the run policy, Volcano's PyTorch
+plugin for task names and port.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 class PodFields(Model):
     """Pod settings of a job, which a role may override.
 
-    null means none, from any source: it removes what the job (for a role), the profile or a pass would fill in. It has
-    no effect on `image`, `command`, `args` and `restartPolicy`.
+    null means none, from any source: it removes what the job (for a role), the profile or a pass
+    would fill in. It has no effect on `image`, `command`, `args` and `restartPolicy`.
     """
 
     image: str | None = optional("Container image.")
@@ -107,17 +108,19 @@ class RoleSpec(PodFields):
 
 
 MAX_AUXILIARY_PODS = 1024
-"""Maximum number of pods of an auxiliary role. One variable lists their host names, two DNS labels each, and Linux
-limits a variable to 128 KiB.
+"""Maximum number of pods of an auxiliary role. One variable lists their host names, two DNS labels
+each, and Linux limits a variable to 128 KiB.
 """
 
 
 class SideRole(AuxiliaryRole, PodFields):
-    """Auxiliary pods, such as data loaders or parameter servers. They are not nodes and have no rank.
+    """Auxiliary pods, such as data loaders or parameter servers. They are not nodes and have no
+    rank.
 
-    Image, environment, volumes, identity and placement default to the job's; command, resources, restart policy and pod
-    template do not. By default (OnFailure) a failed container is restarted in its pod, and a pod whose Kubernetes node
-    is lost is recreated without restarting the nodes of the job.
+    Image, environment, volumes, identity and placement default to the job's; command, resources,
+    restart policy and pod template do not. By default (OnFailure) a failed container is restarted
+    in its pod, and a pod whose Kubernetes node is lost is recreated without restarting the nodes of
+    the job.
     """
 
     replicas: int = optional("Number of pods.", 1, ge=1, le=MAX_AUXILIARY_PODS)
@@ -127,7 +130,8 @@ class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
     defaults: Literal["ptcompile", "torchrun"] = optional(
-        "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, ptcompile also adds no "
+        "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, "
+        "ptcompile also adds no "
         "variables for torchrun to the pods, such as OMP_NUM_THREADS.",
         "ptcompile",
     )
@@ -135,7 +139,8 @@ class Elastic(Model):
         "Number of nodes, or MIN:MAX. Default: 1, or the number that `nodes` or the roles set."
     )
     nproc_per_node: NprocPerNode | None = optional(
-        "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a node "
+        "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a "
+        "node "
         "requests (more for an accelerator with several cores, such as Trainium), or one without "
         "accelerators."
     )
@@ -147,7 +152,8 @@ class Elastic(Model):
     )
     max_restarts: Count = optional("How often torchrun restarts the whole group of processes.", 0)
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = optional(
-        "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A single node runs "
+        "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A "
+        "single node runs "
         "with --standalone, or at masterPort if this is static."
     )
     rdzv_id: str | None = optional(
@@ -177,10 +183,11 @@ class RestartInPlace(Model):
 
 
 class RunPolicy(Model):
-    """Retries, the end of the job, and cleanup. 0 is a value; an absent field has the default that it names.
+    """Retries, the end of the job, and cleanup. 0 is a value; an absent field has the default that
+    it names.
 
-    The values are Kubernetes': Ignore, Count and FailJob are actions of a Job's podFailurePolicy, RestartPod and
-    RestartJob are Volcano's (1.12).
+    The values are Kubernetes': Ignore, Count and FailJob are actions of a Job's podFailurePolicy,
+    RestartPod and RestartJob are Volcano's (1.12).
     """
 
     model_config = ConfigDict(
@@ -213,15 +220,18 @@ class RunPolicy(Model):
         "nodes, else all pods if the operator can."
     )
     on_disruption: Literal["Ignore", "Count", "FailJob"] | None = optional(
-        "What happens when a node is lost (drained, preempted, failed): a restart that is not counted, one that "
-        "counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count."
+        "What happens when a node is lost (drained, preempted, failed): a restart that is not "
+        "counted, one that "
+        "counts as a failure, or the end of the job. Default: Ignore for spot and a range of "
+        "nodes, else Count."
     )
     success_policy: Literal["Node0", "AllNodes"] | None = optional(
         "Which nodes must succeed for the job to succeed. Default: node 0 for a range of nodes, "
         "else the operator's rule."
     )
     restart_in_place: RestartInPlace | None = optional(
-        "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, and no limit "
+        "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, "
+        "and no limit "
         "but activeDeadlineSeconds counts it (Kubernetes 1.35)."
     )
 
@@ -240,7 +250,9 @@ EntryPoint = Annotated[str, Field(json_schema_extra={"pattern": "^\\S*$"})]
 
 
 class Names(Model):
-    """Names of the job's parts, if the operator leaves the choice. Host names are derived from them."""
+    """Names of the job's parts, if the operator leaves the choice. Host names are derived from
+    them.
+    """
 
     container: DnsLabel | None = optional("Name of the container that trains. Default: pytorch.")
     node: DnsLabel | None = optional(
@@ -259,7 +271,8 @@ class Names(Model):
         "Name of the container that trains in the other nodes. Default: that of container."
     )
     task: DnsLabel | None = optional(
-        "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 has a task of its "
+        "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 "
+        "has a task of its "
         "own, for Volcano's pytorch plugin."
     )
     service: DnsLabel | None = optional(
@@ -281,8 +294,8 @@ class RuntimeRef(Model):
 
 
 class Topology(Model):
-    """How close together the pods run: within one domain of a topology level that the profile defines or that is built
-    in for its cloud, such as subblock on gke. Set one of the two fields.
+    """How close together the pods run: within one domain of a topology level that the profile
+    defines or that is built in for its cloud, such as subblock on gke. Set one of the two fields.
     """
 
     model_config = ConfigDict(
@@ -313,7 +326,8 @@ class JobSpec(Nodes, PodFields):
     """The job, independent of the cluster. The profile says where it runs."""
 
     model_config = ConfigDict(
-        json_schema_extra={  # for editors only, because the frontend reports these contradictions with better messages
+        # for editors only, because the frontend reports these contradictions with better messages
+        json_schema_extra={
             "allOf": [
                 {"not": _requires("script", "module")},
                 {"not": _requires("script", "command")},
@@ -371,7 +385,8 @@ class JobSpec(Nodes, PodFields):
         False,
     )
     pod_security: str | None = optional(
-        "Pod Security level that every pod must pass, such as restricted. It overrides the profile's.",
+        "Pod Security level that every pod must pass, such as restricted. It overrides the "
+        "profile's.",
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
     )
     shared_memory: bool | QuantityField = optional(
@@ -379,10 +394,12 @@ class JobSpec(Nodes, PodFields):
     )
     run_policy: RunPolicy = part(RunPolicy, "Retries, the end of the job, and cleanup.")
     queue: DnsSubdomain | None = optional(
-        "Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none."
+        "Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: "
+        "none."
     )
     priority: DnsSubdomain | None = optional(
-        "Priority class of the job in its queue, which decides the order of admission. The pods' is priorityClassName."
+        "Priority class of the job in its queue, which decides the order of admission. The pods' "
+        "is priorityClassName."
     )
     topology: Topology | None = optional("How close together the pods run.")
     master_port: Port = optional("Port of node 0 for the rendezvous.", 23456)
@@ -393,12 +410,14 @@ class JobSpec(Nodes, PodFields):
         "sets; image, command and resources may come from the runtime."
     )
     min_available: Annotated[int, Field(ge=1)] | None = optional(
-        "Number of pods that a gang scheduler starts only together. Default: all pods, or the minimum of a range "
+        "Number of pods that a gang scheduler starts only together. Default: all pods, or the "
+        "minimum of a range "
         "of nodes and all pods of other roles."
     )
     manifest: dict[str, Json | None] = optional(
         "A patch for the finished object of each target, for fields that nothing else sets. Named "
-        "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an object beside "
+        "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an "
+        "object beside "
         "the job; null removes it.",
         {},
     )
@@ -430,7 +449,8 @@ class Spec(Model):
     metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
     spec: JobSpec = Field(description="The job.")
     variants: VariantsByName | list[VariantsByName] | None = optional(
-        "Jobs that differ from this one, by name: parts of a spec that are merged over it as a role is. A list of maps "
+        "Jobs that differ from this one, by name: parts of a spec that are merged over it as a "
+        "role is. A list of maps "
         "stands for their product. The document itself is then no job.",
     )
 
@@ -449,7 +469,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def _example(model: str, field: str) -> Any:
-    """Return the example of a field, or None if it has none: the older spelling of a name, and constants.
+    """Return the example of a field, or None if it has none: the older spelling of a name, and
+    constants.
 
     Fields of Kubernetes' pods are the same in each model.
     """
@@ -460,4 +481,7 @@ def _example(model: str, field: str) -> Any:
         if field in by_field:
             return by_field[field]
 
-    return examples["pod"].get(field) if model in {"JobSpec", "RoleSpec", "SideRole"} else None
+    if model in {"JobSpec", "RoleSpec", "SideRole"}:
+        return examples["pod"].get(field)
+
+    return None

@@ -1,7 +1,7 @@
 """Variants of a spec: one document that stands for several jobs.
 
-Each variant is a partial `spec`, merged over the document's own as a role is merged over its job. A list of maps of
-variants stands for their product.
+Each variant is a partial `spec`, merged over the document's own as a role is merged over its job. A
+list of maps of variants stands for their product.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _KEY = "variants"
 
 
 def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument]:
-    """Return the jobs that a document stands for, with overrides; the document itself if it has no variants.
+    """Return the jobs that a document stands for, with overrides; the document itself if it has no
+    variants.
 
     If its variants are wrong there is one without data, which has the problems.
     """
@@ -82,6 +83,7 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
         for each in members
         if each.is_chosen(overrides.variants)
     ]
+
     return [job._replace(set_paths=(*changed.set_paths, *job.set_paths)) for job in jobs]
 
 
@@ -138,8 +140,8 @@ def without_effect(members: Iterable[VariantJob]) -> Problems:
 def once_each(
     diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[OverriddenDocument]]
 ) -> list[Diagnostic]:
-    """Return findings, one that several jobs of a document have once. It names them if others of the family do not
-    have it.
+    """Return findings, one that several jobs of a document have once. It names them if others of
+    the family do not have it.
     """
     by_document = {family[0].document.index: family for family in families}
     times: Counter[Any] = Counter()
@@ -159,6 +161,7 @@ def once_each(
         if diagnostic.severity == "error":
             broken.add(diagnostic.variant)
         groups.setdefault((key, times[diagnostic.variant, key]), []).append(diagnostic)
+
     return [
         _with_jobs(group, by_document.get(group[0].document, ()), broken)
         for group in groups.values()
@@ -168,8 +171,8 @@ def once_each(
 def _with_jobs(
     alike: Sequence[Diagnostic], family: Sequence[OverriddenDocument], broken: Collection[str]
 ) -> Diagnostic:
-    """Return a finding that some jobs of a family have; it names them, and what they chose, if others do not have it.
-    Of `broken` jobs that is not known.
+    """Return a finding that some jobs of a family have; it names them, and what they chose, if
+    others do not have it. Of `broken` jobs that is not known.
     """
     first = alike[0]
     having = {diagnostic.variant for diagnostic in alike}
@@ -190,14 +193,20 @@ def _with_jobs(
         if choice != first.path[: len(choice)]
     ]
     names = ", ".join(object_name(job.data) for job in named)
-    text = f"{first.message} (in {shorten(names, _MOST_NAMED)}: {shorten(', '.join(places), _MOST_NAMED)})"
+    text = (
+        f"{first.message} (in {shorten(names, _MOST_NAMED)}: "
+        f"{shorten(', '.join(places), _MOST_NAMED)})"
+    )
+
     return first._replace(message=text, fix=None)
 
 
 def _described(document: Document, choice: Path) -> str:
     """Return the place of a variant, with its line."""
     span = document.span(choice, on_key=True)
-    return field_path(choice) if span is None else f"{field_path(choice)}, line {span.line}"
+    if span is None:
+        return field_path(choice)
+    return f"{field_path(choice)}, line {span.line}"
 
 
 _MOST_NAMED = 120
@@ -236,6 +245,7 @@ def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Prob
         problems.append(
             _error("spec-conflict", (_KEY,), "two jobs have the same name", "rename a variant")
         )
+
     return [*members.values()], [*dict.fromkeys(problems)]
 
 
@@ -261,7 +271,10 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
         meaning = key if not key or key[0] in "\"'" else resolve(key)
         why_not = why_not_dns_label(str(name))
         if not isinstance(meaning, str):
-            text = f"{key} is read as {'true or false' if isinstance(meaning, bool) else 'a number'}, not as a name"
+            text = (
+                f"{key} is read as "
+                f"{'true or false' if isinstance(meaning, bool) else 'a number'}, not as a name"
+            )
             help = f'write "{key}" in quotes, or a word before it, such as v-{key}'
             yield _error("spec-invalid-value", place, text, help, on_key=True)
         elif why_not:
@@ -290,8 +303,8 @@ def _error(name: str, path: Path, text: str, help: str, *, on_key: bool = False)
 
 
 def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> VariantJob:
-    """Return the job of one choice in each map. Two of them cannot set one path, so that no order decides; that is
-    appended to `problems`.
+    """Return the job of one choice in each map. Two of them cannot set one path, so that no order
+    decides; that is appended to `problems`.
     """
     spec: Any = data.get("spec")
     places: dict[Path, Path] = {}
@@ -306,6 +319,7 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
                 places[path] = written
             if not (is_whole and place):
                 continue
+
             earlier = next(
                 (known for other, known in set_paths.items() if _meet(other, path)), choice
             )
@@ -315,10 +329,12 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
                 problems.append(
                     _error("spec-conflict", written, text, "set it in one of the two", on_key=True)
                 )
+
         spec = _with_nulls(merged, patch)
 
     name = "-".join(str(path[-1]) for path in choices)
     own = {"metadata": _named(data.get("metadata"), name), "spec": spec}
+
     return VariantJob(name, {**without_keys(data, _KEY), **own}, choices, places)
 
 
@@ -329,7 +345,9 @@ def _meet(first: Path, second: Path) -> bool:
 
 
 def _with_nulls(merged: Any, patch: Json) -> Any:
-    """Return merged fields with the nulls of a patch where null is a value, such as no queue; elsewhere it removes."""
+    """Return merged fields with the nulls of a patch where null is a value, such as no queue;
+    elsewhere it removes.
+    """
     from ptcompile.spec.reader import accepts_null
 
     for place, inside, is_whole in patched_places(patch, merged):
@@ -345,4 +363,6 @@ def _named(metadata: Any, name: str) -> Any:
     prefix = get(metadata, ("generateName",))
     if isinstance(own, str):
         return {**metadata, "name": f"{own}-{name}"}
-    return {**metadata, "generateName": f"{prefix}{name}-"} if isinstance(prefix, str) else metadata
+    if isinstance(prefix, str):
+        return {**metadata, "generateName": f"{prefix}{name}-"}
+    return metadata

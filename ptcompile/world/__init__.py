@@ -1,1 +1,3 @@
-"""The world that every verb asks: the objects of a stream, and each one's pods as a cluster would make them, lazily."""
+"""The world that every verb asks: the objects of a stream, and each one's pods as a cluster
+would make them, lazily.
+"""

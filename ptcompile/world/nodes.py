@@ -1,7 +1,9 @@
-"""The nodes of a cluster as groups: the pools of a profile, Node objects, and Karpenter's NodePools.
+"""The nodes of a cluster as groups: the pools of a profile, Node objects, and Karpenter's
+NodePools.
 
-Sources: docs/facts/hardware.md; Karpenter 1.14, pkg/controllers/provisioning/scheduling/nodeclaim.go (`CanAdd`) and
-pkg/apis/v1/labels.go; karpenter-provider-aws 1.14, pkg/apis/v1/labels.go.
+Sources: docs/facts/hardware.md; Karpenter 1.14,
+pkg/controllers/provisioning/scheduling/nodeclaim.go (`CanAdd`) and pkg/apis/v1/labels.go;
+karpenter-provider-aws 1.14, pkg/apis/v1/labels.go.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ _KARPENTER_OFFERS = frozenset(
         "habana.ai/gaudi",
     }
 )
-"""Accelerators that Karpenter's instance types have; it makes no node for another one without a NodeOverlay."""
+"""Accelerators that Karpenter's instance types have; it makes no node for another one without a
+NodeOverlay.
+"""
 _RESOLVED_LABELS = (
     "karpenter.sh/",
     "topology.kubernetes.io/",
@@ -74,9 +78,13 @@ class Pools(NamedTuple):
     is_complete: bool = False
     """Whether there are no others."""
     has_nodes: bool = True
-    """Whether nodes are among them. If not, Karpenter makes them all, and there are others that it does not make."""
+    """Whether nodes are among them. If not, Karpenter makes them all, and there are others that
+    it does not make.
+    """
     flavors: Sequence[Json] | None = None
-    """The ResourceFlavors that a queue chose, whose labels and tolerations pods get; None if that is unknown."""
+    """The ResourceFlavors that a queue chose, whose labels and tolerations pods get; None if
+    that is unknown.
+    """
 
 
 class PoolMisfit(NamedTuple):
@@ -98,13 +106,17 @@ def misfit_in(pools: Pools, placement: Placement) -> PoolMisfit | None:
 
 
 def is_about(pools: Pools, placement: Placement) -> bool:
-    """Return whether pods are for these nodes, as far as is known: Karpenter does not make all nodes of a cluster."""
+    """Return whether pods are for these nodes, as far as is known: Karpenter does not make all
+    nodes of a cluster.
+    """
     groups = [*placement.fitting, *(group for group, _ in placement.refused)]
     return pools.has_nodes or any(_is_meant(placement.pod, group) for group in groups)
 
 
 def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
-    """Return whether a pod is for a group: for its accelerators, or by a label that the group lists."""
+    """Return whether a pod is for a group: for its accelerators, or by a label that the group
+    lists.
+    """
     has_label = any(
         requirement.get("key") in group.labels for choice in pod.choices for requirement in choice
     )
@@ -123,10 +135,13 @@ def pools_of_profile(cluster: ClusterProfile) -> Pools | None:
 
 
 def _profile_group(name: str, pool: NodePool, cluster: ClusterProfile) -> NodeGroup:
-    """Return a pool with what the catalog knows of its machine type. Labels that it does not list are unknown."""
+    """Return a pool with what the catalog knows of its machine type. Labels that it does not
+    list are unknown.
+    """
     labels, sizes = _machine_facts(pool.machine or "", cluster.spec.cloud)
     written = {key: quantity.parse(text) for key, text in typed_amounts(pool.allocatable).items()}
     sizes |= {key: amount.nano for key, amount in written.items() if amount is not None}
+
     return NodeGroup(
         names=(name,),
         labels={key: (value,) for key, value in {**labels, **pool.labels}.items()},
@@ -142,7 +157,9 @@ def _profile_group(name: str, pool: NodePool, cluster: ClusterProfile) -> NodeGr
 
 
 def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dict[str, int]]:
-    """Return the labels of a machine type's nodes in a cloud, and what they leave to pods, in nano units."""
+    """Return the labels of a machine type's nodes in a cloud, and what they leave to pods, in
+    nano units.
+    """
     labels = {_INSTANCE_TYPE: machine} if machine else {}
     row = machines_by_name().get(machine)
     if row is None:
@@ -156,6 +173,7 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
     for fabric, count in row.machine.fabrics.items():
         if resource := devices.counted_resource(fabric, row.cloud):
             sizes[resource] = count * NANO
+
     return labels, sizes
 
 
@@ -171,12 +189,16 @@ def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | 
 
 
 def is_of_autopilot(node: Json) -> bool:
-    """Return whether GKE Autopilot, which makes nodes for what pods request, made this one; Standard writes gke-."""
+    """Return whether GKE Autopilot, which makes nodes for what pods request, made this one;
+    Standard writes gke-.
+    """
     return object_name(node).startswith("gk3-")
 
 
 def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
-    """Return what running pods reserve, in nano units, by the name of their node and by resource name."""
+    """Return what running pods reserve, in nano units, by the name of their node and by resource
+    name.
+    """
     taken: dict[str, dict[str, int]] = {}
     for pod in pods:
         spec = nested_map(pod, "spec")
@@ -188,6 +210,7 @@ def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
                 "pods": quantity.Quantity(NANO),
             }.items():
                 on_node[name] = on_node.get(name, 0) + amount.nano
+
     return taken
 
 
@@ -209,6 +232,7 @@ def _node_groups(
         spec = nested_map(node, "spec")
         left = _left(node, taken)
         groups[repr([told, spec.get("taints"), spec.get("unschedulable"), left])].append(node)
+
     for members in groups.values():
         first, *_ = members
         sizes = _left(first, taken)
@@ -262,6 +286,7 @@ def karpenter_group(pool: Json) -> NodeGroup:
     sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
     nodes = [count for count in (limits.get("nodes"), _replicas(pool)) if count is not None]
     nodes += [0] if is_known and not possible else []
+
     return NodeGroup(
         names=(name,),
         labels=labels,

@@ -1,7 +1,8 @@
-"""Where the parts of a workload's pods were written: in its object, in another one, or by admission.
+"""Where the parts of a workload's pods were written: in its object, in another one, or by
+admission.
 
-A controller says what it takes from where as it makes an object (`MadeObject.origins`), by the keys of items: a merge
-may move them. Nothing is looked up before a finding is placed.
+A controller says what it takes from where as it makes an object (`MadeObject.origins`), by the keys
+of items: a merge may move them. Nothing is looked up before a finding is placed.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from ptcompile.kubernetes.unstructured import Json, as_mapping, get, has
 
 
 class WrittenPlace(NamedTuple):
-    """Where a value of a workload's pods is reported: the nearest field of its object that a user wrote."""
+    """Where a value of a workload's pods is reported: the nearest field of its object that a
+    user wrote.
+    """
 
     path: Path
     value: Path = ()
-    """The value, if that field does not have it: from the root of the object that the pods are made of, or, if
-    admission wrote it, below the field.
+    """The value, if that field does not have it: from the root of the object that the pods are made
+    of, or, if admission wrote it, below the field.
     """
     writer: str = ""
     """Who wrote it then, such as `LimitRange ml/defaults`."""
@@ -35,14 +38,18 @@ class OriginMap(NamedTuple):
     manifest: Json
     """The object of the file."""
     made: Json
-    """The object that has the pod templates: the same, or the one that the controller makes of it."""
+    """The object that has the pod templates: the same, or the one that the controller makes of
+    it.
+    """
     origins: Sequence[tuple[Path, FieldOrigin]]
     """What the controller says about the origins of parts, in the order in which it writes them."""
     writers: Mapping[Path, str]
     """What admission writes, by path."""
 
     def at(self, path: Path) -> WrittenPlace | None:
-        """Return where the value at a path was written, or None if it is at this path of the file."""
+        """Return where the value at a path was written, or None if it is at this path of the
+        file.
+        """
         added = next((below for below in self.writers if below[: len(path)] == path), None)
         place = self._made_at(path)
         if added is None or get(self.made, path) is not None:
@@ -66,13 +73,16 @@ class OriginMap(NamedTuple):
                 if has(self.manifest, own):
                     return WrittenPlace((*own, *path[len(value) :]))
                 continue
+
             own = _nearest(self.manifest, _indexed(self.manifest, origin.path))
             source = origin.source
             if source is not None:
                 source = source._replace(
                     path=_indexed(source.manifest, (*source.path, *keys[end:]))
                 )
+
             return WrittenPlace(own, value, origin.writer, source)
+
         return None
 
 
@@ -96,7 +106,9 @@ def _keyed(data: Any, path: Path) -> Path:
 
 
 def _indexed(data: Any, keys: Path) -> Path:
-    """Return a path with the index of an item in place of its key; of several with one key, the last takes effect."""
+    """Return a path with the index of an item in place of its key; of several with one key, the
+    last takes effect.
+    """
     path: list[str | int] = []
     field: str | int = ""
     for step in keys:
@@ -110,7 +122,9 @@ def _indexed(data: Any, keys: Path) -> Path:
                 ),
                 step,
             )
+
         path.append(step)
         data = get(data, (step,))
         field = step
+
     return tuple(path)

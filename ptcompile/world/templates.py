@@ -1,4 +1,6 @@
-"""Pod templates of an object and their containers, as rules read them: with paths, each read once."""
+"""Pod templates of an object and their containers, as rules read them: with paths, each read
+once.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
 
 def _mounted_text(find: FindObject, spec: Json, container: Json, path: str) -> str | None:
-    """Return the text of a file that a ConfigMap puts into a container of a pod, secrets masked, or None."""
+    """Return the text of a file that a ConfigMap puts into a container of a pod, secrets masked,
+    or None.
+    """
     from ptcompile.simulator.mounted import mounted_path
 
     mounted = mounted_path(spec, container, path)
@@ -60,17 +64,23 @@ class EnvEntry(NamedTuple):
         """The path of the value. No field is there if another object has it."""
         if not self.writer:
             return (*self.path, "value")
-        return (*self.path, "valueFrom", self.name) if self.source else (*self.path, self.name)
+        if self.source:
+            return (*self.path, "valueFrom", self.name)
+        return (*self.path, self.name)
 
     @property
     def place(self) -> Path:
-        """Where a finding about the whole entry stands: its path, or that of its value if another object has it."""
+        """Where a finding about the whole entry stands: its path, or that of its value if
+        another object has it.
+        """
         return self.value_path if self.writer else self.path
 
     @property
     def name_path(self) -> Path:
         """The path of the name. No field is there if the name is a key of another object."""
-        return self.value_path if self.writer and not self.source else (*self.path, "name")
+        if self.writer and not self.source:
+            return self.value_path
+        return (*self.path, "name")
 
 
 class Written(NamedTuple):
@@ -81,7 +91,9 @@ class Written(NamedTuple):
 
 
 class ManifestContainer:
-    """One container of a template, with its path from the root of the object. Each property is read once."""
+    """One container of a template, with its path from the root of the object. Each property is
+    read once.
+    """
 
     def __init__(
         self,
@@ -99,7 +111,9 @@ class ManifestContainer:
         self.spec = spec
         self.is_init = init
         self.is_main = main
-        """Whether it is the training container: the one with the operator's name, else the first."""
+        """Whether it is the training container: the one with the operator's name, else the
+        first.
+        """
         self._find = find
 
     @property
@@ -123,14 +137,18 @@ class ManifestContainer:
 
     @cached_property
     def accelerators(self) -> int:
-        """Number of accelerators, or slices, in the limits, else in the requests; 0 if unreadable."""
+        """Number of accelerators, or slices, in the limits, else in the requests; 0 if
+        unreadable.
+        """
         return count_accelerators(self.limits) or count_accelerators(self.requests)
 
     @cached_property
     def argv(self) -> tuple[Token, ...]:
-        """The tokens of `command`, then those of `args`, with their paths; non-strings are left out.
+        """The tokens of `command`, then those of `args`, with their paths; non-strings are left
+        out.
 
-        A script in a ConfigMap of the stream is read as the script of `sh -c`, at the path of the file's name.
+        A script in a ConfigMap of the stream is read as the script of `sh -c`, at the path of the
+        file's name.
         """
         argv = [
             Token((*self.path, key, i), word)
@@ -142,6 +160,7 @@ class ManifestContainer:
         if call is not None:
             path = argv[call.position].path
             argv[call.position : call.position] = [Token(path, word) for word in call.as_argument()]
+
         return tuple(argv)
 
     @cached_property
@@ -185,13 +204,18 @@ class ManifestContainer:
     @property
     def script_path(self) -> Path:
         """The path of the script, if a shell gets one."""
-        return self.path if self.call is None else self.argv[self.call.position].path
+        if self.call is None:
+            return self.path
+        return self.argv[self.call.position].path
 
     @cached_property
     def script(self) -> Script | None:
-        """What the script runs, with the variables of the container as written, or None without a script."""
+        """What the script runs, with the variables of the container as written, or None without
+        a script.
+        """
         if self.call is None:
             return None
+
         from ptcompile.shell.script import read_script
 
         env = {
@@ -199,6 +223,7 @@ class ManifestContainer:
             for entry in self.env
             if entry.value is not None and "$" not in entry.value
         }
+
         return read_script(self.tokens, env, self.files, self.folder)
 
     @cached_property
@@ -221,13 +246,15 @@ class ManifestContainer:
 
     @cached_property
     def variables(self) -> tuple[EnvEntry, ...]:
-        """The variables that the container's processes see, with the values that ConfigMaps of the stream have.
+        """The variables that the container's processes see, with the values that ConfigMaps of the
+        stream have.
 
         Of several entries with one name, the last takes effect.
         """
-        entries = (
-            {entry.name: entry for entry in self._imported()} if self._find is not None else {}
-        )
+        if self._find is not None:
+            entries = {entry.name: entry for entry in self._imported()}
+        else:
+            entries = {}
         for entry in self.env:
             entries.pop(entry.name, None)
             entries[entry.name] = self._resolved(entry)
@@ -278,7 +305,9 @@ class ManifestContainer:
 
 
 class ManifestTemplate:
-    """One pod template with its path, its role and its number of pods. A Pod is its own template."""
+    """One pod template with its path, its role and its number of pods. A Pod is its own
+    template.
+    """
 
     def __init__(
         self, path: Path, data: Json, role: str, replicas: int, main: str | None = None
@@ -292,7 +321,9 @@ class ManifestTemplate:
         self.find: FindObject | None = None
         """Finds the ConfigMaps and Secrets of the stream, if it has some."""
         self.main_name = main
-        """Name of the training container, if the operator prescribes one; None if it is the first."""
+        """Name of the training container, if the operator prescribes one; None if it is the
+        first.
+        """
 
     @cached_property
     def spec(self) -> Json:

@@ -47,13 +47,17 @@ class Stream:
         self.related_ids = frozenset(id(manifest) for manifest in related or ())
         """Identities of the objects from other files."""
         self.has_context = related is not None or len(objects) > 1
-        """Whether the stream has more than one object, so a missing object is missing from a file or a folder."""
+        """Whether the stream has more than one object, so a missing object is missing from a
+        file or a folder.
+        """
         self.texts = texts or {}
         """All keys and texts of objects, by identity, as far as the reader collected them."""
         self.versions = versions or Versions()
         """The releases in force."""
         self.frameworks = frameworks
-        """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the profile."""
+        """Kinds that the queue system manages beyond its defaults: `queueFrameworks` of the
+        profile.
+        """
         self.given_pools = pools
         """The node pools of the profile, if it shows any: then those of the files do not count."""
         self._cache: dict[Callable[[Stream], object], object] = {}
@@ -77,7 +81,9 @@ class Stream:
 
     @cached_property
     def pools(self) -> Pools | None:
-        """The nodes of the cluster: the profile's pools, or what the objects show; None if nothing shows any."""
+        """The nodes of the cluster: the profile's pools, or what the objects show; None if
+        nothing shows any.
+        """
         if self.given_pools is not None or self.kinds.isdisjoint({"@node", "@nodepool"}):
             return self.given_pools
         from ptcompile.world.nodes import pools_of_objects
@@ -129,7 +135,9 @@ class Workload:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether the stream has no other object. Most files have only one, so look-ups can be skipped."""
+        """Whether the stream has no other object. Most files have only one, so look-ups can be
+        skipped.
+        """
         return self.objects.has_only(self.manifest)
 
     @cached_property
@@ -170,19 +178,23 @@ class Workload:
 
     @property
     def made(self) -> Json:
-        """The object with the pod templates: this one, or the one that its controller makes of it."""
+        """The object with the pod templates: this one, or the one that its controller makes of
+        it.
+        """
         return self.manifest if self._made is None else self._made.manifest
 
     @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
-        """The pod templates as their controller completes them and admission leaves them, in their own order; empty for
-        kinds without pods. Their paths lead into `made`.
+        """The pod templates as their controller completes them and admission leaves them, in their
+        own order; empty for kinds without pods. Their paths lead into `made`.
         """
         return self._admitted[0]
 
     @cached_property
     def origins(self) -> OriginMap | None:
-        """Where the parts of the templates were written, or None if all are in this object at their paths."""
+        """Where the parts of the templates were written, or None if all are in this object at
+        their paths.
+        """
         writers = self._admitted[1]
         if self._made is None and not writers:
             return None
@@ -200,7 +212,9 @@ class Workload:
         return "assumed" if self.base.assumed else "release"
 
     def written_path(self, path: Path) -> Path:
-        """Return the path in this object of a path in `made`, or that of the nearest field that decides the value."""
+        """Return the path in this object of a path in `made`, or that of the nearest field that
+        decides the value.
+        """
         place = self.origins.at(path) if self.origins is not None else None
         return path if place is None else place.path
 
@@ -222,6 +236,7 @@ class Workload:
                 writers |= {
                     entry.value_path: entry.writer for entry in container.variables if entry.writer
                 }
+
         return tuple(templates), writers
 
     def _admit(self, templates: list[ManifestTemplate], writers: dict[Path, str]) -> None:
@@ -248,8 +263,8 @@ class Workload:
     def job(self) -> SimulatedJob | None:
         """The job as this release of its operator would run it; None for kinds that create no pods.
 
-        None too for a job with too many pods to simulate (`Kind.crowded`). Pods are built on access: read `folded`
-        ones, not all of them.
+        None too for a job with too many pods to simulate (`Kind.crowded`). Pods are built on
+        access: read `folded` ones, not all of them.
         """
         from ptcompile.simulator.job import job_in
 
@@ -259,9 +274,12 @@ class Workload:
 
     @cached_property
     def roles(self) -> tuple[WorkloadRole, ...]:
-        """The roles that have pods, each with its first pod and its template; empty for kinds without pods."""
+        """The roles that have pods, each with its first pod and its template; empty for kinds
+        without pods.
+        """
         if self.job is None:
             return ()
+
         by_name: dict[str, list[ManifestTemplate]] = {}
         for template in self.templates:
             by_name.setdefault(template.role.lower(), []).append(template)
@@ -275,6 +293,7 @@ class Workload:
             own = templates[min(earlier[name], len(templates) - 1)] if templates else None
             earlier[name] += 1
             roles.append(WorkloadRole(expanded, pod, own))
+
         return tuple(roles)
 
     def template_of(self, role: str) -> ManifestTemplate | None:
@@ -284,7 +303,9 @@ class Workload:
         )
 
     def views(self) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
-        """Yield each container of the templates: path, manifest, view in the first pod of its role, and that pod."""
+        """Yield each container of the templates: path, manifest, view in the first pod of its
+        role, and that pod.
+        """
         for role in self.roles:
             views = {(view.name, view.init): view for view in role.pod.containers}
             for container in role.template.containers if role.template is not None else ():
@@ -308,7 +329,9 @@ class Workload:
         return self.stream.objects.in_namespace(self.namespace)
 
     def find(self, kind: str, name: str) -> Json | None:
-        """Return the ConfigMap or Secret that the object's pods mean by a name, or None if the stream lacks it."""
+        """Return the ConfigMap or Secret that the object's pods mean by a name, or None if the
+        stream lacks it.
+        """
         return self.objects.find(("v1", kind), name, self.namespace)
 
     @cached_property

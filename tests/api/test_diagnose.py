@@ -63,7 +63,10 @@ kind: Pod
 metadata: {name: p}
 spec: {containers: [{name: c, image: i, env: [{name: DB_PASSWORD, value: correct-horse-battery}]}]}
 """
-    line = f"[rank1]: KeyError: 'x' token={TOKEN} password=hunter2hunter2 url=https://u:pw123456@h/ correct-horse-battery"
+    line = (
+        f"[rank1]: KeyError: 'x' token={TOKEN} password=hunter2hunter2 url=https://u:pw123456@h/ "
+        "correct-horse-battery"
+    )
     for source in (None, manifest):
         diagnosis = ptcompile.diagnose({f"{TOKEN}.log": line}, source)
         for text in (diagnosis.text(), json.dumps(diagnosis.to_dict()["first"]["text"])):
@@ -92,7 +95,9 @@ def test_logs_beyond_the_limit_are_not_looked_at(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_large_log_is_read_in_bounded_time_and_memory() -> None:
-    """4 MB here, a sixteenth of the limit; a line costs some three microseconds, one with a message ten."""
+    """4 MB here, a sixteenth of the limit; a line costs some three microseconds, one with a
+    message ten.
+    """
     import time
     import tracemalloc
 

@@ -474,10 +474,9 @@ def test_pods_that_train_separately_stay_separate() -> None:
             ]
         },
     }
-    child = manifest["spec"]["replicatedJobs"][0]["template"]  # type: ignore[index]
-    manifest["spec"]["replicatedJobs"][0]["template"] = {
-        "spec": {**child["spec"], "parallelism": 4, "completions": 4}
-    }  # type: ignore[index]
+    replicated: dict[str, Any] = manifest["spec"]["replicatedJobs"][0]  # type: ignore[index]
+    child = replicated["template"]
+    replicated["template"] = {"spec": {**child["spec"], "parallelism": 4, "completions": 4}}
     spec = words(manifest)
     assert (spec["command"], spec["nodes"], spec["names"]["node"]) == (
         ["torchrun", "t.py"],

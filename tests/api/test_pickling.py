@@ -28,10 +28,10 @@ WORLDS = {
     "no job": "kind: X",
 }
 COPIES: tuple[Callable[[Any], Any], ...] = (
-    lambda one: pickle.loads(pickle.dumps(one)),
+    lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301
     copy.copy,
     copy.deepcopy,
-)  # noqa: S301
+)
 
 
 def _unwrapped(_: int) -> object:

@@ -7,9 +7,18 @@ import pytest
 from ptcompile.diagnosis.first import FirstCause, find_origin
 from ptcompile.diagnosis.lines import Logs
 
-CLOSED = "E1129 {time} 1 a.py:1] RuntimeError: [pair.cc:553] Connection closed by peer [10.0.0.2]:4. Check"
-TIMEOUT = "[E1129 {time} socket.cpp:1028] The client socket has timed out after 60000ms while trying to connect to (a, 1)."
-ADDRESS = "[W1129 11:00:00.0 TCPStore.cpp:1] SocketImpl(fd=4, addr=[::ffff:10.0.0.2]:4, remote=[::ffff:10.0.0.1]:5)"
+CLOSED = (
+    "E1129 {time} 1 a.py:1] RuntimeError: [pair.cc:553] Connection closed by peer [10.0.0.2]:4. "
+    "Check"
+)
+TIMEOUT = (
+    "[E1129 {time} socket.cpp:1028] The client socket has timed out after 60000ms while trying to "
+    "connect to (a, 1)."
+)
+ADDRESS = (
+    "[W1129 11:00:00.0 TCPStore.cpp:1] SocketImpl(fd=4, addr=[::ffff:10.0.0.2]:4, "
+    "remote=[::ffff:10.0.0.1]:5)"
+)
 NODES = "0/6 nodes are available: {}."
 
 
@@ -36,7 +45,10 @@ def test_a_failure_beats_what_follows_even_if_its_clock_is_late() -> None:
 
 
 def test_the_reason_for_a_pod_beats_errors_of_others() -> None:
-    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data'\nE1129 11:00:00.0 1 a.py:1] x"
+    missing = (
+        "FileNotFoundError: [Errno 2] No such file or directory: '/data'\nE1129 11:00:00.0 1 "
+        "a.py:1] x"
+    )
     assert first(pod0_log=missing, events_txt="pod/pod-1 Evicted") == ("evicted", "events.txt")
 
 

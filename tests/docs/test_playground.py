@@ -134,8 +134,9 @@ def choose(tab: Browser, path: str) -> Any:  # noqa: F811
 
 @in_chromium
 def test_examples_run_in_the_browser_and_nothing_is_asked_of_another_host(
-    playground: str, tab: Browser
-) -> None:  # noqa: F811
+    playground: str,
+    tab: Browser,  # noqa: F811
+) -> None:
     tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
     path = "golden/bad-resources/spec.yaml"
     text = (ROOT / path).read_text(encoding="utf-8")

@@ -285,9 +285,12 @@ def test_a_memory_hog_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_mutations_are_varied_small_and_reproducible() -> None:
     start = seeds("lint", [])
-    one, other = (
-        [mutate(start[i % 40], random.Random(i), start) for i in range(300)] for _ in range(2)
-    )  # noqa: S311
+
+    def mutations() -> list[bytes]:
+        return [mutate(start[i % 40], random.Random(i), start) for i in range(300)]  # noqa: S311
+
+    one = mutations()
+    other = mutations()
     assert one == other
     assert len(set(one)) > 280
     assert max(map(len, one)) <= MAX_SIZE

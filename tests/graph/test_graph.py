@@ -36,8 +36,9 @@ def with_volumes(workers: int = 3) -> dict[str, Any]:
 
 def texts(world: World) -> list[str]:
     return [
-        "".join(node.itertext()) for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")
-    ]  # noqa: S314 - our own
+        "".join(node.itertext())
+        for node in ET.fromstring(render_svg(world)).iter(f"{SVG}text")  # noqa: S314
+    ]
 
 
 def test_picture_of_a_job() -> None:

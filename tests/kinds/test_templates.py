@@ -16,7 +16,10 @@ from ptcompile.operators.table import kind_named
 
 RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42, 137]}}
 ALL = {"action": "RestartAllContainers", "exitCodes": {"operator": "NotIn", "values": [1]}}
-NEVER = "container pytorch, any other exit status: restartPolicy Never: a container that fails is not restarted in its pod"
+NEVER = (
+    "container pytorch, any other exit status: restartPolicy Never: a container that fails is not "
+    "restarted in its pod"
+)
 UNCOUNTED = ", and no limit counts that"
 
 
@@ -32,14 +35,16 @@ def template(policy: str | None = None, **container: Any) -> dict[str, Any]:
         (
             template("Never", restartPolicy="Never", restartPolicyRules=[RULE]),
             [
-                f"container pytorch, exit status 42, 137: the kubelet restarts it in its pod{UNCOUNTED}",
+                "container pytorch, exit status 42, 137: the kubelet restarts it in its "
+                f"pod{UNCOUNTED}",
                 NEVER,
             ],
         ),
         (
             template("OnFailure", restartPolicy="Never", restartPolicyRules=[ALL]),
             [
-                "container pytorch, any exit status except 1: the kubelet restarts all containers of the pod in place, "
+                "container pytorch, any exit status except 1: the kubelet restarts all containers "
+                "of the pod in place, "
                 "init containers too",
                 NEVER,
             ],
@@ -47,7 +52,8 @@ def template(policy: str | None = None, **container: Any) -> dict[str, Any]:
         (
             template("Never", restartPolicy="OnFailure"),
             [
-                "container pytorch, restartPolicy OnFailure: a container that fails is restarted in its pod by the "
+                "container pytorch, restartPolicy OnFailure: a container that fails is restarted "
+                "in its pod by the "
                 "kubelet"
             ],
         ),

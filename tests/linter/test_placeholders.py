@@ -1,4 +1,6 @@
-"""Documents that no API server accepts are counted but not checked; a template gets one note per file."""
+"""Documents that no API server accepts are counted but not checked; a template gets one note per
+file.
+"""
 
 from __future__ import annotations
 
@@ -62,10 +64,16 @@ def test_documents_that_are_still_an_error(text: str, name: str) -> None:
 
 
 def test_duplicate_keys_reject_only_a_spec() -> None:
-    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, image: 'a:1'}]}\n"
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, "
+        "image: 'a:1'}]}\n"
+    )
     (found,) = ptcompile.lint(pod).diagnostics
     assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "run")
-    spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: {script: t.py}\n"
+    spec = (
+        "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: "
+        "{script: t.py}\n"
+    )
     assert ("duplicate-key", "error") in {
         (d.name, d.severity) for d in ptcompile.lint(spec).diagnostics
     }
@@ -152,7 +160,10 @@ def test_most_files_are_recognized_as_no_template_without_a_walk(text: str, told
 
 
 def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
-    crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {$ref: x}\n"
+    crd = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
+        "a.b}\nspec: {$ref: x}\n"
+    )
     assert "unrendered-template" not in {d.name for d in ptcompile.lint(crd).diagnostics}
 
 

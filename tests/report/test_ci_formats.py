@@ -1,4 +1,6 @@
-"""Machine-readable formats: GitHub's workflow commands, GitLab code quality, SARIF 2.1.0, JUnit, Markdown."""
+"""Machine-readable formats: GitHub's workflow commands, GitLab code quality, SARIF 2.1.0, JUnit,
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,10 @@ def test_gitlab_is_a_list_of_issues_with_fingerprints_of_their_own() -> None:
 
 
 def test_gitlab_names_the_template_of_a_rendered_stream() -> None:
-    text = "# Source: train/templates/job.yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {x: 1}\n"
+    text = (
+        "# Source: train/templates/job.yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: "
+        "a}\nspec: {x: 1}\n"
+    )
     for filename, path, line in (
         (None, "train/templates/job.yaml", 1),
         ("all.yaml", "all.yaml", 5),
@@ -167,8 +172,8 @@ def results(text: str) -> list[Any]:
 
 
 def test_sarif_has_the_page_of_each_rule() -> None:
-    """Code scanning shows it next to a finding: for rules and for findings of the reader, given the pages that lint
-    passes.
+    """Code scanning shows it next to a finding: for rules and for findings of the reader, given the
+    pages that lint passes.
     """
     found = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
     run = json.loads(sarif(found, {}, (), pages(["missing-shm", "yaml-syntax"])))["runs"][0]
@@ -179,7 +184,10 @@ def test_sarif_has_the_page_of_each_rule() -> None:
 
 
 def test_a_fingerprint_survives_when_lines_move() -> None:
-    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, imge: x}, {name: d, imge: y}]}\n"
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, imge: x}, "
+        "{name: d, imge: y}]}\n"
+    )
     before, after = (
         results(text),
         results("# more\n\n" + text.replace("kind: Pod\n", "") + "kind: Pod\n"),

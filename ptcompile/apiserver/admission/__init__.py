@@ -1,7 +1,8 @@
-"""The admission chain of the API server: plugins that complete an object, then plugins that may reject it.
+"""The admission chain of the API server: plugins that complete an object, then plugins that may
+reject it.
 
-An object is admitted when it is applied, and the pods of a job when its controller creates them. Nothing outside the
-files and the profile is assumed.
+An object is admitted when it is applied, and the pods of a job when its controller creates them.
+Nothing outside the files and the profile is assumed.
 """
 
 from __future__ import annotations
@@ -57,11 +58,15 @@ VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Problems], ...] = 
     _platform,
     quota_problems,
 )
-"""Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""
+"""Plugins that may reject an object, in the server's order: quotas come last, because they count
+what is admitted.
+"""
 
 
 def _completed(request: Request, state: ClusterState) -> Request:
-    """Return the request as validating plugins see it: after defaulting and, on creation, the mutating plugins."""
+    """Return the request as validating plugins see it: after defaulting and, on creation, the
+    mutating plugins.
+    """
     if request.old is not None:
         return request._replace(object=with_defaults(request.object, state.definitions))
     spend_on_defaults(request, state)
@@ -71,10 +76,11 @@ def _completed(request: Request, state: ClusterState) -> Request:
 def admission_problems(
     manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True
 ) -> Problems:
-    """Yield what the admission plugins reject of an object, and of the pods that its controller creates.
+    """Yield what the admission plugins reject of an object, and of the pods that its controller
+    creates.
 
-    `old` is the stored object, for an update. No policy is evaluated for an object that is not `valid`: the server
-    rejects it before, and expressions would fail on its values.
+    `old` is the stored object, for an update. No policy is evaluated for an object that is not
+    `valid`: the server rejects it before, and expressions would fail on its values.
     """
     try:
         requests = [_completed(request, state) for request in requests_of(manifest, state, old)]

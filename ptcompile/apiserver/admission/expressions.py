@@ -1,7 +1,8 @@
-"""What the expressions of an admission policy read, and the validations that an object does not pass.
+"""What the expressions of an admission policy read, and the validations that an object does not
+pass.
 
-Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/validating/validator.go, plugin/cel and
-plugin/webhook/matchconditions.
+Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/validating/validator.go, plugin/cel
+and plugin/webhook/matchconditions.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class PolicyInput:
 
     @cached_property
     def all_names(self) -> Variables:
-        """What validations read: the policy's variables too, each of which reads those before it."""
+        """What validations read: the policy's variables too, each of which reads those before
+        it.
+        """
         variables = as_mappings(self.spec.get("variables"))
         if not variables:
             return self.names
@@ -88,13 +91,16 @@ class _PolicyVariables:
         """Values by position, or the exceptions of those that fail."""
 
     def before(self, limit: int) -> ComputedFields:
-        """Return the variables before a position, which are those that the expression there may read."""
+        """Return the variables before a position, which are those that the expression there may
+        read.
+        """
         return ComputedFields(lambda name, budget: self._read(limit, name, budget))
 
     def _read(self, limit: int, name: str, budget: StepBudget) -> Any:
         position = self._positions.get(name, limit)
         if position >= limit:
             raise CelError(f"no such key: {name}")
+
         # in order, because each nested evaluation may only use half of the steps that are left
         for needed in self._missing(position):
             self._values[needed] = self._evaluate(needed, budget)
@@ -103,6 +109,7 @@ class _PolicyVariables:
             raise CelError(f'composited variable "{name}" fails to evaluate: {value}')
         if isinstance(value, Exception):
             raise value
+
         return value
 
     def _missing(self, position: int) -> list[int]:
@@ -116,6 +123,7 @@ class _PolicyVariables:
                 if needed < reader and needed not in missing and needed not in self._values:
                     missing.add(needed)
                     pending.append(needed)
+
         return sorted(missing)
 
     def _evaluate(self, position: int, budget: StepBudget) -> Any:
@@ -129,7 +137,9 @@ class _PolicyVariables:
 
 
 def failures(policy_input: PolicyInput) -> Iterator[Failure]:
-    """Yield the validations that an object does not pass. A match condition that is false ends the policy."""
+    """Yield the validations that an object does not pass. A match condition that is false ends
+    the policy.
+    """
     errors: list[str] = []
     unknown: list[str] = []
     for condition in as_mappings(policy_input.spec.get("matchConditions")):
@@ -141,6 +151,7 @@ def failures(policy_input: PolicyInput) -> Iterator[Failure]:
             errors.append(_error_text(expression, error))
         except (CostError, UncheckedError) as error:
             unknown.append(_why_unknown(expression, error))
+
     if unknown:
         yield Failure(unknown[0], unknown=True)
     elif errors:
@@ -191,6 +202,7 @@ def _message(validation: Json, policy_input: PolicyInput) -> str:
         text = text.strip() if isinstance(text, str) else ""
         if text and "\n" not in text and len(text.encode("utf-8", "replace")) <= _MESSAGE_MAX:
             return str(text)
+
     message = as_string(validation.get("message")).strip()
     return message or f"failed expression: {as_string(validation.get('expression')).strip()}"
 
@@ -209,7 +221,9 @@ def request_names(request: Request, state: ClusterState) -> Variables:
 
 
 def _request_fields(request: Request, state: ClusterState) -> Variables:
-    """Return the fields of the AdmissionRequest that do not depend on the user; the server leaves out empty ones."""
+    """Return the fields of the AdmissionRequest that do not depend on the user; the server
+    leaves out empty ones.
+    """
     resource = resource_of(request.kind, state)
     kind = {"group": resource.group, "version": resource.version, "kind": request.kind[1]}
     named = {"group": resource.group, "version": resource.version, "resource": resource.plural}
@@ -224,6 +238,7 @@ def _request_fields(request: Request, state: ClusterState) -> Variables:
         "userInfo": ComputedFields(_unknown_user),
         "dryRun": False,
     }
+
     return {name: value for name, value in fields.items() if value != ""}
 
 
@@ -235,16 +250,19 @@ def _namespace_object(request: Request, state: ClusterState) -> Any:
     """Return the Namespace as expressions read it, or None for an object without a namespace."""
     if not is_namespaced(request.kind, state):
         return None
+
     name = namespace_of(request.object)
     labels = namespace_labels(name, state)
     if labels is None:
         return ComputedFields(lambda field, _: _unknown_namespace(name, field))
+
     written = next(iter(state.objects.by_name(("v1", "Namespace"), name)), {})
     metadata = {
         **nested_map(written, "metadata"),
         "name": name,
         "labels": {**labels, "kubernetes.io/metadata.name": name},
     }
+
     return decoded({**written, "metadata": metadata}, state)
 
 

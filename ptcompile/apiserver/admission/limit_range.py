@@ -1,8 +1,9 @@
 """LimitRanger: defaults of containers, then the bounds of containers, pods and claims.
 
-Of several LimitRanges of a namespace the strictest bound decides, and the first default. The server answers with all
-errors of one LimitRange in any order; here each is a finding at its field. Source: Kubernetes 1.36,
-plugin/pkg/admission/limitranger, and `SetDefaults_LimitRangeItem` of pkg/apis/core/v1.
+Of several LimitRanges of a namespace the strictest bound decides, and the first default. The server
+answers with all errors of one LimitRange in any order; here each is a finding at its field. Source:
+Kubernetes 1.36, plugin/pkg/admission/limitranger, and `SetDefaults_LimitRangeItem` of
+pkg/apis/core/v1.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 _LIMIT_RANGE = ("v1", "LimitRange")
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _MAX_EXACT = (2**63 - 1) // 1000
-"""Amounts up to this value are compared in thousandths, larger ones as whole numbers (`resource.MaxMilliValue`)."""
+"""Amounts up to this value are compared in thousandths, larger ones as whole numbers
+(`resource.MaxMilliValue`).
+"""
 
 
 class NamespaceLimits(NamedTuple):
@@ -65,6 +68,7 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
                     strictest[name] = (
                         stricter(strictest[name], amount) if name in strictest else amount
                     )
+
             if kind == "Container":
                 default = {
                     **amounts.quantities_of(item, "max"),
@@ -73,8 +77,10 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
                 own_limits |= default
                 own_requests |= {**amounts.quantities_of(item, "min"), **default}
                 own_requests |= amounts.quantities_of(item, "defaultRequest")
+
         limits = {**own_limits, **limits}
         requests = {**own_requests, **requests}
+
     return NamespaceLimits(bounds, limits, requests)
 
 
@@ -89,7 +95,9 @@ _STRICTER: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
 
 
 def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
-    """Return a pod spec with default limits and requests. A limit without a request is the request, as on any pod."""
+    """Return a pod spec with default limits and requests. A limit without a request is the
+    request, as on any pod.
+    """
     changed = {
         key: [_container_with_defaults(container, limits) for container in as_mappings(spec[key])]
         for key in ("containers", "initContainers")
@@ -112,6 +120,7 @@ def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
         "limits": {**amounts.as_text(limits.limits), **written},
         "requests": {**amounts.as_text(limits.requests), **written, **asked},
     }
+
     return {
         **container,
         "resources": {**resources, **{key: value for key, value in filled.items() if value}},
@@ -139,11 +148,10 @@ def _count_containers(spec: Json) -> int:
 def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what a namespace's LimitRanges reject. Pods are only checked when they are created."""
     for request in requests:
-        limits = (
-            limits_of(namespace_of(request.object), state)
-            if request.is_pod or request.kind == _CLAIM
-            else None
-        )
+        if request.is_pod or request.kind == _CLAIM:
+            limits = limits_of(namespace_of(request.object), state)
+        else:
+            limits = None
         if limits is None:
             continue
         if request.kind == _CLAIM:
@@ -168,11 +176,14 @@ def _container_problems(
 
 
 def _default_problems(request: Request, path: Path, container: Json) -> Problems:
-    """Yield a problem for a request above the limit that a LimitRange sets: pods are validated after that."""
+    """Yield a problem for a request above the limit that a LimitRange sets: pods are validated
+    after that.
+    """
     resources = nested_map(container, "resources")
     written = _written_resources(request, container)
     if resources.get("limits") == written.get("limits"):
         return
+
     before = FieldErrors()
     after = FieldErrors()
     check_amounts(dict(written), (*path, "resources"), before)
@@ -197,6 +208,7 @@ def _written_resources(request: Request, container: Json) -> Json:
 def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState) -> Problems:
     if not any(limits.bounds.get("Pod", {}).values()):
         return
+
     state.evaluations.spend(_count_containers(request.spec))
     spec = {**request.spec, "overhead": None}  # the plugin's own sums leave it out
     for (name, half), message in _violations(
@@ -231,7 +243,9 @@ def _violations(
     limited: Quantities,
     state: ClusterState,
 ) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield the resource, the half of the resources that is wrong (or "" if it is missing) and the server's message."""
+    """Yield the resource, the half of the resources that is wrong (or "" if it is missing) and
+    the server's message.
+    """
     sides = limits.bounds.get(kind, {})
     state.evaluations.spend(sum(map(len, sides.values())))
     for side, (words, check) in _CHECKS.items():
@@ -252,11 +266,9 @@ def _check_min(
         return "", ".  No request is specified"
     if _is_below(request, bound):
         return "requests", f", but request is {request}"
-    return (
-        ("limits", f", but limit is {limit}")
-        if limit is not None and _is_below(limit, bound)
-        else None
-    )
+    if limit is not None and _is_below(limit, bound):
+        return ("limits", f", but limit is {limit}")
+    return None
 
 
 def _check_max(
@@ -266,11 +278,9 @@ def _check_max(
         return "", ".  No limit is specified"
     if _is_below(bound, limit):
         return "limits", f", but limit is {limit}"
-    return (
-        ("requests", f", but request is {request}")
-        if request is not None and _is_below(bound, request)
-        else None
-    )
+    if request is not None and _is_below(bound, request):
+        return ("requests", f", but request is {request}")
+    return None
 
 
 def _check_ratio(
@@ -280,10 +290,14 @@ def _check_ratio(
         return "", ", but no request is specified or request is 0"
     if not limit:
         return "", ", but no limit is specified or limit is 0"
+
     small = all(amount.value <= _MAX_EXACT for amount in (request, limit, bound))
     unit = MILLI if small else NANO
     ratio = limit.rounded(unit).nano / request.rounded(unit).nano
-    return ("limits", f", but provided ratio is {ratio:.6f}") if ratio > bound.nano / NANO else None
+    if ratio > bound.nano / NANO:
+        return ("limits", f", but provided ratio is {ratio:.6f}")
+
+    return None
 
 
 _CHECKS = {
@@ -294,7 +308,9 @@ _CHECKS = {
 
 
 def _is_below(a: Quantity, b: Quantity) -> bool:
-    """Return whether an amount is below another, as the server compares them: large ones as whole numbers."""
+    """Return whether an amount is below another, as the server compares them: large ones as
+    whole numbers.
+    """
     if a.value <= _MAX_EXACT and b.value <= _MAX_EXACT:
         return a.rounded().nano < b.rounded().nano
     return a.value < b.value

@@ -1,6 +1,8 @@
-"""Requests that an admission policy or one of its bindings applies to: rules, selectors, and what is excluded.
+"""Requests that an admission policy or one of its bindings applies to: rules, selectors, and what
+is excluded.
 
-Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/matching and plugin/webhook/predicates.
+Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/matching and
+plugin/webhook/predicates.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 class Decision(IntEnum):
-    """Whether a policy applies. The files may not settle it: the labels of a namespace may not be in them."""
+    """Whether a policy applies. The files may not settle it: the labels of a namespace may not
+    be in them.
+    """
 
     NO = 0
     UNKNOWN = 1
@@ -36,7 +40,9 @@ class Decision(IntEnum):
 
 
 def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
-    """Return whether `matchConstraints` of a policy or `matchResources` of a binding select a request."""
+    """Return whether `matchConstraints` of a policy or `matchResources` of a binding select a
+    request.
+    """
     if not _selects_object(nested_map(criteria, "objectSelector"), request):
         return Decision.NO
     if _rules_match("excludeResourceRules", criteria, request, state, Decision.NO) is Decision.YES:
@@ -50,12 +56,14 @@ def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
 def _rules_match(
     field: str, criteria: Json, request: Request, state: ClusterState, default: Decision
 ) -> Decision:
-    """Return whether one of the rules in a field matches a request, or the default if there are none.
+    """Return whether one of the rules in a field matches a request, or the default if there are
+    none.
 
     The rules are read once for each kind and operation, by the names of objects that they list.
     """
     if not criteria.get(field):
         return default
+
     key = (field, id(criteria), request.kind, request.old is None)
     if key not in state.indexes:
         rules = as_mappings(criteria[field])
@@ -67,9 +75,12 @@ def _rules_match(
             names: Sequence[str | None] = as_strings(rule.get("resourceNames"))
             for listed in names or (None,):
                 decisions[listed] = max(decision, decisions.get(listed, Decision.NO))
+
         state.indexes[key] = decisions
+
     by_name: dict[str | None, Decision] = state.indexes[key]
     name = as_string(nested_map(request.object, "metadata").get("name"))
+
     return max(by_name.get(None, Decision.NO), by_name.get(name, Decision.NO))
 
 
@@ -81,6 +92,7 @@ def _selects_object(selector: Json, request: Request) -> bool:
 def _selects_namespace(selector: Json, request: Request, state: ClusterState) -> Decision:
     if not any(selector.values()):
         return Decision.YES
+
     if request.kind == _NAMESPACE:
         labels: Mapping[str, str] | None = nested_map(request.object, "metadata", "labels")
         name = object_name(request.object)
@@ -91,13 +103,17 @@ def _selects_namespace(selector: Json, request: Request, state: ClusterState) ->
         labels = namespace_labels(name, state)
     if labels is None and not selector_keys(selector) <= {_NAME_LABEL}:
         return Decision.UNKNOWN
-    return Decision.YES if selects(selector, {**(labels or {}), _NAME_LABEL: name}) else Decision.NO
+    if selects(selector, {**(labels or {}), _NAME_LABEL: name}):
+        return Decision.YES
+    return Decision.NO
 
 
 def namespace_labels(name: str, state: ClusterState) -> Mapping[str, str] | None:
     """Return the labels of a namespace of the files, or None if no file has it."""
     written = next(iter(state.objects.by_name(_NAMESPACE, name)), None)
-    return None if written is None else nested_map(written, "metadata", "labels")
+    if written is None:
+        return None
+    return nested_map(written, "metadata", "labels")
 
 
 def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent: bool) -> Decision:
@@ -112,6 +128,7 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
         return Decision.NO
     if _lists(rule, "apiVersions", resource.version):
         return Decision.YES
+
     # the server converts the object, which is not modeled
     converted = equivalent and any(
         _is_served(
@@ -119,6 +136,7 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
         )
         for version in as_strings(rule.get("apiVersions"))
     )
+
     return Decision.UNKNOWN if converted else Decision.NO
 
 
@@ -128,8 +146,8 @@ def _lists(rule: Json, key: str, value: str) -> bool:
 
 
 def _names_resource(text: str, plural: str) -> bool:
-    """Return whether a rule's text names the resource itself: `pods`, `pods/*`, `*` and `*/*` do, `pods/log` does
-    not.
+    """Return whether a rule's text names the resource itself: `pods`, `pods/*`, `*` and `*/*` do,
+    `pods/log` does not.
     """
     resource, _, subresource = text.partition("/")
     return resource in ("*", plural) and subresource in ("", "*")

@@ -1,7 +1,9 @@
-"""What the admission plugins of the API server write into new objects, in the server's order (Kubernetes 1.36).
+"""What the admission plugins of the API server write into new objects, in the server's order
+(Kubernetes 1.36).
 
-These are the plugins that are on by default. They read the classes and ranges of the cluster among the other objects
-of the files. The token volume that ServiceAccount adds has a random name and stays absent.
+These are the plugins that are on by default. They read the classes and ranges of the cluster among
+the other objects of the files. The token volume that ServiceAccount adds has a random name and
+stays absent.
 """
 
 from __future__ import annotations
@@ -38,20 +40,26 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.defaulting.fields import ObjectFields
 
     MutatingPlugin = Callable[[ObjectFields, ClusterState], ObjectFields]
-    """Changes a new object in place and returns it; the second argument has the objects of the cluster."""
+    """Changes a new object in place and returns it; the second argument has the objects of the
+    cluster.
+    """
 
 
 def set_limit_ranges(pod: ObjectFields, state: ClusterState) -> ObjectFields:
-    """Fill in the requests and limits of containers from the LimitRanges of the namespace (LimitRanger)."""
+    """Fill in the requests and limits of containers from the LimitRanges of the namespace
+    (LimitRanger).
+    """
     limits = limits_of(namespace_of(pod), state)
     if limits is None:
         return pod
+
     before = child(pod, "spec")
     pod["spec"] = with_container_defaults(before, limits)
     notes = list(_limit_notes(before, pod["spec"]))
     if notes:
         written = new_child(new_child(pod, "metadata"), "annotations")
         written["kubernetes.io/limit-ranger"] = f"LimitRanger plugin set: {'; '.join(notes)}"
+
     return pod
 
 
@@ -80,11 +88,13 @@ def set_service_account(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     secrets = as_mappings(accounts[0].get("imagePullSecrets")) if accounts else []
     if secrets and not spec.get("imagePullSecrets"):
         spec["imagePullSecrets"] = [{**secret} for secret in secrets]
+
     return pod
 
 
 def set_priority(pod: ObjectFields, state: ClusterState) -> ObjectFields:
-    """Set the priority and the preemption policy of the pod's class, or of the default class (Priority).
+    """Set the priority and the preemption policy of the pod's class, or of the default class
+    (Priority).
 
     The priority of a class that no file shows stays absent.
     """
@@ -92,7 +102,9 @@ def set_priority(pod: ObjectFields, state: ClusterState) -> ObjectFields:
 
 
 def set_node_tolerations(pod: ObjectFields, state: ClusterState) -> ObjectFields:
-    """Tolerate a node that is not ready or unreachable for five minutes (DefaultTolerationSeconds)."""
+    """Tolerate a node that is not ready or unreachable for five minutes
+    (DefaultTolerationSeconds).
+    """
     del state
     spec = new_child(pod, "spec")
     tolerations = children(spec, "tolerations")
@@ -106,6 +118,7 @@ def set_node_tolerations(pod: ObjectFields, state: ClusterState) -> ObjectFields
                 *children(spec, "tolerations"),
                 {"key": key, "operator": "Exists", **seconds},
             ]
+
     return pod
 
 
@@ -128,6 +141,7 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
         ]
         if new:
             spec["tolerations"] = [*present, *new]
+
     return pod
 
 
@@ -144,14 +158,15 @@ def protect_storage(manifest: ObjectFields, state: ClusterState) -> ObjectFields
     """Keep a volume or claim while it is in use (StorageObjectInUseProtection)."""
     del state
     metadata = new_child(manifest, "metadata")
-    finalizer = (
-        "kubernetes.io/pv-protection"
-        if manifest["kind"] == "PersistentVolume"
-        else "kubernetes.io/pvc-protection"
-    )
+    if manifest["kind"] == "PersistentVolume":
+        finalizer = "kubernetes.io/pv-protection"
+    else:
+        finalizer = "kubernetes.io/pvc-protection"
+
     present = metadata.get("finalizers")
     if not isinstance(present, list) or finalizer not in present:
         metadata["finalizers"] = [*(present if isinstance(present, list) else ()), finalizer]
+
     return manifest
 
 
@@ -213,8 +228,8 @@ def plugins_of(kind: tuple[str, str]) -> Iterator[tuple[str, MutatingPlugin]]:
 
 
 def admitted(manifest: Json, state: ClusterState) -> JsonDict:
-    """Return a new object as validating plugins see it: with its defaults, and with what the server and the mutating
-    plugins write. Accepts any data; never raises.
+    """Return a new object as validating plugins see it: with its defaults, and with what the server
+    and the mutating plugins write. Accepts any data; never raises.
     """
     kind = kind_of(manifest)
     current = with_defaults(manifest, state.definitions)

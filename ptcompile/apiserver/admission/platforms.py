@@ -1,7 +1,7 @@
 """What managed platforms refuse of pods, and write into them, after the API server's own admission.
 
-`platforms.json` has the refusals of GKE Autopilot's Warden and of OpenShift's SCC restricted-v2, with their sources.
-Warden refuses workloads, OpenShift the Pods that their controllers create.
+`platforms.json` has the refusals of GKE Autopilot's Warden and of OpenShift's SCC restricted-v2,
+with their sources. Warden refuses workloads, OpenShift the Pods that their controllers create.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def _is_refused(word: Any, row: Json) -> bool:
         return type(word) is int and word < row["below"]
     if "prefixes" in row:
         return isinstance(word, str) and not word.startswith(tuple(row["prefixes"]))
-    return word in row["values"] if "values" in row else word not in row["unlike"]
+    if "values" in row:
+        return word in row["values"]
+    return word not in row["unlike"]
 
 
 def _marks(spec: Json) -> Iterator[str]:
@@ -114,13 +116,16 @@ def _is_exempt(spec: Json, meta: Json, role: str, state: ClusterState, namespace
             and any(each.get("name") == account or each.get("kind") == "Group" for each in subjects)
         ):
             return True
+
     return False
 
 
 def with_platform_fields(
     pod: ObjectFields, state: ClusterState, platform: ManagedPlatform
 ) -> ObjectFields:
-    """Fill in what the platform sets: Autopilot requests, OpenShift the fields that restricted-v2 requires."""
+    """Fill in what the platform sets: Autopilot requests, OpenShift the fields that
+    restricted-v2 requires.
+    """
     writes = load_table(_TABLE)[platform]["writes"]
     spec = new_child(pod, "spec")
     if not {*_marks(spec)}.isdisjoint(writes["unless"]):
@@ -137,6 +142,7 @@ def with_platform_fields(
             _fill(spec, {"securityContext": {"fsGroup": int(first)}})
             for container in containers:
                 _fill(container, {"securityContext": {"runAsUser": int(first)}})
+
     return pod
 
 

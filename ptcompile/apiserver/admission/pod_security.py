@@ -1,7 +1,8 @@
 """Pod Security Admission: violations of a namespace's level, reported at the pod's field.
 
-A Pod is rejected; for a template, its pods are rejected later. Without a label on the namespace or a level in the
-profile nothing is checked. Sources: pod-security-admission of Kubernetes 1.30 to 1.36.
+A Pod is rejected; for a template, its pods are rejected later. Without a label on the namespace or
+a level in the profile nothing is checked. Sources: pod-security-admission of Kubernetes 1.30 to
+1.36.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def pod_security_problems(
 ) -> Problems:
     """Yield the violations of the namespace's levels by the pods of a manifest.
 
-    `others` are the objects of the stream, including Namespaces; `profile` is the level of all namespaces without
-    labels, such as `restricted` or `baseline:v1.34`.
+    `others` are the objects of the stream, including Namespaces; `profile` is the level of all
+    namespaces without labels, such as `restricted` or `baseline:v1.34`.
     """
     pods = list(pods_of(manifest))
     modes = _effective_levels(manifest, others, profile) if pods else {}
@@ -90,9 +91,11 @@ def _effective_levels(
                 )
             else:
                 modes[mode] = Level("restricted" if mode == "enforce" else "privileged", _LATEST)
+
     if not modes and profile:
         name, _, version = profile.partition(":")
         modes["enforce"] = Level(name, version or _LATEST)
+
     return {mode: level for mode, level in modes.items() if level.name != "privileged"}
 
 
@@ -113,4 +116,5 @@ def _namespace_labels(namespace: str, others: Sequence[Json]) -> Json:
             labels = meta.get("labels")
             if meta.get("name") == namespace and isinstance(labels, Mapping):
                 return labels
+
     return {}

@@ -40,7 +40,9 @@ class CheckedPod(NamedTuple):
                     yield ("spec", key, index), str(container.get("name")), container
 
     def contexts(self) -> Iterator[tuple[Path, str, Json]]:
-        """Yield the security contexts of the pod and of each container: path, subject of the message, context."""
+        """Yield the security contexts of the pod and of each container: path, subject of the
+        message, context.
+        """
         yield ("spec", "securityContext"), "pod", as_mapping(self.spec.get("securityContext"))
         for path, name, container in self.containers():
             context = nested_map(container, "securityContext")
@@ -107,6 +109,7 @@ def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
+
     for key, value in as_mapping(pod.meta.get("annotations")).items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
         if str(key).startswith(_APP_ARMOR_PREFIX) and not allowed:
@@ -190,8 +193,8 @@ def _privileged(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def proc_mount(pod: CheckedPod, *, always: bool = False) -> Iterator[Violation]:
-    """Yield a violation for each `procMount` other than Default. Since 1.35 baseline allows any in a pod with its own
-    user namespace.
+    """Yield a violation for each `procMount` other than Default. Since 1.35 baseline allows any in
+    a pod with its own user namespace.
     """
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False and not always:
         return
@@ -207,9 +210,11 @@ def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
         options = nested_map(context, "seLinuxOptions")
         kind = options.get("type")
-        details = (
-            [("type", f'type "{kind}"')] if isinstance(kind, str) and kind not in allowed else []
-        )
+        if isinstance(kind, str) and kind not in allowed:
+            details = [("type", f'type "{kind}"')]
+        else:
+            details = []
+
         details += [
             (name, f"{name} may not be set") for name in ("user", "role") if options.get(name)
         ]
@@ -305,6 +310,7 @@ def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
             yield Violation(
                 (*path, "capabilities", "drop"), "unrestricted capabilities", detail, help
             )
+
         for index, name in enumerate(as_list(capabilities.get("add"))):
             if isinstance(name, str) and name != "NET_BIND_SERVICE":
                 detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
@@ -332,6 +338,7 @@ def _restricted_volumes(pod: CheckedPod) -> Iterator[Violation]:
 def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
         return
+
     contexts = list(pod.contexts())
     path, _, pod_context = contexts[0]
     reason = "runAsNonRoot != true"
@@ -341,6 +348,7 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
         yield Violation(
             violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help
         )
+
     for path_of_container, subject, context in contexts[1:]:
         value = context.get("runAsNonRoot")
         if value is False:
@@ -367,6 +375,7 @@ def _root_user(pod: CheckedPod) -> Iterator[Violation]:
 def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 19 or (pod.minor >= 25 and pod.is_windows()):
         return
+
     contexts = list(pod.contexts())
     pod_profile_type = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
@@ -377,7 +386,10 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation(violation_path, "seccompProfile", detail, help)
         elif index and kind is None and pod_profile_type is None:
-            detail = f'pod or {subject} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+            detail = (
+                f"pod or {subject} must set securityContext.seccompProfile.type to "
+                '"RuntimeDefault" or "Localhost"'
+            )
             yield Violation(violation_path, "seccompProfile", detail, help)
 
 

@@ -1,4 +1,5 @@
-"""Pods as the mutating admission plugins leave them, with the object that writes each value that no file has.
+"""Pods as the mutating admission plugins leave them, with the object that writes each value that no
+file has.
 
 Source: Kubernetes 1.36, plugin/pkg/admission/limitranger and plugin/pkg/admission/runtimeclass.
 """
@@ -34,7 +35,9 @@ class AdmittedPod(NamedTuple):
 
     spec: Json
     writers: Mapping[Path, str]
-    """What writes each value that the spec did not have, such as `LimitRange ml/defaults`, by its path in the spec."""
+    """What writes each value that the spec did not have, such as `LimitRange ml/defaults`, by
+    its path in the spec.
+    """
 
 
 class PodAdmission:
@@ -58,11 +61,11 @@ class PodAdmission:
             return AdmittedPod(spec, {})
 
         limits = limits_of(self._namespace, self._state)
-        ranged = (
-            spec
-            if limits is None
-            else _without_copied_limits(spec, with_container_defaults(spec, limits))
-        )
+        if limits is None:
+            ranged = spec
+        else:
+            ranged = _without_copied_limits(spec, with_container_defaults(spec, limits))
+
         classed = ranged
         if spec.get("runtimeClassName"):
             classed = set_runtime_class(copy_without_nulls({**pod, "spec": ranged}), self._state)[
@@ -72,6 +75,7 @@ class PodAdmission:
         runtime_class = f"RuntimeClass {as_string(spec.get('runtimeClassName'))}"
         writers = dict.fromkeys(new_values(spec, ranged), self._range_title)
         writers |= dict.fromkeys(new_values(ranged, classed), runtime_class)
+
         return AdmittedPod(classed, writers)
 
     @cached_property
@@ -80,11 +84,9 @@ class PodAdmission:
             object_name(limit_range)
             for limit_range in self._state.in_namespace(_LIMIT_RANGE, self._namespace)
         ]
-        return (
-            f"LimitRange {self._namespace}/{names[0]}"
-            if len(names) == 1
-            else f"LimitRanges of {self._namespace}"
-        )
+        if len(names) == 1:
+            return f"LimitRange {self._namespace}/{names[0]}"
+        return f"LimitRanges of {self._namespace}"
 
 
 def pod_admission(objects: Objects, namespace: str) -> PodAdmission:
@@ -93,7 +95,9 @@ def pod_admission(objects: Objects, namespace: str) -> PodAdmission:
 
 
 def _without_copied_limits(before: Json, after: Json) -> Json:
-    """Return the spec after LimitRanger without the requests that are the container's own limits in any namespace."""
+    """Return the spec after LimitRanger without the requests that are the container's own limits
+    in any namespace.
+    """
     changed = dict(after)
     for key in ("containers", "initContainers"):
         pairs = zip(as_mappings(before.get(key)), as_mappings(after.get(key)), strict=True)
@@ -115,4 +119,5 @@ def _with_own_requests(old: Json, new: Json) -> Json:
         key: value for key, value in nested_map(new, "resources").items() if key != "requests"
     }
     resources |= {"requests": requests} if requests else {}
+
     return {**new, "resources": resources} if resources else old

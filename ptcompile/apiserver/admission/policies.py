@@ -1,7 +1,7 @@
 """ValidatingAdmissionPolicy: the policies and bindings of the files, evaluated as the server does.
 
-What depends on the user who applies the object, or on an object that is not in the files, is a note. Source: Kubernetes
-1.36, apiserver pkg/admission/plugin/policy (generic and validating).
+What depends on the user who applies the object, or on an object that is not in the files, is a
+note. Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy (generic and validating).
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ class BoundPolicy(NamedTuple):
     @property
     def names(self) -> str:
         """Both names, in the server's words."""
-        return f"ValidatingAdmissionPolicy '{object_name(self.policy)}' with binding '{object_name(self.binding)}'"
+        return (
+            f"ValidatingAdmissionPolicy '{object_name(self.policy)}' with binding "
+            f"'{object_name(self.binding)}'"
+        )
 
 
 def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
@@ -66,6 +69,7 @@ def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problem
             and request.kind[1] in _EXEMPT
         ):
             continue
+
         steps = fresh_budget(request.object)[0]
         state.evaluations.grant(steps // 100)
         state.policy_steps += steps
@@ -90,6 +94,7 @@ def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
         state.indexes[key] = [
             BoundPolicy(policy, binding) for policy, binding in pairs if policy is not None
         ]
+
     bound: list[BoundPolicy] = state.indexes[key]
     return bound
 
@@ -117,6 +122,7 @@ def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterSt
     if isinstance(params, str):
         yield _unsettled(request, pair, params, state)
         return
+
     for param in params:
         state.evaluations.spend(_EVALUATIONS_PER_POLICY)
         if state.policy_steps < 0:
@@ -129,11 +135,14 @@ def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterSt
 
 
 def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list[Json | None] | str:
-    """Return the parameters that a binding selects, None for no parameters, or why they are not known."""
+    """Return the parameters that a binding selects, None for no parameters, or why they are not
+    known.
+    """
     kind = nested_map(pair.policy, "spec", "paramKind")
     reference = nested_map(pair.binding, "spec", "paramRef")
     if not kind or not reference:
         return [None]
+
     key = as_string(kind.get("apiVersion")), as_string(kind.get("kind"))
     found: Sequence[Json] = state.objects.of_kind(key)
     name = as_string(reference.get("name"))
@@ -149,6 +158,7 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
             for i in found
             if selects(nested_map(reference, "selector"), nested_map(i, "metadata", "labels"))
         ]
+
     state.evaluations.spend(len(found))
     return list(found) or f"the files have no {key[1]} {name or 'that its paramRef selects'}"
 
@@ -156,13 +166,17 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
 def _to_problems(
     request: Request, pair: BoundPolicy, failure: Failure, decision: Decision, state: ClusterState
 ) -> Problems:
-    """Yield the problem of a failed validation, by the binding's actions. Audits only reach the server's log."""
+    """Yield the problem of a failed validation, by the binding's actions. Audits only reach the
+    server's log.
+    """
     if failure.unknown:
         yield _unsettled(request, pair, failure.message, state)
         return
+
     actions = as_strings(nested_map(pair.binding, "spec").get("validationActions"))
     if failure.is_error and nested_map(pair.policy, "spec").get("failurePolicy") == "Ignore":
         return
+
     if "Deny" in actions:
         text = f"{pair.names} denied request: {failure.message}"
     elif "Warn" in actions:
@@ -178,13 +192,19 @@ def _to_problems(
 
 def _why_unknown(request: Request) -> str:
     name = namespace_of(request.object)
-    return f"it selects by labels of namespace {name} or by another version, which the files do not settle"
+    return (
+        f"it selects by labels of namespace {name} or by another version, which the files do not "
+        "settle"
+    )
 
 
 def _unsettled(request: Request, pair: BoundPolicy, why: str, state: ClusterState) -> Problem:
     """Return the note that the files do not settle what a policy answers."""
     text = f"{pair.names} was not evaluated: {why}"
-    help = f"check the policy in {_origin(pair.policy, state)} with the API server: kubectl apply --dry-run=server"
+    help = (
+        f"check the policy in {_origin(pair.policy, state)} with the API server: kubectl apply "
+        "--dry-run=server"
+    )
     return _problem(request, "policy-not-evaluated", text, help, "note")
 
 

@@ -1,6 +1,7 @@
 """Priority: the number and the preemption policy of a pod come from its class.
 
-A class that is not in the files is unknown: the cluster may have it, and it may have a default class.
+A class that is not in the files is unknown: the cluster may have it, and it may have a default
+class.
 Source: Kubernetes 1.36, plugin/pkg/admission/priority.
 """
 
@@ -39,21 +40,28 @@ _NO_CLASS = PodPriority("", 0)
 
 
 def with_class(request: Request, state: ClusterState) -> Request:
-    """Return the request for a pod with the class, priority and preemption policy that the server sets."""
+    """Return the request for a pod with the class, priority and preemption policy that the
+    server sets.
+    """
     if not request.is_pod or request.old is not None:
         return request
+
     given = _known_priority(request.spec, state)
     if given is None:
         return request
+
     set_fields = {"priority": given.value, "preemptionPolicy": given.preemption}
     if given.class_name:
         set_fields["priorityClassName"] = given.class_name
     missing = {name: value for name, value in set_fields.items() if request.spec.get(name) is None}
+
     return request._replace(object={**request.object, "spec": {**request.spec, **missing}})
 
 
 def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
-    """Return the priority of a pod among these objects of its cluster, or None if its class is not one of them."""
+    """Return the priority of a pod among these objects of its cluster, or None if its class is
+    not one of them.
+    """
     given = _known_priority(spec, ClusterState(objects))
     return None if given is None else as_int(spec.get("priority"), given.value)
 
@@ -63,7 +71,8 @@ def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
 
 
 def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
-    """Return what a pod's class gives, or the default class for "", or None if the files have no such class.
+    """Return what a pod's class gives, or the default class for "", or None if the files have no
+    such class.
 
     Of several default classes the one with the lowest value counts.
     """
@@ -81,6 +90,7 @@ def _classes(state: ClusterState) -> dict[str, PodPriority]:
         if defaults:
             classes[""] = min(defaults, key=lambda given: given.value)
         state.indexes[key] = classes
+
     classes_by_name: dict[str, PodPriority] = state.indexes[key]
     return classes_by_name
 
@@ -91,10 +101,11 @@ def _given_by(written: Json) -> PodPriority:
 
 
 def priority_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
-    """Yield a problem for each pod whose priority or preemption policy is not its class's, and for a second default
-    class.
+    """Yield a problem for each pod whose priority or preemption policy is not its class's, and for
+    a second default class.
 
-    Without a class in the pod or in the files they are warnings: the cluster may have a default class.
+    Without a class in the pod or in the files they are warnings: the cluster may have a default
+    class.
     """
     for request in requests:
         if request.is_pod and request.old is None:
@@ -112,6 +123,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         if as_int(spec.get("priority")) > _HIGHEST_OF_USERS:
             yield from _with_severity(request, _wrong_priority(request, spec, None, False), True)
         return
+
     given = given or _NO_CLASS
     priority = spec.get("priority")
     preemption = spec.get("preemptionPolicy")
@@ -139,11 +151,10 @@ def _wrong_priority(
 ) -> FieldErrors:
     problems = FieldErrors()
     why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
-    help = (
-        "remove it: the class sets it"
-        if spec.get("priorityClassName")
-        else "name a class in priorityClassName"
-    )
+    if spec.get("priorityClassName"):
+        help = "remove it: the class sets it"
+    else:
+        help = "name a class in priorityClassName"
     suffix = _computed(given.value, is_certain) if given is not None else ""
     problems.forbidden(request.path_of("spec", "priority"), why + suffix, help)
     return problems
@@ -151,11 +162,9 @@ def _wrong_priority(
 
 def _computed(value: object, is_known: bool) -> str:
     """Return the end of the server's message, which only a known class allows to complete."""
-    return (
-        f"; priority admission controller computed {value} from the given PriorityClass name"
-        if is_known
-        else ""
-    )
+    if is_known:
+        return f"; priority admission controller computed {value} from the given PriorityClass name"
+    return ""
 
 
 def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Problems:
@@ -170,7 +179,10 @@ def _second_default(written: Json, state: ClusterState) -> Problems:
             return
         if other.get("globalDefault") is True and object_name(other) != object_name(written):
             problems = FieldErrors()
-            why = f"PriorityClass {object_name(other)} is already marked as default. Only one default can exist"
+            why = (
+                f"PriorityClass {object_name(other)} is already marked as default. Only one "
+                "default can exist"
+            )
             problems.forbidden(("globalDefault",), why, "remove globalDefault from one of the two")
             yield from problems
             return

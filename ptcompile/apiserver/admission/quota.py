@@ -1,7 +1,9 @@
-"""ResourceQuota: what pods, claims, Services and all other objects use of the quotas of their namespace.
+"""ResourceQuota: what pods, claims, Services and all other objects use of the quotas of their
+namespace.
 
-Quotas with the same scopes count as one with the smallest remainder of each resource. Source: Kubernetes 1.36,
-apiserver pkg/quota and plugin/pkg/admission/resourcequota, pkg/quota/v1/evaluator/core.
+Quotas with the same scopes count as one with the smallest remainder of each resource. Source:
+Kubernetes 1.36, apiserver pkg/quota and plugin/pkg/admission/resourcequota,
+pkg/quota/v1/evaluator/core.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class QuotaScope(NamedTuple):
     values: tuple[str, ...] = ()
 
     def selects(self, value: str) -> bool:
-        """Return whether the operator accepts a value, as a label selector does; an empty value means no value."""
+        """Return whether the operator accepts a value, as a label selector does; an empty value
+        means no value.
+        """
         if self.operator == "In":
             return value in self.values
         if self.operator == "NotIn":
@@ -68,11 +72,14 @@ QuotaBounds = Mapping[tuple[QuotaScope, ...], Mapping[str, QuotaBound]]
 
 
 def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
-    """Yield what the quotas of the namespace reject of an object and of the pods that its controller creates."""
+    """Yield what the quotas of the namespace reject of an object and of the pods that its
+    controller creates.
+    """
     written = requests[0]
     bounds = _bounds_of(namespace_of(written.object), state)
     if not bounds or _is_counted(written) or not is_namespaced(written.kind, state):
         return
+
     used: dict[tuple[QuotaScope, ...], dict[str, Quantity]] = {scopes: {} for scopes in bounds}
     counted = sum(request.pods for request in requests)
     before = 0
@@ -98,6 +105,7 @@ def _bounds_of(namespace: str, state: ClusterState) -> QuotaBounds:
                 if name not in group or bound.remaining < group[name].remaining:
                     group[name] = bound
         state.indexes[key] = groups
+
     bounds: QuotaBounds = state.indexes[key]
     return bounds
 
@@ -128,6 +136,7 @@ def _matches(request: Request, scopes: tuple[QuotaScope, ...]) -> bool:
             scope.name == "VolumeAttributesClass" and any(map(scope.selects, classes))
             for scope in scopes
         )
+
     return not scopes
 
 
@@ -138,7 +147,9 @@ def _is_terminating(spec: Json) -> bool:
 
 
 def _is_best_effort(spec: Json) -> bool:
-    """Return whether no container has a positive request or limit of cpu or memory; pod-level ones decide alone."""
+    """Return whether no container has a positive request or limit of cpu or memory; pod-level
+    ones decide alone.
+    """
     level = nested_map(spec, "resources")
     parts = [level] if level else [nested_map(c, "resources") for c in _containers(spec)]
     return not any(
@@ -165,6 +176,7 @@ def _crosses_namespaces(spec: Json) -> bool:
             term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms
         ):
             return True
+
     return False
 
 
@@ -191,14 +203,20 @@ def _usage_of(request: Request, state: ClusterState) -> Quantities:
             for name, a in _USAGES[resource.name](request.spec).items()
         }
         return {name: amount for name, amount in growth.items() if amount.nano > 0}
+
     usage = {f"count/{resource.name}": _ONE}
     if resource.name in _COUNTED:
         usage[resource.plural] = _ONE
-    return {**usage, **_USAGES[resource.name](request.spec)} if resource.name in _USAGES else usage
+    if resource.name in _USAGES:
+        return {**usage, **_USAGES[resource.name](request.spec)}
+
+    return usage
 
 
 def _is_counted(request: Request) -> bool:
-    """Return whether an object is stored and counted already. Changes of claims and Services are counted again."""
+    """Return whether an object is stored and counted already. Changes of claims and Services are
+    counted again.
+    """
     if request.old is None:
         return bool(nested_map(request.object, "metadata").get("uid"))
     return request.kind not in (_CLAIM, ("v1", "Service"))
@@ -237,10 +255,14 @@ def _service_usage(spec: Json) -> Quantities:
     ports = as_mappings(spec.get("ports"))
     if kind not in ("NodePort", "LoadBalancer"):
         return {}
+
     if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
         ports = [port for port in ports if port.get("nodePort")]
     usage = {"services.nodeports": Quantity(len(ports) * NANO)}
-    return {**usage, "services.loadbalancers": _ONE} if kind == "LoadBalancer" else usage
+    if kind == "LoadBalancer":
+        return {**usage, "services.loadbalancers": _ONE}
+
+    return usage
 
 
 def _claim_usage(spec: Json) -> Quantities:
@@ -249,11 +271,13 @@ def _claim_usage(spec: Json) -> Quantities:
     storage = amounts.quantities_of(nested_map(spec, "resources"), "requests").get("storage")
     if storage is not None:
         usage["requests.storage"] = storage
-    of_class = (
-        {f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()}
-        if name
-        else {}
-    )
+    if name:
+        of_class = {
+            f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()
+        }
+    else:
+        of_class = {}
+
     return {**usage, **of_class}
 
 
@@ -262,7 +286,9 @@ _MAX_DEVICES = 32
 
 
 def _device_usage(spec: Json) -> Quantities:
-    """Return the devices of a ResourceClaim by class; of alternatives, the largest number of each class counts."""
+    """Return the devices of a ResourceClaim by class; of alternatives, the largest number of
+    each class counts.
+    """
     usage: dict[str, Quantity] = {}
     for request in as_mappings(nested_map(spec, "devices").get("requests")):
         choices = as_mappings(request.get("firstAvailable")) or [
@@ -271,18 +297,19 @@ def _device_usage(spec: Json) -> Quantities:
         most: dict[str, int] = {}
         for choice in choices:
             name = as_string(choice.get("deviceClassName"))
-            count = (
-                _MAX_DEVICES
-                if choice.get("allocationMode") == "All"
-                else as_int(choice.get("count"), 1)
-            )
+            if choice.get("allocationMode") == "All":
+                count = _MAX_DEVICES
+            else:
+                count = as_int(choice.get("count"), 1)
             most[name] = max(most.get(name, 0), count)
+
         counted = {
             f"{name}.deviceclass.resource.k8s.io/devices": Quantity(n * NANO)
             for name, n in most.items()
             if name
         }
         usage = amounts.add(usage, counted)
+
     return usage
 
 
@@ -313,6 +340,7 @@ def _missing_amounts(
         state.versions.kubernetes >= (1, 34) and nested_map(request.spec, "resources")
     ):
         return
+
     missing: dict[str, dict[str, list[tuple[str, Path]]]] = {}
     for path, container in request.containers():
         state.evaluations.spend(len(required))
@@ -326,6 +354,7 @@ def _missing_amounts(
             if resource not in halves[half or "requests"]:
                 containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
                 containers.append((as_string(container.get("name")), request.resources_path(path)))
+
     for quota, by_name in missing.items():
         parts = [
             f"{name} for: {','.join(sorted({c for c, _ in pairs}))}"
@@ -338,7 +367,9 @@ def _missing_amounts(
 
 
 def _field_of(name: str) -> str:
-    """Return the field that a quota's resource counts: `limits.cpu`, or `requests.cpu` for `cpu`."""
+    """Return the field that a quota's resource counts: `limits.cpu`, or `requests.cpu` for
+    `cpu`.
+    """
     return name if "." in name else f"requests.{name}"
 
 
@@ -349,7 +380,8 @@ def _exceeded(
     used: dict[str, Quantity],
     counts: tuple[int, int],
 ) -> Problems:
-    """Yield a problem per quota that has no room for the object, or for all pods of a role and the roles before.
+    """Yield a problem per quota that has no room for the object, or for all pods of a role and the
+    roles before.
 
     `used` is what the earlier pods use; `counts` are their number and that of all pods.
     """
@@ -380,6 +412,7 @@ def _rejections(
         used = amounts.add(used, {name: earlier[name]} if name in earlier else {})
         if used[name].nano + amount.nano > bound.hard.nano:
             exceeded.setdefault(bound.quota, {})[name] = (amount, used[name], bound.hard)
+
     for quota, rows in exceeded.items():
         columns = [
             ",".join(f"{name}={row[column]}" for name, row in rows.items()) for column in range(3)
@@ -388,25 +421,27 @@ def _rejections(
         if request.pods and total > 1:
             text += f", for pod {before + fitting + 1} of {total}"
         path = _usage_path(request, next(iter(rows)))
-        help = (
-            "request less, use fewer pods, or raise the quota"
-            if request.is_pod
-            else "request less, or raise the quota"
-        )
+        if request.is_pod:
+            help = "request less, use fewer pods, or raise the quota"
+        else:
+            help = "request less, or raise the quota"
+
         yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
 
 
 def _usage_path(request: Request, name: str) -> Path:
-    """Return the path of the field that uses most of a resource, or of the kind, which is counted."""
+    """Return the path of the field that uses most of a resource, or of the kind, which is
+    counted.
+    """
     if request.is_pod and not name.startswith("count/"):
         containers = as_mappings(request.spec.get("containers"))
-        return (
-            request.resources_path(request.container_path("containers", 0))
-            if containers
-            else request.path_of("spec")
-        )
+        if containers:
+            return request.resources_path(request.container_path("containers", 0))
+        return request.path_of("spec")
     if name.endswith("requests.storage"):
         return ("spec", "resources", "requests", "storage")
     if name.endswith("/devices"):
         return ("spec", "devices", "requests")
-    return request.path_of("kind") if not request.pods else request.path_of("spec")
+    if not request.pods:
+        return request.path_of("kind")
+    return request.path_of("spec")

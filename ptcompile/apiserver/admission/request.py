@@ -1,4 +1,6 @@
-"""Requests that admission plugins answer: an object, and the pods that its controller creates later."""
+"""Requests that admission plugins answer: an object, and the pods that its controller creates
+later.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ class ClusterState:
         """The Pod Security level of namespaces without labels, such as `restricted`, or None."""
         self.definitions = definitions
         self.evaluations = Evaluations()
-        """Steps left to all plugins together, so many quotas and many pods do not take the product of their numbers."""
+        """Steps left to all plugins together, so many quotas and many pods do not take the
+        product of their numbers.
+        """
         self.policy_steps = _POLICY_STEPS
         """Steps left to the expressions of all policies; each object adds some."""
         self.profile_ids = frozenset(map(id, existing))
@@ -66,7 +70,9 @@ class ClusterState:
         """What plugins derived from the objects of a namespace, by plugin and namespace."""
 
     def in_namespace(self, kind: GroupVersionKind, namespace: str) -> list[Json]:
-        """Return the objects of a built-in kind in a namespace, except those that the server rejects."""
+        """Return the objects of a built-in kind in a namespace, except those that the server
+        rejects.
+        """
         return [
             item
             for item in self.objects.in_namespace(namespace).of_kind(kind)
@@ -136,11 +142,15 @@ class Request(NamedTuple):
         return self.kind == POD
 
     def path_of(self, *steps: str | int) -> Path:
-        """Return the path of a field of the object in the file; a runtime's pods have no template in the file."""
+        """Return the path of a field of the object in the file; a runtime's pods have no
+        template in the file.
+        """
         return (*self.path, *steps) if self.written is not None else ("spec",)
 
     def container_path(self, key: str, index: int) -> Path:
-        """Return the path of a container in the file; one that the operator adds is at its pod template."""
+        """Return the path of a container in the file; one that the operator adds is at its pod
+        template.
+        """
         container = as_mappings(self.spec.get(key))[index]
         written = as_mappings(nested_map(self.written, "spec").get(key))
         if index < len(written) and written[index].get("name") == container.get("name"):
@@ -152,8 +162,12 @@ class Request(NamedTuple):
 
     @staticmethod
     def resources_path(container: Path, *steps: str) -> Path:
-        """Return the path of a container's resources, or the path itself if the file does not have the container."""
-        return (*container, "resources", *steps) if type(container[-1]) is int else container
+        """Return the path of a container's resources, or the path itself if the file does not
+        have the container.
+        """
+        if type(container[-1]) is int:
+            return (*container, "resources", *steps)
+        return container
 
     def containers(self) -> Iterator[tuple[Path, Json]]:
         """Yield the containers and init containers of a pod, each with its path in the file."""
@@ -166,12 +180,15 @@ POD = ("v1", "Pod")
 
 
 def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterator[Request]:
-    """Yield the request for an object, followed by one per role of the pods that its controller creates."""
+    """Yield the request for an object, followed by one per role of the pods that its controller
+    creates.
+    """
     yield Request(manifest, (), manifest, 0, old)
     kind = kind_of(manifest)
     # the Job of a CronJob is checked as an object, with its pods; an update is checked alone
     if kind == POD or kind[1] == "CronJob" or old is not None:
         return
+
     record = kind_named(kind)
     if kind not in RUNS_PODS and (kind[0].rpartition("/")[0], kind[1]) not in TEMPLATE_PATHS:
         return  # a runtime only has the templates of other objects
@@ -183,12 +200,14 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
                     _pod(manifest, meta, spec), path, {"metadata": meta, "spec": spec}, count
                 )
         return
+
     templates = {
         template.role.lower(): template for template in reversed(list(templates_of(kind, manifest)))
     }
     for role in expand(manifest, versions=state.versions, related=state.objects).roles:
         if role.count <= 0:
             continue
+
         view = role.pod(0)
         template = templates.get(role.name.lower()) or next(iter(templates.values()), None)
         pod = _pod(
@@ -201,15 +220,17 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
 
 
 def _replicas(manifest: Json) -> int:
-    """Return how many pods an object of a kind without a record has; at least one of kinds that are not modeled."""
+    """Return how many pods an object of a kind without a record has; at least one of kinds that
+    are not modeled.
+    """
     group = kind_of(manifest)[0].rpartition("/")[0]
     kind = kind_of(manifest)[1]
     counted = {("apps", "ReplicaSet"), ("", "ReplicationController")}
     if kind == "PodTemplate":
         return 0
-    return (
-        as_int(nested_map(manifest, "spec").get("replicas"), 1) if (group, kind) in counted else 1
-    )
+    if (group, kind) in counted:
+        return as_int(nested_map(manifest, "spec").get("replicas"), 1)
+    return 1
 
 
 def _pod(owner: Json, meta: Json, spec: Json, name: str = "") -> Json:
@@ -240,7 +261,9 @@ class Resource(NamedTuple):
 
 
 def resource_of(kind: GroupVersionKind, state: ClusterState) -> Resource:
-    """Return the resource of a kind. The plural is the CRD's, else the one that kubectl would guess."""
+    """Return the resource of a kind. The plural is the CRD's, else the one that kubectl would
+    guess.
+    """
     group, _, version = kind[0].rpartition("/")
     plural = (
         state.plurals.get((group, kind[1]))

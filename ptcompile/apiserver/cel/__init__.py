@@ -1,8 +1,8 @@
-"""CEL expressions within a budget, evaluated by an interpreter, because no Python runtime limits the work of an
-expression.
+"""CEL expressions within a budget, evaluated by an interpreter, because no Python runtime limits
+the work of an expression.
 
-An expression pays for each step and each character that it produces, as on the API server, which stops an expression at
-a million units. Loaded when a rule is first evaluated.
+An expression pays for each step and each character that it produces, as on the API server, which
+stops an expression at a million units. Loaded when a rule is first evaluated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["CelError", "CostError", "UncheckedError", "evaluate", "fresh_budget", "why_invalid"]
 
 STEPS_PER_CALL_MAX = 1_000_000
-"""Maximum steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
+"""Maximum steps of one evaluation: `PerCallLimit` of the API server (apiserver
+`pkg/apis/cel/config.go`).
+"""
 _MIN_STEPS = 10_000
 _STEPS_PER_VALUE = 100
 """Steps per value of an object, so the run time grows linearly with the input."""
@@ -52,14 +54,16 @@ def _count_values(value: Any) -> int:
             pending += node
         elif isinstance(node, str):
             total += len(node) // 50
+
     return total
 
 
 def evaluate(text: str, names: Json, budget: StepBudget) -> Any:
-    """Return the value of an expression. It may use half of the budget, so one rule cannot prevent the others from
-    running.
+    """Return the value of an expression. It may use half of the budget, so one rule cannot prevent
+    the others from running.
 
-    Raises CelError if it fails, CostError if it costs too much, and UncheckedError if it is not supported.
+    Raises CelError if it fails, CostError if it costs too much, and UncheckedError if it is not
+    supported.
     """
     program = _program(text, frozenset(names))
     share = min(budget[0] // 2, STEPS_PER_CALL_MAX)

@@ -1,6 +1,7 @@
 """Type check of CEL expressions, with cel-go's messages (cel-go 0.26 `checker/checker.go`).
 
-A check visits each part of an expression once. It stops at the first error, where cel-go reports all of them.
+A check visits each part of an expression once. It stops at the first error, where cel-go reports
+all of them.
 """
 
 from __future__ import annotations
@@ -63,13 +64,16 @@ class Environment(NamedTuple):
     objects: Mapping[str, FieldTypes] = {}
     """FieldTypes of object types, by type name."""
     creates: tuple[str, ...] = ()
-    """Types that expressions may create: `JSONPatch{...}`. Those within `Object` need no declared fields."""
+    """Types that expressions may create: `JSONPatch{...}`. Those within `Object` need no
+    declared fields.
+    """
 
 
 def type_of(text: str, environment: Environment) -> CelType:
     """Return the type of an expression's value.
 
-    Raises CelTypeError if it does not compile, and CelLimitError if it is too long or nested too deeply to tell.
+    Raises CelTypeError if it does not compile, and CelLimitError if it is too long or nested too
+    deeply to tell.
     """
     checker = _Checker(environment)
     try:
@@ -139,20 +143,24 @@ class _Checker:
             return most_general(substitute(known, self.types), substitute(kind, self.types))
         known, kind = (substitute(each, self.types) for each in (known, kind))
         raise CelTypeError(
-            f"expected type '{format_type(known, short=True)}' but found '{format_type(kind, short=True)}'"
+            f"expected type '{format_type(known, short=True)}' but found "
+            f"'{format_type(kind, short=True)}'"
         )
 
     def _check_entry(self, node: Expression, optional: bool, scope: Scope) -> CelType:
         kind = self.check(node, scope)
         if not optional:
             return kind
+
         kind = substitute(kind, self.types)
         if is_dyn(kind):
             return DYN
         if kind.name != "optional_type":
             raise CelTypeError(
-                f"expected type 'optional_type({format_type(kind)})' but found '{format_type(kind)}'"
+                f"expected type 'optional_type({format_type(kind)})' but found "
+                f"'{format_type(kind)}'"
             )
+
         return kind.parameters[0]
 
     def _check_list(self, node: Expression, scope: Scope, *, mixed: bool = False) -> CelType:
@@ -200,6 +208,7 @@ class _Checker:
         _, name, entries = node
         if name.partition(".")[0] not in self._environment.creates:
             raise CelTypeError(f"undeclared reference to '{name}' (in container '')")
+
         fields = self._environment.objects.get(name)
         for field, value, optional in entries:
             kind = self._check_entry(value, optional, scope)
@@ -212,8 +221,10 @@ class _Checker:
                     format_type(substitute(kind, self.types), short=True),
                 )
                 raise CelTypeError(
-                    f"expected type of field '{field}' is '{texts[0]}' but provided type is '{texts[1]}'"
+                    f"expected type of field '{field}' is '{texts[0]}' but provided type is "
+                    f"'{texts[1]}'"
                 )
+
         return CelType(name)
 
     # fields, items and calls
@@ -235,6 +246,7 @@ class _Checker:
             steps = steps[1:]
         else:
             kind = self.check(first, scope)
+
         for step in steps:
             if step[0] == "field":
                 kind = self._field_type(kind, step[1], optional=step[2])
@@ -244,12 +256,14 @@ class _Checker:
                 )
             else:
                 kind = self._check_method(kind, step[1], step[2], scope)
+
         return kind
 
     def _field_type(self, kind: CelType, name: str, *, optional: bool = False) -> CelType:
         kind = substitute(kind, self.types)
         if kind.name == "optional_type":
             return optional_of(self._field_type(kind.parameters[0], name))
+
         if is_parameter(kind):
             self.types[kind.name] = DYN
             field = DYN
@@ -266,6 +280,7 @@ class _Checker:
             if name not in fields and unescape(name) not in fields:
                 raise CelTypeError(f"undefined field '{name}'")
             field = fields[name] if name in fields else fields[unescape(name)]
+
         return optional_of(field) if optional else field
 
     def _check_method(
@@ -276,9 +291,11 @@ class _Checker:
             return self._check_macro(kind, name, arguments, scope)
         if name in ("optMap", "optFlatMap") and count == 2:
             return self._check_optional_map(kind, name, arguments, scope)
+
         candidates = overloads()[1].get(name)
         if candidates is None:
             raise CelTypeError(f"undeclared reference to '{name}' (in container '')")
+
         types = [
             self._check_list(argument, scope, mixed=True)
             if name == "format" and argument[0] == "list"
@@ -287,6 +304,7 @@ class _Checker:
         ]
         if name == "matches" and count == 1:
             _check_literal("matches", arguments[0])
+
         return self._resolve(name, candidates, [kind, *types], is_method=True)
 
     def _check_call(self, node: Expression, scope: Scope) -> CelType:
@@ -306,13 +324,16 @@ class _Checker:
             for argument in arguments:
                 self.check(argument, scope)
             return DYN
+
         candidates = overloads()[0].get(name)
         if candidates is None:
             reference = name if "." not in name else name.partition(".")[0]
             raise CelTypeError(f"undeclared reference to '{reference}' (in container '')")
+
         types = [self.check(argument, scope) for argument in arguments]
         if name in _LITERAL_CHECKS and arguments:
             _check_literal(name, arguments[-1])
+
         return self._resolve(name, candidates, types, is_method=False)
 
     def _call(self, name: str, types: list[CelType]) -> CelType:
@@ -321,18 +342,22 @@ class _Checker:
     def _resolve(
         self, name: str, candidates: list[Overload], types: list[CelType], *, is_method: bool
     ) -> CelType:
-        """Return the type of a call. If the overloads that fit have different results, it is only known at run time."""
+        """Return the type of a call. If the overloads that fit have different results, it is
+        only known at run time.
+        """
         types = [substitute(kind, self.types) for kind in types]
         is_open = bool(parameters_of(types))
         result: CelType | None = None
         for overload in candidates:
             if len(overload.arguments) != len(types):
                 continue
+
             if is_open:  # its own parameters may become part of the types of others
                 overload = self._instance(overload)
             bound: Substitutions = {}
             if not are_assignable(bound, tuple(types), overload.arguments):
                 continue
+
             if is_open:
                 self.types.update(bound)
             kind = substitute(overload.result, bound)
@@ -340,8 +365,10 @@ class _Checker:
                 result = kind
             elif not is_dyn(result) and kind != result:
                 result = DYN
+
         if result is not None:
             return self._with_new_parameters(result)
+
         texts = [format_type(kind, short=True) for kind in types]
         applied = f"{texts[0]}.({', '.join(texts[1:])})" if is_method else f"({', '.join(texts)})"
         raise CelTypeError(f"found no matching overload for '{name}' applied to '{applied}'")
@@ -358,11 +385,9 @@ class _Checker:
     def _with_new_parameters(self, kind: CelType) -> CelType:
         """Return a type with new parameters in place of those of a declaration."""
         names = [name for name in parameters_of((kind,)) if name[1:].isalpha()]
-        return (
-            substitute(kind, {name: self._new_parameter() for name in sorted(names)})
-            if names
-            else kind
-        )
+        if names:
+            return substitute(kind, {name: self._new_parameter() for name in sorted(names)})
+        return kind
 
     # macros
 
@@ -377,15 +402,18 @@ class _Checker:
         else:
             text = format_type(kind, short=True)
             raise CelTypeError(f"found no matching overload for 'hasValue' applied to '{text}.()'")
+
         result = self.check(arguments[1], {**scope, _variable_name(arguments[0]): inner})
         return optional_of(result) if name == "optMap" else result
 
     def _check_macro(
         self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
     ) -> CelType:
-        variables = (
-            2 if name.startswith("transform") or (name != "map" and len(arguments) == 3) else 1
-        )
+        if name.startswith("transform") or (name != "map" and len(arguments) == 3):
+            variables = 2
+        else:
+            variables = 1
+
         first, second = self._item_types(kind, variables)
         names = [_variable_name(argument) for argument in arguments[:variables]]
         inner = {**scope, **dict(zip(names, (first, second), strict=False))}
@@ -401,6 +429,7 @@ class _Checker:
             return result
         if name == "sortBy":
             return substitute(kind, self.types)
+
         self._require_bool(result, {"all": "_&&_", "exists": "_||_"}.get(name, "_?_:_"))
         return list_of(first) if name == "filter" else BOOL
 
@@ -408,21 +437,28 @@ class _Checker:
         self._call(operator, [kind, BOOL, BOOL] if operator == "_?_:_" else [BOOL, kind])
 
     def _item_types(self, kind: CelType, variables: int) -> tuple[CelType, CelType]:
-        """Return the types of a macro's variables: of the items, or of the keys or indexes and the values."""
+        """Return the types of a macro's variables: of the items, or of the keys or indexes and
+        the values.
+        """
         kind = substitute(kind, self.types)
         if kind.name == "list":
-            return (kind.parameters[0], DYN) if variables == 1 else (INT, kind.parameters[0])
+            if variables == 1:
+                return (kind.parameters[0], DYN)
+            return (INT, kind.parameters[0])
         if kind.name == "map":
             return kind.parameters[0], kind.parameters[1]
         if is_dyn(kind) or is_parameter(kind):
             return DYN, DYN
+
         text = format_type(kind, short=True)
         why = "cannot be range of a comprehension (must be list, map, or dynamic)"
         raise CelTypeError(f"expression of type '{text}' {why}")
 
 
 _UNTYPED_NAMESPACES = frozenset(("base64", "math", "regex"))
-"""Namespaces of cel-go's extensions whose functions are not declared here; a release may have them."""
+"""Namespaces of cel-go's extensions whose functions are not declared here; a release may have
+them.
+"""
 
 
 def _variable_name(node: Expression) -> str:

@@ -1,10 +1,11 @@
 """Cost estimates of CEL rules, by which the API server rejects a CRD on creation.
 
-The API server assumes the largest lists, maps and strings that a schema allows, or that fit into a request. The
-estimate here is a lower bound: uncertain values cost nothing, such as strings that a call returns and items of filtered
-lists. Only a CRD far above a limit is rejected; one slightly above it is accepted. Source: apiextensions-apiserver
-1.36, pkg/apis/apiextensions/validation (limits and messages); apiserver, pkg/cel/common/schemas.go (sizes) and
-pkg/cel/library/cost.go; cel-go, checker/cost.go (prices).
+The API server assumes the largest lists, maps and strings that a schema allows, or that fit into a
+request. The estimate here is a lower bound: uncertain values cost nothing, such as strings that a
+call returns and items of filtered lists. Only a CRD far above a limit is rejected; one slightly
+above it is accepted. Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation
+(limits and messages); apiserver, pkg/cel/common/schemas.go (sizes) and pkg/cel/library/cost.go;
+cel-go, checker/cost.go (prices).
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ _MAP_SCHEMA = {"type": "object"}
 
 
 def crd_cost_problems(crd: CostSchema) -> list[Problem]:
-    """Return a problem for each rule of a CRD whose estimated cost is far above the API server's limits."""
+    """Return a problem for each rule of a CRD whose estimated cost is far above the API server's
+    limits.
+    """
     return [
         problem
         for path, schema, _ in schemas_of(crd)
@@ -75,9 +78,11 @@ def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
     while stack:
         node_path, node, count = stack.pop()
         for index, rule in indexed_mappings(node.get("x-kubernetes-validations")):
-            repeated = (
-                _REQUEST_BYTES_MAX // (_min_bytes(node, sizes) + 1) if count is None else count
-            )
+            if count is None:
+                repeated = _REQUEST_BYTES_MAX // (_min_bytes(node, sizes) + 1)
+            else:
+                repeated = count
+
             cost = min(
                 _estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX
             )
@@ -87,18 +92,24 @@ def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
                 problems.forbidden(
                     rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP
                 )
+
         stack += _children(node, node_path, count)
+
     if total > TOTAL_LIMIT * _MARGIN:
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
         problems.forbidden(path, _budget_message(name, total, TOTAL_LIMIT), _HELP)
+
     return problems
 
 
 def _budget_message(name: str, cost: int, limit: int) -> str:
-    """Return the API server's message. The server's own estimate and factor may be higher than this one."""
+    """Return the API server's message. The server's own estimate and factor may be higher than
+    this one.
+    """
     factor = f"{cost / limit:.1f}x" if cost <= 100 * limit else "more than 100x"
     return (
-        f"{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and"
+        f"{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding "
+        "maxItems, maxProperties, and"
         " maxLength where arrays, maps, and strings are declared)"
     )
 
@@ -106,7 +117,9 @@ def _budget_message(name: str, cost: int, limit: int) -> str:
 def _children(
     node: CostSchema, path: Path, count: int | None
 ) -> list[tuple[Path, CostSchema, int | None]]:
-    """Return the children of a schema and the maximum number of each in an object, or None if it is unbounded."""
+    """Return the children of a schema and the maximum number of each in an object, or None if it
+    is unbounded.
+    """
     children: list[tuple[Path, CostSchema, int | None]] = []
     for name, field in nested_map(node, "properties").items():
         children.append(((*path, "properties", name), as_mapping(field), count))
@@ -114,10 +127,12 @@ def _children(
         part = node.get(key)
         limit = node.get(limit_key)
         if isinstance(part, Mapping):
-            bounded = (
-                None if count is None or limit is None else min(count * _as_count(limit), _COST_MAX)
-            )
+            if count is None or limit is None:
+                bounded = None
+            else:
+                bounded = min(count * _as_count(limit), _COST_MAX)
             children.append(((*path, key), part, bounded))
+
     return children
 
 
@@ -129,10 +144,13 @@ def _as_count(value: object) -> int:
 
 
 def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
-    """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache` keeps the results."""
+    """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache`
+    keeps the results.
+    """
     size = cache.get(id(node))
     if size is not None:
         return size
+
     kind = node.get("type")
     if node.get("x-kubernetes-int-or-string") or kind in ("integer", "number"):
         size = 1
@@ -150,17 +168,21 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
             field = nested_map(properties, name)
             if field and field.get("default") is None:
                 size += len(name.encode()) + _min_bytes(field, cache) + 4
+
     cache[id(node)] = size
     return size
 
 
 def _value_of_schema(node: CostSchema, sizes: dict[int, int]) -> _Value:
-    """Return the properties of a value with this schema. Only lists, maps and strings have a size."""
+    """Return the properties of a value with this schema. Only lists, maps and strings have a
+    size.
+    """
     kind = node.get("type")
     if node.get("x-kubernetes-int-or-string"):
         return _Value(0, node)
     if kind == "string":
         return _Value(_max_characters(node), node)
+
     part, limit_key = (
         ("items", "maxItems") if kind == "array" else ("additionalProperties", "maxProperties")
     )
@@ -169,12 +191,15 @@ def _value_of_schema(node: CostSchema, sizes: dict[int, int]) -> _Value:
         return _Value(0, node)
     if node.get(limit_key) is not None:
         return _Value(_as_count(node[limit_key]), node)
+
     item = _min_bytes(inner, sizes) + (1 if kind == "array" else 6)
     return _Value((_REQUEST_BYTES_MAX - 2) // item, node)
 
 
 def _max_characters(node: CostSchema) -> int:
-    """Return the maximum number of characters of a string, or 0 for a format whose value is not a string in CEL."""
+    """Return the maximum number of characters of a string, or 0 for a format whose value is not
+    a string in CEL.
+    """
     if node.get("format") in ("byte", "date", "date-time", "datetime", "duration"):
         return 0
     if node.get("maxLength") is not None:
@@ -212,7 +237,9 @@ _DEVICE: CostSchema = {
     },
 }
 SELECTOR_LIMIT = 1_000_000
-"""Maximum estimated cost of a device selector: `CELSelectorExpressionMaxCost` of resource.k8s.io."""
+"""Maximum estimated cost of a device selector: `CELSelectorExpressionMaxCost` of
+resource.k8s.io.
+"""
 
 
 def device_selector_cost(text: str) -> int:
@@ -225,13 +252,14 @@ def device_selector_cost(text: str) -> int:
 def _compares_types(text: str) -> bool:
     """Return whether an expression compares two types, such as `type(x) == int`.
 
-    The size of a type is unknown, so the API server estimates the cost of the comparison above any limit. In a CRD's
-    rule, the name of a type counts as `self`, whose size is known.
+    The size of a type is unknown, so the API server estimates the cost of the comparison above any
+    limit. In a CRD's rule, the name of a type counts as `self`, whose size is known.
     """
     try:
         pending: list[Any] = [parse(text)]
     except CelSyntaxError:
         return False
+
     while pending:
         node = pending.pop()
         if isinstance(node, tuple | list):
@@ -242,6 +270,7 @@ def _compares_types(text: str) -> bool:
             ):
                 return True
             pending += node
+
     return False
 
 
@@ -279,7 +308,9 @@ def _estimate_map(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
 
 
 def _estimate_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    """Add up the conditions and the most expensive branch, each branch with the conditions before it."""
+    """Add up the conditions and the most expensive branch, each branch with the conditions
+    before it.
+    """
     dearest = _estimate(tree[2], scope)[0]
     size = 0
     for condition, then in reversed(tree[1]):
@@ -313,6 +344,7 @@ def _estimate_operators(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
         else:
             cost = cost + min(value.size, operand_value.size) // 10
             value = _SINGLE_VALUE
+
     return cost, value
 
 
@@ -328,6 +360,7 @@ def _estimate_member(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
             more = 0
             value = _field_value(value, step[1], scope)
         cost += more
+
     return cost, value
 
 
@@ -335,13 +368,17 @@ def _item_value(value: _Value, scope: TypeBindings) -> _Value:
     """Return the properties of an item of a list or a value of a map."""
     key = "items" if value.schema.get("type") == "array" else "additionalProperties"
     inner = value.schema.get(key)
-    return _value_of_schema(inner, scope[""]) if isinstance(inner, Mapping) else _UNKNOWN
+    if isinstance(inner, Mapping):
+        return _value_of_schema(inner, scope[""])
+    return _UNKNOWN
 
 
 def _field_value(value: _Value, name: str, scope: TypeBindings) -> _Value:
     properties = as_mapping(value.schema.get("properties"))
     field = properties.get(name, properties.get(unescape(name)))
-    return _value_of_schema(field, scope[""]) if isinstance(field, Mapping) else _UNKNOWN
+    if isinstance(field, Mapping):
+        return _value_of_schema(field, scope[""])
+    return _UNKNOWN
 
 
 def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int, _Value]:
@@ -350,6 +387,7 @@ def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int,
         return _estimate_loop(name, arguments, value, scope)
     if name in ("optMap", "optFlatMap", "bind"):
         return 0, _UNKNOWN
+
     estimates = [_estimate(argument, scope) for argument in arguments]
     cost = sum(cost for cost, _ in estimates)
     values = [argument for _, argument in estimates]
@@ -359,6 +397,7 @@ def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int,
         cost += value.size // 10 * (values[0].size // 10)
     elif name == "replace" and len(values) >= 2:
         return cost + value.size // 5, _replaced_value(value, *values[:2])
+
     return cost, _UNKNOWN
 
 
@@ -369,12 +408,14 @@ def _estimate_loop(
     inner = dict(scope)
     for variable in arguments[:variables]:
         inner[str(variable[1])] = _UNKNOWN
-    # a single variable of a map is its key, whose length is unknown; of two variables the second is the item
+    # a single variable of a map is its key, whose length is unknown; of two variables the second is
+    # the item
     if variables == 2 or value.schema.get("type") == "array":
         inner[str(arguments[variables - 1][1])] = _item_value(value, scope)
     cost = value.size * (_LOOP_COST_PER_ITEM[name] + _estimate_all(arguments[variables:], inner))
     if name in ("filter", "map", "transformList"):
         return cost, _Value(value.size)
+
     return cost, _Value(value.size, _MAP_SCHEMA) if name == "transformMap" else _SINGLE_VALUE
 
 
@@ -383,7 +424,9 @@ def _is_list(value: _Value) -> bool:
 
 
 def _replaced_value(value: _Value, old: _Value, new: _Value) -> _Value:
-    """Return the longest text that `replace` can produce, or unknown unless the texts are constants."""
+    """Return the longest text that `replace` can produce, or unknown unless the texts are
+    constants.
+    """
     if not old.least or new.size <= old.least:
         return _UNKNOWN
     return _Value(-(-value.size // old.least) * new.size)

@@ -1,8 +1,9 @@
-"""Declared functions of CEL with their types: standard ones, cel-go's extensions, and Kubernetes' libraries.
+"""Declared functions of CEL with their types: standard ones, cel-go's extensions, and Kubernetes'
+libraries.
 
-One overload per line: `name(argument types) -> result`, preceded by the type of the value for a method. Capital letters
-are type parameters. Source: cel-go 0.26 `common/stdlib`, `ext`; apiserver 1.36 `pkg/cel/environment/base.go`,
-`pkg/cel/library`.
+One overload per line: `name(argument types) -> result`, preceded by the type of the value for a
+method. Capital letters are type parameters. Source: cel-go 0.26 `common/stdlib`, `ext`; apiserver
+1.36 `pkg/cel/environment/base.go`, `pkg/cel/library`.
 """
 
 from __future__ import annotations
@@ -179,7 +180,8 @@ optional(A).or(optional(A)) -> optional(A)
 optional(A).orValue(A) -> A
 """
     + "".join(
-        f"list({item}).isSorted() -> bool\nlist({item}).min() -> {item}\nlist({item}).max() -> {item}\n"
+        f"list({item}).isSorted() -> bool\nlist({item}).min() -> {item}\nlist({item}).max() -> "
+        f"{item}\n"
         for item in _ORDERED
     )
     + "".join(f"list({item}).sum() -> {item}\n" for item in ("int", "uint", "double", "duration"))
@@ -350,6 +352,7 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
         call, arrow, result = line.partition(" -> ")
         if not arrow:
             continue
+
         callee, arguments = _split_call(call)
         target, _, name = callee.rpartition(".")
         types = tuple(map(read_type, _split(arguments)))
@@ -361,4 +364,5 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
             methods.setdefault(name, []).append(
                 Overload((read_type(target), *types), read_type(result))
             )
+
     return functions, methods

@@ -1,7 +1,8 @@
-"""What the API server declares for CEL expressions: of admission policies, of device selectors, and of CRD rules.
+"""What the API server declares for CEL expressions: of admission policies, of device selectors, and
+of CRD rules.
 
-Source: apiserver 1.36 `pkg/admission/plugin/cel/compile.go`, dynamic-resource-allocation `cel/compile.go`, apiserver
-`pkg/cel/common/schemas.go`.
+Source: apiserver 1.36 `pkg/admission/plugin/cel/compile.go`, dynamic-resource-allocation
+`cel/compile.go`, apiserver `pkg/cel/common/schemas.go`.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def policy_environment(
 ) -> Environment:
     """Return what an expression of an admission policy or of a webhook's match condition may use.
 
-    `params` is declared if the policy has a `paramKind`; `authorizer` everywhere but in message expressions; `patches`
-    are the types of mutations; `variables` are the policy's variables so far, if the expression may use them.
+    `params` is declared if the policy has a `paramKind`; `authorizer` everywhere but in message
+    expressions; `patches` are the types of mutations; `variables` are the policy's variables so
+    far, if the expression may use them.
     """
     declared = {
         "object": DYN,
@@ -77,11 +79,14 @@ def policy_environment(
     if variables is not None:
         declared["variables"] = CelType(_VARIABLES)
         objects = {**objects, _VARIABLES: variables}
+
     return Environment(declared, objects, ("Object", "JSONPatch") if patches else ())
 
 
 def variable_type(text: str, environment: Environment) -> CelType:
-    """Return the type of a policy's variable, which is only known at run time if the expression does not compile."""
+    """Return the type of a policy's variable, which is only known at run time if the expression
+    does not compile.
+    """
     try:
         return type_of(text, environment)
     except (CelTypeError, CelLimitError):
@@ -91,16 +96,20 @@ def variable_type(text: str, environment: Environment) -> CelType:
 def why_invalid_policy_expression(
     text: str, environment: Environment, allowed: Iterable[CelType]
 ) -> str | None:
-    """Return why the API server rejects an expression of a policy, or None. No `allowed` types mean any type."""
+    """Return why the API server rejects an expression of a policy, or None. No `allowed` types
+    mean any type.
+    """
     try:
         kind = type_of(text, environment)
     except CelTypeError as error:
         return f"compilation failed: {error}"
     except CelLimitError:
         return None  # the API server may be able to read it
+
     names = [format_type(each) for each in allowed]
     if not names or format_type(kind) in names:
         return None
+
     expected = names[0] if len(names) == 1 else f"one of [{' '.join(names)}]"
     return f"must evaluate to {expected} but got {format_type(kind)}"
 
@@ -109,7 +118,8 @@ _DEVICE = Environment(
     {"device": CelType("kubernetes.DRADevice")},
     {
         "kubernetes.DRADevice": _fields(
-            "driver: string; allowMultipleAllocations: bool; attributes: map(string, map(string, any)); "
+            "driver: string; allowMultipleAllocations: bool; attributes: map(string, map(string, "
+            "any)); "
             "capacity: map(string, map(string, Quantity))"
         )
     },
@@ -151,6 +161,7 @@ class _SchemaTypes:
         """Return the type of a schema's values, or None if expressions cannot use them."""
         if schema.get("x-kubernetes-int-or-string"):
             return DYN
+
         kind = schema.get("type")
         if kind == "array":
             items = schema.get("items")
@@ -160,6 +171,7 @@ class _SchemaTypes:
             return self._declare_object(schema, root)
         if kind == "string":
             return _STRING_FORMATS.get(str(schema.get("format")), STRING)
+
         return _SCALARS.get(str(kind))
 
     def declare_child(self, schema: Json) -> CelType | None:
@@ -170,6 +182,7 @@ class _SchemaTypes:
         if isinstance(more, Mapping):
             value = self.declare_child(more)
             return None if value is None else map_of(STRING, value)
+
         name = f"object.{len(self.objects)}"
         fields: dict[str, CelType] = {}
         self.objects[name] = fields
@@ -178,14 +191,18 @@ class _SchemaTypes:
             kind = self.declare_child(child) if isinstance(child, Mapping) else None
             if kind is not None:
                 fields[key] = kind
+
         if root and not self._has_metadata(fields):
             fields["apiVersion"] = fields["kind"] = STRING
             self.objects[f"{name}.metadata"] = {"name": STRING, "generateName": STRING}
             fields["metadata"] = CelType(f"{name}.metadata")
+
         return CelType(name)
 
     def _has_metadata(self, fields: FieldTypes) -> bool:
-        """Return whether a schema declares all fields that objects have anyway; it may then declare further ones."""
+        """Return whether a schema declares all fields that objects have anyway; it may then
+        declare further ones.
+        """
         metadata = self.objects.get(fields["metadata"].name, {}) if "metadata" in fields else {}
         declared = [
             fields.get("apiVersion"),

@@ -1,7 +1,8 @@
 """Compiler from the tree of a CEL expression to a function of its variables.
 
-Each step is paid for from the budget in the scope, which bounds the run time. Costs are similar to the API server's:
-one per operator, field, call and item, and a tenth per character read or produced.
+Each step is paid for from the budget in the scope, which bounds the run time. Costs are similar to
+the API server's: one per operator, field, call and item, and a tenth per character read or
+produced.
 """
 
 from __future__ import annotations
@@ -61,9 +62,11 @@ def _compile_name(node: Expression, names: frozenset[str]) -> Run:
             return scope[name]
 
         return run
+
     kind = values.type_named(name)
     if kind is None:
         raise UnknownNameError(f"undeclared reference to '{name}'")
+
     return lambda _scope: kind
 
 
@@ -116,6 +119,7 @@ def _compile_map(node: Expression, names: frozenset[str]) -> Run:
             if key in out:
                 raise CelError(f"Failed with repeated key: {key}")
             out[key] = value
+
         return out
 
     return run
@@ -144,8 +148,8 @@ def _as_bool(value: Any) -> bool:
 
 
 def _compile_logic(node: Expression, names: frozenset[str]) -> Run:
-    """Compile `&&` or `||`. As in CEL, an operand that decides the result hides the failure of another on either
-    side.
+    """Compile `&&` or `||`. As in CEL, an operand that decides the result hides the failure of
+    another on either side.
     """
     parts = [compile_tree(part, names) for part in node[1]]
     deciding = node[0] == "or"
@@ -159,8 +163,10 @@ def _compile_logic(node: Expression, names: frozenset[str]) -> Run:
                     return deciding
             except CelError as error:
                 failed = failed or error
+
         if failed is not None:
             raise failed
+
         return not deciding
 
     return run
@@ -236,6 +242,7 @@ def _compile_member(node: Expression, names: frozenset[str]) -> Run:
         name, arguments = space
         run = _compile_function(name, arguments, names)
         steps = steps[1:]
+
     rest = [_compile_step(step, names) for step in steps]
     if not rest:
         return run
@@ -254,7 +261,9 @@ def _compile_member(node: Expression, names: frozenset[str]) -> Run:
 def _namespaced_call(
     first: Expression, steps: Sequence[Expression], names: frozenset[str]
 ) -> tuple[str, list[Expression]] | None:
-    """Return the name and arguments of a function such as `optional.of(x)`, or None for anything else."""
+    """Return the name and arguments of a function such as `optional.of(x)`, or None for anything
+    else.
+    """
     if first[0] != "name" or first[1] in names or not steps or steps[0][0] != "call":
         return None
     return f"{first[1]}.{steps[0][1]}", steps[0][2]
@@ -266,15 +275,18 @@ def _compile_step(node: Expression, names: frozenset[str]) -> Evaluation:
     if node[0] == "index":
         key = compile_tree(node[1], names)
         return partial(_get_optional_item if node[2] else _get_item, key)
+
     name = node[1]
     arguments = node[2]
     if name in _MACROS and len(arguments) in MACRO_ARGUMENTS[name]:
         return _compile_macro(name, arguments, names)
     if name in ("optMap", "optFlatMap") and len(arguments) == 2:
         return _compile_optional_map(name, arguments, names)
+
     functions = _load_library().MEMBERS.get(name)
     if functions is None:
         raise UnknownNameError(f"undeclared reference to '{name}'")
+
     compiled_arguments = [compile_tree(argument, names) for argument in arguments]
     return lambda scope, value: _invoke(
         functions, scope, [value, *(argument(scope) for argument in compiled_arguments)]
@@ -317,15 +329,18 @@ def _get_optional_field(name: str, unescaped_name: str, scope: Bindings, value: 
         return Optional(True, value.read(unescaped_name, scope[""]))
     if type(value) is not dict:
         raise no_overload()
+
     for key in (name, unescaped_name):
         if key in value:
             return Optional(True, value[key])
+
     return ABSENT
 
 
 def _get_item(key: Run, scope: Bindings, value: Any) -> Any:
     if type(value) is Optional:
         return _get_optional_item(key, scope, value)
+
     index_value = key(scope)
     if type(value) is list:
         index = _as_index(index_value)
@@ -337,6 +352,7 @@ def _get_item(key: Run, scope: Bindings, value: Any) -> Any:
         if map_key not in value:
             raise CelError(f"no such key: {index_value}")
         return value[map_key]
+
     raise no_overload()
 
 
@@ -353,32 +369,36 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
         if not value.present:
             return ABSENT
         value = value.value
+
     index_value = key(scope)
     if type(value) is list:
         index = _as_index(index_value)
-        return Optional(True, value[index]) if 0 <= index < len(value) else ABSENT
+        if 0 <= index < len(value):
+            return Optional(True, value[index])
+        return ABSENT
     if type(value) is dict:
         map_key = values.key_of(index_value)
         return Optional(True, value[map_key]) if map_key in value else ABSENT
+
     raise no_overload()
 
 
 def _compile_call(node: Expression, names: frozenset[str]) -> Run:
     name = node[1]
     arguments = node[2]
-    return (
-        _compile_has(arguments, names)
-        if name == "has"
-        else _compile_function(name, arguments, names)
-    )
+    if name == "has":
+        return _compile_has(arguments, names)
+    return _compile_function(name, arguments, names)
 
 
 def _compile_function(name: str, arguments: list[Expression], names: frozenset[str]) -> Run:
     if name == "cel.bind" and len(arguments) == 3:
         return _compile_bind(arguments, names)
+
     functions = _load_library().GLOBALS.get(name)
     if functions is None:
         raise UnknownNameError(f"undeclared reference to '{name}'")
+
     compiled_arguments = [compile_tree(argument, names) for argument in arguments]
 
     def run(scope: Bindings) -> Any:
@@ -399,6 +419,7 @@ def _compile_has(arguments: list[Expression], names: frozenset[str]) -> Run:
     node = arguments[0] if len(arguments) == 1 else ("none",)
     if node[0] != "member" or not node[2] or node[2][-1][0] != "field":
         raise CelSyntaxError("invalid argument to has() macro")
+
     *before, (_, name, _) = node[2]
     unescaped_name = unescape(name)
     operand = compile_tree(("member", node[1], before), names)
@@ -427,7 +448,9 @@ def _compile_optional_map(
         if not _as_optional(value).present:
             return ABSENT
         result = body({**scope, variable: value.value})
-        return _as_optional(result) if name == "optFlatMap" else Optional(True, result)
+        if name == "optFlatMap":
+            return _as_optional(result)
+        return Optional(True, result)
 
     return step
 
@@ -442,9 +465,12 @@ def _variable_name(node: Expression) -> str:
 
 
 def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Iterator[Bindings]:
-    """Yield the scope of each item: one variable gets the item or key, a second one the index or value."""
+    """Yield the scope of each item: one variable gets the item or key, a second one the index or
+    value.
+    """
     if type(value) not in (list, dict):
         raise no_overload()
+
     inner = dict(scope)
     budget = scope[""]
     if len(variables) == 1:
@@ -454,6 +480,7 @@ def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Ite
             inner[name] = item
             yield inner
         return
+
     first, second = variables
     for key, item in value.items() if type(value) is dict else enumerate(value):
         spend(budget, 2)
@@ -464,8 +491,8 @@ def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Ite
 def _quantify(
     deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
 ) -> bool:
-    """Evaluate `all` or `exists`. As with `&&` and `||`, an item that decides the result hides the failure of
-    another.
+    """Evaluate `all` or `exists`. As with `&&` and `||`, an item that decides the result hides the
+    failure of another.
     """
     failed: CelError | None = None
     for scope in scopes:
@@ -474,8 +501,10 @@ def _quantify(
                 return deciding
         except CelError as error:
             failed = failed or error
+
     if failed is not None:
         raise failed
+
     return not deciding
 
 
@@ -534,9 +563,11 @@ def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]
         count = 2
     else:
         count = len(arguments) - 1
+
     variables = tuple(map(_variable_name, arguments[:count]))
     if len(set(variables)) != len(variables):
         raise CelSyntaxError(f"overlapping variable name: {variables[0]}")
+
     bodies = [compile_tree(body, names | set(variables)) for body in arguments[count:]]
     return lambda scope, value: function(_item_scopes(scope, value, variables), bodies, variables)
 

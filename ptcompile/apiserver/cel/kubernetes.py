@@ -1,7 +1,7 @@
 """Types and functions that Kubernetes adds to CEL (apiserver `pkg/cel/library`, 1.36).
 
-Quantities, URLs, IP addresses, CIDRs, semantic versions and named formats. Functions such as `url` and `ip` parse a
-text; the others work on the parsed values.
+Quantities, URLs, IP addresses, CIDRs, semantic versions and named formats. Functions such as `url`
+and `ip` parse a text; the others work on the parsed values.
 """
 
 from __future__ import annotations
@@ -99,12 +99,15 @@ def _split_url(text: str) -> Url | None:
         return None
     if re.search(r"%(?![0-9A-Fa-f]{2})", text.partition("?")[0]):
         return None
+
     scheme = _SCHEME(text)
     if scheme is None and not text.startswith("/"):
         return None
+
     rest = text[scheme.end() :] if scheme else text
     if scheme and not rest.startswith("/"):  # an opaque part, such as mailto:a@b
         return Url(text[: scheme.end() - 1].lower(), "", "", rest.partition("?")[2])
+
     reference = "//" + rest if rest.startswith("//") else rest
     # a request URI has no fragment
     if scheme:
@@ -114,8 +117,10 @@ def _split_url(text: str) -> Url | None:
         _ = parts.port
     except ValueError:
         return None
+
     host = parts.netloc.rpartition("@")[2] if scheme else ""
     path = parts.path if scheme else rest.partition("?")[0]
+
     return Url(text[: scheme.end() - 1].lower() if scheme else "", unquote(host), path, parts.query)
 
 
@@ -124,7 +129,8 @@ def _parse_url(budget: StepBudget, text: str) -> Url:
     url = _split_url(text)
     if url is None:
         raise CelError(
-            f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for request'
+            f'URL parse error during conversion from string: parse "{text[:60]}": invalid URI for '
+            "request"
         )
     return url
 
@@ -163,7 +169,9 @@ def _read_ip(text: str) -> Any:
         ip = ipaddress.ip_address(text)
     except ValueError:
         return None
-    return None if "%" in text or (ip.version == 6 and ip.ipv4_mapped is not None) else ip
+    if "%" in text or (ip.version == 6 and ip.ipv4_mapped is not None):
+        return None
+    return ip
 
 
 def _parse_ip(_budget: StepBudget, text: str) -> Address:
@@ -188,7 +196,10 @@ def _read_cidr(text: str) -> Cidr | None:
         or (bits[0] == "0" and bits != "0")
     ):
         return None
-    return Cidr(ip, int(bits)) if len(bits) < 4 and int(bits) <= ip.max_prefixlen else None
+    if len(bits) < 4 and int(bits) <= ip.max_prefixlen:
+        return Cidr(ip, int(bits))
+
+    return None
 
 
 def _parse_cidr(_budget: StepBudget, text: str) -> Cidr:
@@ -241,14 +252,18 @@ def _read_semver(text: str, normalize: bool = False) -> Semver | None:
         parts = [part.lstrip("0") or "0" for part in number.split(".")]
         if len(parts) < 3 and mark:
             return None
+
         text = ".".join([*parts, *["0"] * (3 - len(parts))]) + mark + rest
+
     match = _SEMVER.fullmatch(text) if len(text) <= 256 else None
     if match is None:
         return None
+
     major, minor, patch = map(int, match.groups()[:3])
     prerelease = match.group(4)
     identifiers = prerelease.split(".") if prerelease else ()
     keys = tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in identifiers)
+
     return Semver(major, minor, patch, (major, minor, patch, prerelease is None, keys))
 
 

@@ -1,7 +1,8 @@
-"""Functions of CEL: the standard ones, and cel-go's extensions for strings, optionals, sets and math.
+"""Functions of CEL: the standard ones, and cel-go's extensions for strings, optionals, sets and
+math.
 
-The tables map a function name to its overloads, keyed by argument types or argument count. The budget is the first
-argument of each overload.
+The tables map a function name to its overloads, keyed by argument types or argument count. The
+budget is the first argument of each overload.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 
 class UncheckedError(Exception):
-    """Raised when an expression cannot be checked, for example because a pattern is not supported."""
+    """Raised when an expression cannot be checked, for example because a pattern is not
+    supported.
+    """
 
 
 def _pay_for_reading(budget: StepBudget, *texts: str) -> None:
@@ -74,6 +77,7 @@ def _find_all(budget: StepBudget, text: str, pattern: str, limit: int = -1) -> l
             break
         out.append(result.group())
         text = text[max(result.end(), 1) :]
+
     return out
 
 
@@ -115,12 +119,14 @@ def _split(budget: StepBudget, text: str, mark: str, limit: int = -1) -> list[st
     _pay_for_reading(budget, text, mark)
     if limit == 0:
         return []
+
     if mark:
         parts = text.split(mark, limit - 1 if limit > 0 else -1)
     elif limit < 0 or limit >= len(text):
         parts = list(text)
     else:
         parts = [*text[: limit - 1], text[limit - 1 :]]
+
     pay_for_size(budget, len(parts))
     return parts
 
@@ -195,6 +201,7 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
         if mark < 0:
             pieces.append(text[offset:])
             break
+
         pieces.append(text[offset:mark])
         end = mark + 1
         while end < len(text) and (text[end].isdigit() or text[end] == "."):
@@ -207,8 +214,10 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
             continue
         if used >= len(arguments):
             raise CelError(f"index {used} out of range")
+
         pieces.append(_format_clause(budget, clause, verb, arguments[used]))
         used += 1
+
     pay_for_size(budget, sum(map(len, pieces)))
     return "".join(pieces)
 
@@ -235,6 +244,7 @@ def _format_clause(budget: StepBudget, clause: str, verb: str, value: Any) -> st
         _pay_for_reading(budget, value)
         content = value.encode() if kind is str else value
         return str(content.hex().upper() if verb == "X" else content.hex())
+
     raise CelError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
 
 
@@ -252,8 +262,10 @@ def _format_as_text(budget: StepBudget, value: Any) -> str:
         return "null"
     if type(value) is Type:
         return value.name
+
     text = to_string(value)
     pay_for_size(budget, len(text))
+
     return text
 
 
@@ -303,6 +315,7 @@ def _local_time(value: Timestamp, zone: str | None) -> datetime:
     moment = values.to_datetime(value)
     if not zone:
         return moment
+
     try:
         if zone[-3:-2] == ":":
             sign = zone[:1]
@@ -341,7 +354,9 @@ def _optional_value(_budget: StepBudget, value: Optional) -> Any:
 
 
 def _of_non_zero_value(_budget: StepBudget, value: Any) -> Optional:
-    return Optional(True, value) if value or type(value) is Timestamp else ABSENT
+    if value or type(value) is Timestamp:
+        return Optional(True, value)
+    return ABSENT
 
 
 def _first(_budget: StepBudget, items: list[Any]) -> Optional:
@@ -530,6 +545,7 @@ def _slice(budget: StepBudget, items: list[Any], start: int, end: int) -> list[A
 def _flatten(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
+
     out: list[Any] = []
     for item in items:
         part = _flatten(budget, item, depth - 1) if type(item) is list and depth else [item]
@@ -537,6 +553,7 @@ def _flatten(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
             raise CostError(f"it produces a value of more than {SIZE_MAX:,} characters or items")
         spend(budget, len(part))
         out += part
+
     return out
 
 

@@ -1,7 +1,7 @@
 """Parser of CEL expressions to trees of tuples, each starting with its kind.
 
-Operators of one precedence, steps such as `.a[0].b()` and chained conditions are lists instead of nested nodes, so a
-long expression does not need a deeper stack than a short one.
+Operators of one precedence, steps such as `.a[0].b()` and chained conditions are lists instead of
+nested nodes, so a long expression does not need a deeper stack than a short one.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     Expression = tuple[Any, ...]
 
 CHARACTERS_MAX = 20_000
-"""Maximum number of characters of an expression. The API server accepts 100,000, but rules of CRDs are shorter than
-this.
+"""Maximum number of characters of an expression. The API server accepts 100,000, but rules of CRDs
+are shorter than this.
 """
 _DEPTH_MAX = 50
-"""Maximum nesting of brackets. cel-go accepts 250, but each level takes six frames of Python's stack."""
+"""Maximum nesting of brackets. cel-go accepts 250, but each level takes six frames of Python's
+stack.
+"""
 
 _TOKEN = re.compile(
     r"""\s+|//[^\n]*
@@ -85,7 +87,9 @@ class CelSyntaxError(Exception):
 
 
 class CelLimitError(CelSyntaxError):
-    """Raised when an expression is longer or nested deeper than ptcompile reads, which the API server may accept."""
+    """Raised when an expression is longer or nested deeper than ptcompile reads, which the API
+    server may accept.
+    """
 
 
 class Uint(int):
@@ -115,12 +119,15 @@ def _tokens(text: str) -> list[tuple[str, Any]]:
             raise CelSyntaxError(
                 f"syntax error: token recognition error at: {text[offset : offset + 20]!r}"
             )
+
         offset = match.end()
         kind = match.lastgroup
         word = match.group()
         if kind is None and raw is None:
             continue
+
         out.append(_token(kind or "raw", word))
+
     return [*out, ("end", "<EOF>")]
 
 
@@ -145,15 +152,17 @@ def _parse_string(word: str) -> str | bytes:
     if "r" not in prefix:
         body = _ESCAPE.sub(lambda match: _unescape(match.group(), as_bytes), body)
     # an escape in bytes is one byte instead of one character
-    return b"".join(_to_byte(character) for character in body) if as_bytes else body
+    if as_bytes:
+        return b"".join(_to_byte(character) for character in body)
+
+    return body
 
 
 def _to_byte(character: str) -> bytes:
     if _BYTE_BASE <= ord(character) < _BYTE_BASE + 256:
         return bytes([ord(character) - _BYTE_BASE])
-    return character.encode(
-        errors="replace"
-    )  # half of a surrogate pair, which only data from Python contains
+    # half of a surrogate pair, which only data from Python contains
+    return character.encode(errors="replace")
 
 
 _BYTE_BASE = 0xF0000
@@ -164,6 +173,7 @@ def _unescape(word: str, as_bytes: bool) -> str:
     mark = word[1]
     if mark in _ESCAPE_CHARACTERS:
         return _ESCAPE_CHARACTERS[mark]
+
     if mark in "xX" and len(word) == 4:
         code = int(word[2:], 16)
     elif mark in "uU" and len(word) > 2:
@@ -175,6 +185,7 @@ def _unescape(word: str, as_bytes: bool) -> str:
         raise CelSyntaxError(f"syntax error: unknown escape {word!r}")
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
         raise CelSyntaxError(f"syntax error: {word!r} is not a character")
+
     return chr(_BYTE_BASE + code) if as_bytes else chr(code)
 
 
@@ -213,6 +224,7 @@ class _Parser:
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise CelLimitError(f"the expression is nested more than {_DEPTH_MAX} deep")
+
         cases = []
         node = self._logic("||")
         while self._accept("?"):
@@ -220,6 +232,7 @@ class _Parser:
             self._expect(":")
             cases.append((node, then))
             node = self._logic("||")
+
         self._depth -= 1
         return ("if", cases, node) if cases else node
 
@@ -227,7 +240,9 @@ class _Parser:
         parts = [self._operand(mark)]
         while self._accept(mark):
             parts.append(self._operand(mark))
-        return ("or" if mark == "||" else "and", parts) if len(parts) > 1 else parts[0]
+        if len(parts) > 1:
+            return ("or" if mark == "||" else "and", parts)
+        return parts[0]
 
     def _operand(self, mark: str) -> Expression:
         return self._logic("&&") if mark == "||" else self._binary(0)
@@ -249,12 +264,14 @@ class _Parser:
             if marks[-1] == "-" and self.kind == "int":
                 self.word = "-" + self.word
                 marks.pop()
+
         node = self._member()
         for mark in ("!", "-"):
             if mark in marks:
                 if set(marks) != {mark}:
                     raise self.unexpected()
                 return ("unary", mark, len(marks), node)
+
         return node
 
     def _member(self) -> Expression:
@@ -266,17 +283,21 @@ class _Parser:
                 steps.append(("index", self.expression(), optional))
                 self._expect("]")
                 continue
+
             optional = self._accept("?")
             if self.kind != "name":
                 raise self.unexpected()
+
             name = self._next().strip("`")
             if self._is_at("(") and not optional:
                 self._next()
                 steps.append(("call", name, self._items(")")))
             else:
                 steps.append(("field", name, optional))
+
         if self._is_at("{") and first[0] == "name" and all(step[0] == "field" for step in steps):
             return self._object(".".join([first[1], *(step[1] for step in steps)]))
+
         return ("member", first, steps) if steps else first
 
     def _object(self, type_name: str) -> Expression:
@@ -292,6 +313,7 @@ class _Parser:
             fields.append((name, self.expression(), optional))
             if not self._is_at("}"):
                 self._expect(",")
+
         return ("object", type_name, fields)
 
     def _primary(self) -> Expression:
@@ -307,9 +329,11 @@ class _Parser:
             return ("list", self._items("]", True))
         if self._accept("{"):
             return ("map", self._entries())
+
         self._accept(".")
         if self.kind != "name":
             raise self.unexpected()
+
         return self._name_or_call(self._next())
 
     def _name_or_call(self, name: str) -> Expression:
@@ -317,10 +341,14 @@ class _Parser:
             return ("constant", _CONSTANTS[name])
         if name in RESERVED:
             raise CelSyntaxError(f"syntax error: {name!r} is a reserved word")
-        return ("call", name, self._items(")")) if self._accept("(") else ("name", name)
+        if self._accept("("):
+            return ("call", name, self._items(")"))
+        return ("name", name)
 
     def _items(self, end: str, optional: bool = False) -> list[Expression]:
-        """Return the expressions up to a closing bracket. Those of a list may be optional and end with a comma."""
+        """Return the expressions up to a closing bracket. Those of a list may be optional and
+        end with a comma.
+        """
         out: list[Expression] = []
         while not self._accept(end):
             out.append(
@@ -332,6 +360,7 @@ class _Parser:
                 self._expect(",")
                 if self._is_at(end) and end == ")":
                     raise self.unexpected()
+
         return out
 
     def _entries(self) -> list[tuple[Expression, Expression, bool]]:

@@ -1,4 +1,6 @@
-"""Static types of CEL expressions, and which type a value of another may be used as (cel-go `checker/types.go`)."""
+"""Static types of CEL expressions, and which type a value of another may be used as (cel-go
+`checker/types.go`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ if TYPE_CHECKING:
     """Types of the type parameters, by their names."""
 
 _DEPTH_MAX = 8
-"""Maximum nesting of a type; deeper parts count as `dyn`, so a short expression cannot have a huge type."""
+"""Maximum nesting of a type; deeper parts count as `dyn`, so a short expression cannot have a
+huge type.
+"""
 
 
 class CelType(NamedTuple):
@@ -32,7 +36,9 @@ BYTES = CelType("bytes")
 NULL = CelType("null_type")
 DYN = CelType("dyn")
 ANY = CelType("any")
-"""The type of a value that is only known at run time, such as a device attribute. cel-go checks it like `dyn`."""
+"""The type of a value that is only known at run time, such as a device attribute. cel-go checks
+it like `dyn`.
+"""
 TIMESTAMP = CelType("google.protobuf.Timestamp")
 DURATION = CelType("google.protobuf.Duration")
 _SHORT_NAMES = {TIMESTAMP.name: "timestamp", DURATION.name: "duration", NULL.name: "null"}
@@ -87,7 +93,9 @@ def format_type(kind: CelType, *, short: bool = False) -> str:
 
 
 def substitute(kind: CelType, types: Substitutions, *, final: bool = False) -> CelType:
-    """Return a type with its parameters replaced by what is known of them. With `final`, unknown ones become `dyn`."""
+    """Return a type with its parameters replaced by what is known of them. With `final`, unknown
+    ones become `dyn`.
+    """
     seen = 0
     while is_parameter(kind) and kind.name in types and seen < len(types) + 1:
         kind = types[kind.name]
@@ -96,6 +104,7 @@ def substitute(kind: CelType, types: Substitutions, *, final: bool = False) -> C
         return DYN if final else kind
     if not kind.parameters:
         return kind
+
     return compose(
         kind.name, *(substitute(parameter, types, final=final) for parameter in kind.parameters)
     )
@@ -122,9 +131,12 @@ def most_general(a: CelType, b: CelType) -> CelType:
 
 
 def _bind(types: Substitutions, kind: CelType, parameter: CelType) -> tuple[bool, bool]:
-    """Return whether a type can stand for a parameter, and whether the parameter already had a type. Records it."""
+    """Return whether a type can stand for a parameter, and whether the parameter already had a
+    type. Records it.
+    """
     if kind == parameter:
         return True, True
+
     known = types.get(parameter.name)
     if known is None:
         if _occurs(parameter, kind, types):
@@ -135,14 +147,18 @@ def _bind(types: Substitutions, kind: CelType, parameter: CelType) -> tuple[bool
         return True, True
     if not is_assignable(types, kind, known):
         return False, True
+
     general = most_general(kind, known)
     if not _occurs(parameter, general, types):
         types[parameter.name] = general
+
     return True, True
 
 
 def is_assignable(types: Substitutions, a: CelType, b: CelType) -> bool:
-    """Return whether a value of one type can be used as the other. Records the types of type parameters."""
+    """Return whether a value of one type can be used as the other. Records the types of type
+    parameters.
+    """
     if is_parameter(b):
         valid, had_type = _bind(types, a, b)
         if valid or had_type:

@@ -1,7 +1,7 @@
 """Values of CEL, their operators, and the cost of evaluation.
 
-Strings, bytes, booleans, integers, floats, lists, dictionaries and None are Python's; this module defines the other
-types.
+Strings, bytes, booleans, integers, floats, lists, dictionaries and None are Python's; this module
+defines the other types.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ SIZE_MAX = 1_000_000
 
 
 class CelError(Exception):
-    """Raised when an expression fails on its values, with cel-go's message; the API server then rejects the object."""
+    """Raised when an expression fails on its values, with cel-go's message; the API server then
+    rejects the object.
+    """
 
 
 class CostError(Exception):
-    """Raised when an expression takes more steps or produces longer values than its budget allows."""
+    """Raised when an expression takes more steps or produces longer values than its budget
+    allows.
+    """
 
 
 class Duration(int):
@@ -115,7 +119,9 @@ def no_overload() -> CelError:
 
 
 def are_equal(budget: StepBudget, a: Any, b: Any) -> bool:
-    """Return whether two values are equal. Numbers are compared by value; other values must have the same type."""
+    """Return whether two values are equal. Numbers are compared by value; other values must have
+    the same type.
+    """
     kind = type(a)
     if kind is not type(b):
         return kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES and bool(a == b)
@@ -129,6 +135,7 @@ def are_equal(budget: StepBudget, a: Any, b: Any) -> bool:
             return False
         spend(budget, len(a))
         return all(key in b and are_equal(budget, value, b[key]) for key, value in a.items())
+
     if kind is str:
         spend(budget, min(len(a), len(b)) // 10)
     return bool(a == b)
@@ -299,8 +306,10 @@ def to_duration(text: str) -> Duration:
         unit = _UNITS[match.group(2)]
         total += int(whole or 0) * unit + (int(fraction or 0) * unit // 10 ** len(fraction))
         offset = match.end()
+
     if (body != "0" and (not body or offset < len(body))) or total >= 2**63:
         raise conversion_error(text, "google.protobuf.Duration")
+
     return Duration(-total if text[0] == "-" else total)
 
 
@@ -314,8 +323,10 @@ def to_timestamp(text: str) -> Timestamp:
         moment = datetime.fromisoformat(f"{day}T{clock}+00:00")
     except ValueError:
         raise conversion_error(text, "google.protobuf.Timestamp") from None
+
     utc_offset = (int(hours) * 3600 + int(minutes) * 60) * (-1 if sign == "-" else 1) if sign else 0
     seconds = (moment - _EPOCH) // timedelta(seconds=1) - utc_offset
+
     return checked_timestamp(seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0")))
 
 
@@ -347,6 +358,7 @@ def to_int(value: Any) -> int:
         return int(value)
     if kind is str:
         raise conversion_error(value, "int")
+
     raise no_overload()
 
 
@@ -363,6 +375,7 @@ def to_uint(value: Any) -> Uint:
         if value.isascii() and value.isdigit() and len(value) <= 20 and int(value) < 2**64:
             return Uint(int(value))
         raise conversion_error(value, "uint")
+
     raise no_overload()
 
 
@@ -402,6 +415,7 @@ def to_string(value: Any) -> str:
         return str(int(value))
     if kind is float:
         return _format_float(value)
+
     if kind is bytes:
         try:
             return str(value, "utf-8")
@@ -413,6 +427,7 @@ def to_string(value: Any) -> str:
         rest = int(value) % 10**9
         fraction = f".{rest:09}".rstrip("0") if rest else ""
         return f"{to_datetime(value):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
     raise no_overload()
 
 
@@ -431,12 +446,15 @@ def _format_float(value: float) -> str:
         return "NaN"
     if value in (float("inf"), float("-inf")):
         return "+Inf" if value > 0 else "-Inf"
+
     digits, _, exponent = f"{value:.17e}".partition("e")
     for precision in range(17):
         digits, _, exponent = f"{value:.{precision}e}".partition("e")
         if float(f"{digits}e{exponent}") == value:
             break
+
     power = int(exponent)
     if -4 <= power < 6:
         return f"{value:.{max(0, len(digits.lstrip('-').replace('.', '')) - 1 - power)}f}"
+
     return f"{digits}e{'-' if power < 0 else '+'}{abs(power):02}"

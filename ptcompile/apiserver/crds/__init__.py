@@ -1,4 +1,5 @@
-"""Kinds defined by a CustomResourceDefinition or a JSON Schema, shipped with ptcompile or supplied by users.
+"""Kinds defined by a CustomResourceDefinition or a JSON Schema, shipped with ptcompile or supplied
+by users.
 
 A definition is compiled when the first document of its kind is checked.
 """
@@ -40,13 +41,19 @@ class Definition:
         self.status = status
         """Whether `status` is a subresource, which the server drops on creation."""
         self.refusal = refusal
-        """Why the API server rejects the CRD, or "". The schema of a rejected CRD is empty and checks nothing."""
+        """Why the API server rejects the CRD, or "". The schema of a rejected CRD is empty and
+        checks nothing.
+        """
         self.deprecation = deprecation
-        """The API server's warning about objects of this version, or "" if the version is not deprecated."""
+        """The API server's warning about objects of this version, or "" if the version is not
+        deprecated.
+        """
         self.checks: dict[Version, ValueCheck] = {}
         """Compiled checks of the structure, by server version."""
         self.notes: Sequence[Problem] | None = None
-        """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
+        """Warnings about patterns that cannot be matched; None until the schema first checks an
+        object.
+        """
 
 
 class Definitions(NamedTuple):
@@ -58,12 +65,15 @@ class Definitions(NamedTuple):
     """Budget that all definitions share, or None if each object has its own."""
 
     def find(self, kind: GroupVersionKind) -> Definition | JsonSchema | None:
-        """Return the definition of a kind: a user's CRD, else a user's JSON Schema, else the shipped one."""
+        """Return the definition of a kind: a user's CRD, else a user's JSON Schema, else the
+        shipped one.
+        """
         return self.kinds.get(kind) or self._file(kind) or shipped_definition(kind)
 
     def _file(self, kind: GroupVersionKind) -> JsonSchema | None:
         if not self.files:
             return None
+
         group, _, version = kind[0].rpartition("/")
         name = kind[1].lower()
         label = group.partition(".")[0]
@@ -72,6 +82,7 @@ class Definitions(NamedTuple):
             f"{name}-{label}-{version}" if label else f"{name}-{version}",
             name,
         )
+
         return next((self.files[layout] for layout in layouts if layout in self.files), None)
 
 
@@ -84,10 +95,12 @@ def shipped_definition(kind: GroupVersionKind) -> Definition | None:
     group = kind[0].rpartition("/")[0]
     if group not in SHIPPED_GROUPS:
         return None
+
     document = f"crds/{group}.json"
     entry = load(document)["kinds"].get(kind[0], {}).get(kind[1])
     if not entry:
         return None
+
     return Definition(
         entry["schema"], document, entry["status"], deprecation=entry.get("deprecation", "")
     )
@@ -111,9 +124,11 @@ def definition_problems(
     server: Version,
     budget: Evaluations | None = None,
 ) -> Sequence[Problem]:
-    """Return the problems that a definition finds in a manifest: its structure and, if that is valid, its CEL rules.
+    """Return the problems that a definition finds in a manifest: its structure and, if that is
+    valid, its CEL rules.
 
-    Never raises: an error in a user's definition becomes a finding of the object and does not affect other objects.
+    Never raises: an error in a user's definition becomes a finding of the object and does not
+    affect other objects.
     """
     budget = budget or Evaluations()
     token = evaluations.enter(budget)
@@ -123,13 +138,18 @@ def definition_problems(
         if definition.refusal:
             why = f"the API server rejects its CustomResourceDefinition: {definition.refusal}"
             return [_unchecked_problem(manifest, why, "correct the CustomResourceDefinition")]
+
         problems = list(_crd_problems(manifest, definition, server))
         if budget.ran_out:
             budget.ran_out = False
-            why = "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition takes too long"
+            why = (
+                "checking the `allOf`, `anyOf`, `oneOf` and `not` of its CustomResourceDefinition "
+                "takes too long"
+            )
             problems.append(
                 _unchecked_problem(manifest, why, evaluations.ASK_SERVER, part="not fully")
             )
+
         return problems
     except Exception as error:  # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
@@ -139,12 +159,14 @@ def definition_problems(
 
 
 def transition_problems(definition: Definition, manifest: Json, old: Json) -> Sequence[Problem]:
-    """Return the problems that the rules with `oldSelf` find in an update, without those of the new object itself.
+    """Return the problems that the rules with `oldSelf` find in an update, without those of the new
+    object itself.
 
     Never raises: an error in a user's definition becomes a finding.
     """
     if definition.refusal or not definition.schema.get("x-ruled"):
         return []
+
     from ptcompile.apiserver.crds.rules import rule_problems
 
     # the status is a subresource: an update of the object leaves it as it is
@@ -161,8 +183,8 @@ def transition_problems(definition: Definition, manifest: Json, old: Json) -> Se
 
 
 def _unchecked_problem(manifest: Json, why: str, help: str, part: str = "not") -> Problem:
-    """Return the warning that an object was not checked against its definition, so a missing finding does not imply
-    that it is valid.
+    """Return the warning that an object was not checked against its definition, so a missing
+    finding does not imply that it is valid.
     """
     message = f"{manifest.get('kind')} was {part} checked: {why}"
     return evaluations.unchecked_problem(("kind",), message, help)
@@ -179,6 +201,7 @@ def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Pr
         from ptcompile.apiserver.crds.rules import rule_problems
 
         yield from rule_problems(definition.schema, definition.document, manifest)
+
     yield from notes
 
 

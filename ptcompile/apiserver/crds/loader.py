@@ -56,13 +56,16 @@ def is_crd(manifest: Json) -> bool:
 
 
 def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield the apiVersion, kind and version entry of each served version of a CRD that has a schema."""
+    """Yield the apiVersion, kind and version entry of each served version of a CRD that has a
+    schema.
+    """
     spec = nested_map(crd, "spec")
     group = spec.get("group")
     kind = nested_map(spec, "names").get("kind")
     versions = spec.get("versions")
     if not isinstance(group, str) or not isinstance(kind, str) or not isinstance(versions, list):
         return
+
     for version in versions:
         schema = nested_map(version, "schema").get("openAPIV3Schema")
         if isinstance(schema, dict) and version.get("served") is not False:
@@ -72,10 +75,11 @@ def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
 def kinds_of(
     crd: Json, metadata: dict[str, Any] = _METADATA_REFERENCE
 ) -> Iterator[tuple[str, str, dict[str, Any], bool, str]]:
-    """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, whether status is a
-    subresource, and the warning about its objects if the version is deprecated.
+    """Yield each served version of a CRD: apiVersion, kind, schema in ptcompile's dialect, whether
+    status is a subresource, and the warning about its objects if the version is deprecated.
 
-    `metadata` refers to the schema of an object's metadata. The API server must accept the CRD's schemas.
+    `metadata` refers to the schema of an object's metadata. The API server must accept the CRD's
+    schemas.
     """
     spec = nested_map(crd, "spec")
     for api_version, kind, version in served_versions(crd):
@@ -89,7 +93,8 @@ def kinds_of(
 
 
 def deprecation_of(spec: Json, version: Json) -> str:
-    """Return the API server's warning about objects of one version of a CRD, or "" if the version is not deprecated.
+    """Return the API server's warning about objects of one version of a CRD, or "" if the version
+    is not deprecated.
 
     Source: Kubernetes 1.36, apiextensions-apiserver/pkg/apiserver: defaultDeprecationWarning.
     """
@@ -97,6 +102,7 @@ def deprecation_of(spec: Json, version: Json) -> str:
         return ""
     if isinstance(version.get("deprecationWarning"), str):
         return str(version["deprecationWarning"])
+
     group = spec["group"]
     kind = spec["names"]["kind"]
     name = str(version.get("name"))
@@ -111,7 +117,10 @@ def deprecation_of(spec: Json, version: Json) -> str:
         default=None,
     )
     text = f"{group}/{name} {kind} is deprecated"
-    return f"{text}; use {group}/{newest} {kind}" if newest is not None else text
+    if newest is not None:
+        return f"{text}; use {group}/{newest} {kind}"
+
+    return text
 
 
 def _priority(version: str) -> tuple[int, int, int]:
@@ -124,8 +133,8 @@ def _priority(version: str) -> tuple[int, int, int]:
 
 
 def to_dialect(node: Json) -> dict[str, Any]:
-    """Convert one node of a structural schema to ptcompile's dialect, without descriptions. A field with a default is
-    not required.
+    """Convert one node of a structural schema to ptcompile's dialect, without descriptions. A field
+    with a default is not required.
     """
     converted = _own_keywords(node)
     children = {
@@ -166,6 +175,7 @@ def to_dialect(node: Json) -> dict[str, Any]:
         *(converted[key] for key in ("items", "additionalProperties") if key in converted),
     ]
     _mark_parts(converted, parts)
+
     return converted
 
 
@@ -178,8 +188,8 @@ def _mark_parts(converted: dict[str, Any], parts: Sequence[Json]) -> None:
 
 
 def _own_keywords(node: Json) -> dict[str, Any]:
-    """Return the keywords of a node for its own value, without its children. As in Go, null and `enum: []` mean
-    absent.
+    """Return the keywords of a node for its own value, without its children. As in Go, null and
+    `enum: []` mean absent.
     """
     keywords: dict[str, Any] = {
         key: node[key] for key in _KEPT_KEYWORDS if node.get(key) is not None
@@ -191,10 +201,12 @@ def _own_keywords(node: Json) -> dict[str, Any]:
     if node.get("x-kubernetes-int-or-string"):
         keywords["type"] = "int-or-string"
         return keywords
+
     if node.get("type"):
         keywords["type"] = node["type"]
     if logic := {key: node[key] for key in LOGIC_KEYWORDS if node.get(key) is not None}:
         keywords["x-logic"] = logic
+
     return keywords
 
 
@@ -218,6 +230,7 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
             schemas.update(definitions.files)
         if len(kinds) + len(schemas) == before:
             raise ValueError(f"{name} contains no CustomResourceDefinition or JSON Schema")
+
     return Definitions(kinds, schemas, Evaluations())
 
 
@@ -231,8 +244,8 @@ def definitions_of(manifests: Iterable[Json]) -> dict[GroupVersionKind, Definiti
 
 
 def _kinds_by_name(crd: Json) -> dict[GroupVersionKind, Definition]:
-    """Return the kinds of one CRD. Those of a CRD that the API server rejects contain the reason why they are not
-    checked.
+    """Return the kinds of one CRD. Those of a CRD that the API server rejects contain the reason
+    why they are not checked.
     """
     try:
         why = rejection_reason(crd)
@@ -243,6 +256,7 @@ def _kinds_by_name(crd: Json) -> dict[GroupVersionKind, Definition]:
             }
     except Exception as error:  # a user's CRD may raise anything
         why = f"it cannot be read ({type(error).__name__}: {str(error)[:200]})"
+
     return {
         (version, kind): Definition({}, "", False, why) for version, kind, _ in served_versions(crd)
     }
@@ -274,13 +288,14 @@ def _modified_and_size(path: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=512)
 def _read_file(path: str, reader: Callable[[str], bytes], changed: int, size: int) -> Definitions:
-    """Return the definitions of a file. `changed` and `size` are part of the cache key, so a modified file is read
-    again.
+    """Return the definitions of a file. `changed` and `size` are part of the cache key, so a
+    modified file is read again.
     """
     try:
         content = reader(path)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from None
+
     if len(content) > limits().characters:
         raise ValueError(f"{path}: larger than {limits().characters} bytes")
     if path.endswith(".json"):
@@ -288,9 +303,11 @@ def _read_file(path: str, reader: Callable[[str], bytes], changed: int, size: in
         if not is_crd(schema):
             return Definitions({}, {name: JsonSchema(schema, path) for name in _lookup_names(path)})
         return Definitions(definitions_of([schema]))
+
     stream = source.read(content, path)
     if stream.problems:
         raise ValueError(f"{path}: {stream.problems[0].message}")
+
     return Definitions(
         definitions_of(
             manifest for document in stream.documents for _, manifest in objects_in(document.data)
@@ -311,8 +328,8 @@ def _parse_schema(content: bytes, path: str) -> dict[str, Any]:
 
 
 def _lookup_names(path: str) -> tuple[str, str]:
-    """Return the two names under which a schema file can be looked up: with its folder, `batch/job_v1`, and without,
-    `job-batch-v1`.
+    """Return the two names under which a schema file can be looked up: with its folder,
+    `batch/job_v1`, and without, `job-batch-v1`.
     """
     stem = path.removesuffix(".json").replace(os.sep, "/").split("/")
     return "/".join(stem[-2:]).lower(), stem[-1].lower()

@@ -1,4 +1,6 @@
-"""Problems of an object whose kind a CRD or a JSON Schema defines, and of the operator's webhooks where it has some."""
+"""Problems of an object whose kind a CRD or a JSON Schema defines, and of the operator's
+webhooks where it has some.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,15 @@ def defined_kind_problems(
     request: KindContext | None,
     budget: Evaluations | None,
 ) -> list[Problem]:
-    """Return the problems of an object, with those of the operator's webhooks if there is a `request`."""
+    """Return the problems of an object, with those of the operator's webhooks if there is a
+    `request`.
+    """
     operator_kind = kind_named(kind)
-    current = (
-        operator_kind.default(manifest)
-        if request is not None and operator_kind.rejects
-        else manifest
-    )
+    if request is not None and operator_kind.rejects:
+        current = operator_kind.default(manifest)
+    else:
+        current = manifest
+
     problems = list(definition_problems(current, definition, context.kubernetes, budget))
     if operator_kind.rejects:
         problems += _shipped_problems(current, kind, definition, context, problems)
@@ -57,13 +61,15 @@ def defined_kind_problems(
         *template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]
-    return (
-        problems if request is None else _with_webhooks(problems, operator_kind, current, request)
-    )
+    if request is None:
+        return problems
+
+    return _with_webhooks(problems, operator_kind, current, request)
 
 
 def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors) -> None:
-    """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind and metadata.
+    """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind
+    and metadata.
 
     Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/objectmeta/validation.go.
     """
@@ -116,8 +122,8 @@ def _shipped_problems(
     context: ApiServer,
     problems: Sequence[Problem],
 ) -> Problems:
-    """Yield what only the shipped CRD of an operator's kind reports: a user's definition may be a JSON Schema without
-    CEL rules. The user's definition alone decides which fields exist.
+    """Yield what only the shipped CRD of an operator's kind reports: a user's definition may be a
+    JSON Schema without CEL rules. The user's definition alone decides which fields exist.
     """
     shipped = shipped_definition(kind)
     if shipped is None or shipped is definition:
@@ -131,7 +137,8 @@ def _shipped_problems(
 def _with_webhooks(
     problems: list[Problem], kind: Kind, manifest: Json, request: KindContext
 ) -> list[Problem]:
-    """Return the problems with the rejections of the validating webhook and the controller at other values.
+    """Return the problems with the rejections of the validating webhook and the controller at other
+    values.
 
     A CEL rule of the CRD that says the same of a whole spec is dropped.
     """
@@ -151,9 +158,11 @@ def _with_webhooks(
             reasons.setdefault(rejection.path[:depth], set()).add(
                 rejection.message.rpartition(": ")[2]
             )
+
     others = [
         problem
         for problem in problems
         if not problem.message.endswith(tuple(reasons.get(problem.path, ())))
     ]
+
     return [*others, *rejections]

@@ -1,8 +1,9 @@
 """CEL rules of CRDs (`x-kubernetes-validations`), for manifests whose structure is valid.
 
-As on the server, defaults are set first and nulls of fields that are not nullable are dropped. A rule runs if its node
-exists; a rule with `oldSelf` runs only if the old object has the node too. A rule that fails on its values rejects the
-object. The step budget grows with the object: a rule that exceeds it is reported as not checked.
+As on the server, defaults are set first and nulls of fields that are not nullable are dropped. A
+rule runs if its node exists; a rule with `oldSelf` runs only if the old object has the node too. A
+rule that fails on its values rejects the object. The step budget grows with the object: a rule that
+exceeds it is reported as not checked.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ _ABSENT = object()
 def rule_problems(
     schema: Schema, document: str, manifest: Json, old: Json | None = None
 ) -> Problems:
-    """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update from `old` to it."""
+    """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update
+    from `old` to it.
+    """
     new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
-    before = (
-        _ABSENT
-        if old is None
-        else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
-    )
+    if old is None:
+        before = _ABSENT
+    else:
+        before = _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
     yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
 
 
@@ -57,7 +59,9 @@ class _Run(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A value of the new object and its counterpart in the old one, as CEL reads them; either may be `_ABSENT`."""
+    """A value of the new object and its counterpart in the old one, as CEL reads them; either
+    may be `_ABSENT`.
+    """
 
     new: Any
     old: Any
@@ -66,6 +70,7 @@ class _Pair(NamedTuple):
 def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Problems:
     if not schema.get("x-ruled"):
         return
+
     schema, document = resolve_node(schema, document)
     for rule in schema.get("x-rules", ()):
         yield from _rule_result(rule, pair, path, run)
@@ -88,11 +93,15 @@ def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> 
 
 def _item_key(schema: Schema, item: Any) -> tuple[Any, ...]:
     keys = schema.get("x-kubernetes-list-map-keys", ())
-    return tuple(item.get(key) for key in keys) if isinstance(item, Mapping) else ()
+    if isinstance(item, Mapping):
+        return tuple(item.get(key) for key in keys)
+    return ()
 
 
 def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
-    """Return the items of an old list by key, or nothing for a list without keys, whose items have no counterparts."""
+    """Return the items of an old list by key, or nothing for a list without keys, whose items
+    have no counterparts.
+    """
     if schema.get("x-kubernetes-list-type") != "map" or not isinstance(old, list):
         return {}
     return {_item_key(schema, item): item for item in old}
@@ -104,13 +113,18 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
     names = _variables(rule, expression, pair)
     if names is None or expression in run.unchecked:
         return
+
     rule_path = (*path, *(part for part in str(rule.get("fieldPath", "")).split(".") if part))
     if budget[0] < _FINDING_STEPS:
         if _REMAINING_RULES not in run.unchecked:
             run.unchecked.add(_REMAINING_RULES)
-            reason = "earlier rules used up the steps for an object of this size; later rules were not checked either"
+            reason = (
+                "earlier rules used up the steps for an object of this size; later rules were not "
+                "checked either"
+            )
             yield _unchecked_rule(rule_path, expression, reason, True)
         return
+
     try:
         if evaluate(expression, names, budget) is True:
             return
@@ -121,6 +135,7 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
         run.unchecked.add(expression)
         yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
         return
+
     budget[0] -= _FINDING_STEPS
     text = f"Invalid value: {message}"
     yield problem_at("invalid-value", rule_path, text, "see the rule in the CRD")
@@ -130,7 +145,9 @@ _INVALID = "Invalid value: "
 
 
 def explain_rule(problem: Problem, kind: Kind) -> Problem:
-    """Return the problem of a CEL rule at the field that the rule is about and with a help, if its kind has them."""
+    """Return the problem of a CEL rule at the field that the rule is about and with a help, if
+    its kind has them.
+    """
     if problem.name != "invalid-value" or _INVALID not in problem.message:
         return problem
     reason = problem.message.partition(_INVALID)[2].rpartition("evaluating rule: ")[2]
@@ -139,7 +156,9 @@ def explain_rule(problem: Problem, kind: Kind) -> Problem:
 
 
 _FINDING_STEPS = 100
-"""Steps that a finding costs, so that many rules failing for many items cannot produce findings endlessly."""
+"""Steps that a finding costs, so that many rules failing for many items cannot produce findings
+endlessly.
+"""
 _REMAINING_RULES = ""
 """Entry of `_Run.unchecked` for all remaining rules once the budget is spent."""
 
@@ -153,7 +172,9 @@ def _variables(rule: Json, text: str, pair: _Pair) -> JsonDict | None:
             "self": pair.new,
             "oldSelf": ABSENT if pair.old is _ABSENT else Optional(True, pair.old),
         }
-    return None if pair.old is _ABSENT else {"self": pair.new, "oldSelf": pair.old}
+    if pair.old is _ABSENT:
+        return None
+    return {"self": pair.new, "oldSelf": pair.old}
 
 
 def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | None = None) -> str:
@@ -167,9 +188,11 @@ def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | Non
         # the server ignores an empty, multi-line or longer text
         if isinstance(text, str) and text.strip() and "\n" not in text and len(text) <= 5 * 1024:
             return text.strip()
+
     message = rule.get("message")
     if isinstance(message, str) and message:
         return message
+
     return f"failed rule: {' '.join(str(rule.get('rule', '')).split())}"
 
 
@@ -188,10 +211,12 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
     help = evaluations.ASK_SERVER
     if costly:
         message += (
-            "; the API server rejects a CRD whose rules have too high an estimated cost, and an object for which a rule"
+            "; the API server rejects a CRD whose rules have too high an estimated cost, and an "
+            "object for which a rule"
             f" costs more than {STEPS_PER_CALL_MAX:,} units"
         )
         help = "nest fewer loops in the rule, and bound the lists and texts in the CRD's schema"
+
     problem = evaluations.unchecked_problem(path, f"{message}: {rule}", help)
     return problem._replace(field=None if path else "the object")
 
@@ -201,9 +226,12 @@ _MAX_QUOTED_CHARACTERS = 200
 
 
 def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
-    """Return a value as CEL reads it: integers of a `number` field as floats, texts with a format as that type."""
+    """Return a value as CEL reads it: integers of a `number` field as floats, texts with a
+    format as that type.
+    """
     if schema.get("x-decoded"):
         return value
+
     schema, document = resolve_node(schema, document)
     if isinstance(value, list):
         items = schema.get("items", {})
@@ -217,8 +245,13 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
             for key, item in value.items()
         }
     if type(value) is int:
-        return float(value) if schema.get("type") == "number" or abs(value) >= 2**63 else value
-    return _parse_format(value, schema.get("format")) if isinstance(value, str) else value
+        if schema.get("type") == "number" or abs(value) >= 2**63:
+            return float(value)
+        return value
+    if isinstance(value, str):
+        return _parse_format(value, schema.get("format"))
+
+    return value
 
 
 def _parse_format(text: str, form: object) -> Any:
@@ -231,6 +264,7 @@ def _parse_format(text: str, form: object) -> Any:
             return to_duration(text)
     except CelError:
         return text
+
     if form == "byte":
         from base64 import b64decode
 
@@ -238,4 +272,5 @@ def _parse_format(text: str, form: object) -> Any:
             return b64decode(text, validate=True)
         except ValueError:
             return text
+
     return text

@@ -1,12 +1,13 @@
 """Validation of a CustomResourceDefinition's schema, as on the API server when the CRD is created.
 
-Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go (OpenAPI keywords that a CRD may
-use), pkg/apiserver/schema/validation.go and complete.go (structural schemas). As there, a schema that does not decode
-is not validated further, and one with an unsupported field is not checked for structure. `validation.crd_schemas`
-validates defaults and CEL rules, `apiserver.cel.cost` estimates the cost of rules.
+Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go (OpenAPI
+keywords that a CRD may use), pkg/apiserver/schema/validation.go and complete.go (structural
+schemas). As there, a schema that does not decode is not validated further, and one with an
+unsupported field is not checked for structure. `validation.crd_schemas` validates defaults and CEL
+rules, `apiserver.cel.cost` estimates the cost of rules.
 
-A schema is structural if its types are in `properties`, `items` and `additionalProperties`, and `allOf`, `anyOf`,
-`oneOf` and `not` only validate values.
+A schema is structural if its types are in `properties`, `items` and `additionalProperties`, and
+`allOf`, `anyOf`, `oneOf` and `not` only validate values.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ _TOP_LEVEL_KEYWORDS = {
     "x-kubernetes-map-type": "undefined",
     "x-kubernetes-validations": "empty",
 }
-"""Keywords that are not allowed below `allOf` and related keywords, with the value that they must have instead."""
+"""Keywords that are not allowed below `allOf` and related keywords, with the value that they
+must have instead.
+"""
 _IGNORED_IN_METADATA = frozenset({"type", "default", "example", "externalDocs"})
 _LEVEL_DESCRIPTIONS = {
     "root": "at the root",
@@ -54,7 +57,9 @@ _LEVEL_DESCRIPTIONS = {
 
 
 def is_set(node: SchemaObject, key: str) -> bool:
-    """Return whether a field differs from Go's zero value. Numbers are pointers in Go, so 0 counts as set."""
+    """Return whether a field differs from Go's zero value. Numbers are pointers in Go, so 0
+    counts as set.
+    """
     value = node.get(key)
     return value is not None and value is not False and value != "" and value != [] and value != {}
 
@@ -105,7 +110,10 @@ def _check_structural_type(node: FieldValue, level: str) -> None:
             "must not be used if x-kubernetes-embedded-resource is set"
         )
     if embedded.value and not opened.value and not node.get("properties"):
-        why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
+        why = (
+            "must not be empty if x-kubernetes-embedded-resource is true without "
+            "x-kubernetes-preserve-unknown-fields"
+        )
         node["properties"].required(why)
     if level == "root" and kind.value and kind.value != "object":
         kind.invalid("must be object at the root")
@@ -127,6 +135,7 @@ def _check_metadata(node: FieldValue, level: str) -> None:
         kind = properties[name]["type"]
         if name in properties.mapping and kind.value != expected:
             kind.or_default("").invalid(f"must be {expected}")
+
     metadata = properties["metadata"]
     names = nested_map(metadata.value, "properties").keys()
     more = [
@@ -137,13 +146,16 @@ def _check_metadata(node: FieldValue, level: str) -> None:
     if level == "root" and [
         key for key in more if key != "properties" or not names <= {"name", "generateName"}
     ]:
-        why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+        why = (
+            "must not specify anything other than name and generateName, but metadata is "
+            "implicitly specified"
+        )
         metadata.forbidden(why, "write `metadata: {type: object}`")
 
 
 def _check_logic(node: FieldValue, *, skip_first: bool = False) -> None:
-    """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; branches that mean "integer or string" may have
-    types.
+    """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; branches that mean "integer or
+    string" may have types.
     """
     both = _branches(node.mapping, "allOf")
     skips = {"anyOf"} if skip_first or _is_int_or_string(node.mapping) else set()
@@ -239,7 +251,9 @@ def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | N
 
 def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:
     value = node.get(key)
-    return [as_mapping(branch) for branch in value] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [as_mapping(branch) for branch in value]
+    return []
 
 
 _DOCUMENT = "kubernetes/groups/apiextensions.json"
@@ -294,7 +308,9 @@ def crd_schema_problems(crd: SchemaObject) -> list[Problem]:
 
 
 def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
-    """Yield the path and schema of each version of a CRD, and whether its status is a subresource."""
+    """Yield the path and schema of each version of a CRD, and whether its status is a
+    subresource.
+    """
     version_entries = nested_map(crd, "spec").get("versions")
     for index, version in enumerate(version_entries if isinstance(version_entries, list) else ()):
         schema = as_mapping(as_mapping(version).get("schema")).get("openAPIV3Schema")
@@ -304,8 +320,8 @@ def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
 
 
 def _decode_problems(schema: SchemaObject, path: Path) -> list[Problem]:
-    """Return a problem for each value that Go cannot decode. Unknown fields are excluded: they are dropped or reported
-    with the object.
+    """Return a problem for each value that Go cannot decode. Unknown fields are excluded: they are
+    dropped or reported with the object.
     """
     check = definition_check("v1.JSONSchemaProps", SchemaScope(_DOCUMENT, versions()[-1], False))
     problems: list[Problem] = []
@@ -316,16 +332,18 @@ def _decode_problems(schema: SchemaObject, path: Path) -> list[Problem]:
                 violation = type_mismatch("boolean or object", node[key])
                 violation.path.append(key)
                 violations.append(violation)
+
         for violation in violations:
             if violation.name not in _UNKNOWN_FIELD_RULES:
                 violation.path += reversed(node_path)
                 problems.append(to_problem(violation))
+
     return problems
 
 
 def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any, bool]]:
-    """Yield each schema in a schema, itself first: its path, the schema, and whether the checks of outer schemas skip
-    it.
+    """Yield each schema in a schema, itself first: its path, the schema, and whether the checks of
+    outer schemas skip it.
     """
     stack: list[tuple[Path, Any, bool]] = [(path, schema, True)]
     while stack:
@@ -333,17 +351,20 @@ def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
         yield node_path, node, opaque
         if not isinstance(node, Mapping):
             continue
+
         for key in _MAP_KEYWORDS:
             stack += [
                 ((*node_path, key, name), child, False)
                 for name, child in nested_map(node, key).items()
             ]
+
         for key in _LIST_KEYWORDS:
             children = node.get(key)
             stack += [
                 ((*node_path, key, index), child, False)
                 for index, child in enumerate(children if type(children) is list else ())
             ]
+
         stack.append(((*node_path, "not"), node.get("not"), False))
         stack += _untyped_schemas(node, node_path)
 
@@ -374,7 +395,10 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
     root = FieldValue(schema, path, scope)
     extra = sorted(key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS)
     if status and extra:
-        why = "this field is not allowed at the root of the schema if the status subresource is enabled"
+        why = (
+            "this field is not allowed at the root of the schema if the status subresource is "
+            "enabled"
+        )
         root[min(extra)].forbidden(why)
     if schema.get("nullable"):
         root["nullable"].forbidden("nullable cannot be true at the root")
@@ -386,6 +410,7 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
             or "additionalItems" in node_path
         ):
             continue
+
         node = FieldValue(value, node_path, scope)
         before = len(problems)
         _check_supported(node)
@@ -394,13 +419,18 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
         _check_lists(node)
         _check_maps(node)
         _check_rules(node)
+
     for name in ("apiVersion", "kind", "metadata"):
         for node_path, value, _ in _schemas_below(
             nested_map(schema, "properties", name), (*path, "properties", name)
         ):
             if isinstance(value, Mapping) and value.get("default") is not None:
                 problems.forbidden((*node_path, "default"), f"must not be set in top-level {name}")
-    return problems if unsupported else [*structural_problems(schema, path), *problems]
+
+    if unsupported:
+        return problems
+
+    return [*structural_problems(schema, path), *problems]
 
 
 def _check_supported(node: FieldValue) -> None:
@@ -484,6 +514,7 @@ def _check_keys(item: FieldValue, keys: FieldValue) -> None:
         if key not in item["properties"].mapping:
             keys.invalid(f'entries must all be names of item properties: "{key}" is not')
             continue
+
         field = item["properties"][key]
         if field.get("type") in ("array", "object"):
             field["type"].invalid(
@@ -493,11 +524,15 @@ def _check_keys(item: FieldValue, keys: FieldValue) -> None:
             key not in (required if isinstance(required, list) else ())
             and field.get("default") is None
         ):
-            why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
+            why = (
+                "this property is in x-kubernetes-list-map-keys, so it must have a default or be "
+                "a required property"
+            )
             field["default"].required(why, f"add `{key}` to `required`")
         if field.get("nullable"):
             why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
             field["nullable"].forbidden(why)
+
     if len(set(keys.value)) < len(keys.value):
         keys.invalid("must not contain duplicate entries")
 

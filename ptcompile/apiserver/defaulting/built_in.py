@@ -1,8 +1,8 @@
 """Defaults of Kubernetes' own kinds (1.36): one function per kind, called by the table at the end.
 
-Source: `pkg/apis/*/v1/defaults.go`, `zz_generated.defaults.go`, and the strategies in `pkg/registry` that fill in
-fields before an object is stored. Values that differ from cluster to cluster, such as the addresses of a Service, stay
-absent.
+Source: `pkg/apis/*/v1/defaults.go`, `zz_generated.defaults.go`, and the strategies in
+`pkg/registry` that fill in fields before an object is stored. Values that differ from cluster to
+cluster, such as the addresses of a Service, stay absent.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ def _default_stateful_set(stateful_set: ObjectFields) -> None:
         claim.update(apiVersion="v1", kind="PersistentVolumeClaim")  # also if the file has others
         default_claim_spec(new_child(claim, "spec"))
         fill_empty(new_child(claim, "status"), phase="Pending")
+
     default_template(spec)
 
 
@@ -153,10 +154,12 @@ def _default_service(service: ObjectFields) -> None:
         fill_absent(
             new_child(new_child(spec, "sessionAffinityConfig"), "clientIP"), timeoutSeconds=10800
         )
+
     for port in children(spec, "ports"):
         fill_empty(port, protocol="TCP")
         if not port.get("targetPort"):
             port["targetPort"] = port.get("port")
+
     kind = spec["type"]
     if kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs")):
         fill_empty(spec, externalTrafficPolicy="Cluster")
@@ -164,12 +167,15 @@ def _default_service(service: ObjectFields) -> None:
         fill_absent(spec, allocateLoadBalancerNodePorts=True)
     if kind == "ExternalName":
         return
+
     fill_absent(spec, internalTrafficPolicy="Cluster")
     _default_addresses(spec)
 
 
 def _default_addresses(spec: ObjectFields) -> None:
-    """Mirror the first address. A headless Service without a selector has both families, others those they name."""
+    """Mirror the first address. A headless Service without a selector has both families, others
+    those they name.
+    """
     address = spec.get("clusterIP")
     if address and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [address]
@@ -211,8 +217,8 @@ def _prepare_claim(claim: ObjectFields) -> None:
 def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -> bool:
     """Return whether the server drops a data source.
 
-    It drops a `dataSource` that is neither a claim nor a snapshot, and, unless an alpha gate is on, a `dataSourceRef`
-    into another namespace.
+    It drops a `dataSource` that is neither a claim nor a snapshot, and, unless an alpha gate is on,
+    a `dataSourceRef` into another namespace.
     """
     if name == "dataSourceRef":
         return bool(source.get("namespace")) and not context.has_gate(

@@ -1,7 +1,9 @@
-"""An object as each request decodes it: in Go's types, with the defaults of its kind, of Kubernetes or of its CRD.
+"""An object as each request decodes it: in Go's types, with the defaults of its kind, of Kubernetes
+or of its CRD.
 
-The server keeps an object of a built-in kind as Go encodes it again: it leaves out empty lists, maps, strings and false
-values of plain fields, and writes quantities in their canonical form. An empty value of a pointer stays.
+The server keeps an object of a built-in kind as Go encodes it again: it leaves out empty lists,
+maps, strings and false values of plain fields, and writes quantities in their canonical form. An
+empty value of a pointer stays.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ def as_encoded(manifest: Json) -> JsonDict:
     else:
         plain: JsonDict = copy_without_nulls(manifest)
         return plain
+
     encoded: JsonDict = _encode(manifest, load(document)["$defs"][name], document)
     return encoded
 
@@ -71,6 +74,7 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
     if schema.get("format") == "quantity":
         parsed = quantity.parse(value)
         return value if parsed is None else str(parsed)
+
     return value
 
 
@@ -86,6 +90,7 @@ def _encode_mapping(value: Json, schema: Schema, document: str) -> JsonDict:
         if new is None or (is_field and _is_left_out(key, new, inner)):
             continue
         encoded[str(key)] = new
+
     return encoded
 
 
@@ -103,7 +108,8 @@ def _is_left_out(field: str, value: Any, schema: Schema) -> bool:
 
 
 def with_defaults(manifest: Json, definitions: Definitions | None = None) -> JsonDict:
-    """Return an object with the defaults of its kind, which it gets at each request: those of Kubernetes or of its CRD.
+    """Return an object with the defaults of its kind, which it gets at each request: those of
+    Kubernetes or of its CRD.
 
     Accepts any data; never raises.
     """
@@ -131,6 +137,7 @@ def with_crd_defaults(manifest: JsonDict, definitions: Definitions | None) -> Js
     if kind in CUSTOM:
         defaulted: JsonDict = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
         return defaulted
+
     definition = _find_definition(kind, definitions)
     return (
         manifest

@@ -1,4 +1,6 @@
-"""Access to the fields of an object that defaulting changes in place. Values of a wrong type are left to validation."""
+"""Access to the fields of an object that defaulting changes in place. Values of a wrong type are
+left to validation.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def new_child(parent: ObjectFields, key: str) -> ObjectFields:
 def children(parent: ObjectFields, key: str) -> list[ObjectFields]:
     """Return the mappings of the list under a key."""
     value = parent.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, dict)]
+    return []
 
 
 def fill_absent(fields: ObjectFields, **values: Any) -> None:
@@ -48,7 +52,9 @@ def fill_empty(fields: ObjectFields, **values: Any) -> None:
 
 
 def fill_places(parent: ObjectFields, rows: Iterable[Json]) -> None:
-    """Set defaults as rows of a table say: at which place, and the fields that are absent or empty there."""
+    """Set defaults as rows of a table say: at which place, and the fields that are absent or
+    empty there.
+    """
     for row in rows:
         for place in _places(parent, row["at"].split(".") if row["at"] else []):
             fill_absent(place, **deepcopy(row.get("absent", {})))
@@ -56,8 +62,8 @@ def fill_places(parent: ObjectFields, rows: Iterable[Json]) -> None:
 
 
 def _places(parent: ObjectFields, steps: list[str]) -> Iterator[ObjectFields]:
-    """Yield the objects at a place. A `!` after a key creates an absent object, a `?` passes over an empty one, and
-    `[]` is each object of a list.
+    """Yield the objects at a place. A `!` after a key creates an absent object, a `?` passes over
+    an empty one, and `[]` is each object of a list.
     """
     if not steps:
         yield parent
@@ -71,6 +77,7 @@ def _places(parent: ObjectFields, steps: list[str]) -> Iterator[ObjectFields]:
         objects = [new_child(parent, key)]
     else:
         objects = [child(parent, key)]
+
     for item in objects:
         if item or not step.endswith("?"):
             yield from _places(item, rest)

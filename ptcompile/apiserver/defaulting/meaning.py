@@ -1,8 +1,8 @@
 """Meanings of absent fields: a default on one side and an absent field on the other count as equal.
 
-A row is the end of a path, with `*` for a list item or a mapping key that users choose, after the kind if the default
-belongs to a single kind. The longest matching row applies. The rows here are the defaults of Kubernetes 1.36, taken
-from `pods` and `built_in`; each operator has its own.
+A row is the end of a path, with `*` for a list item or a mapping key that users choose, after the
+kind if the default belongs to a single kind. The longest matching row applies. The rows here are
+the defaults of Kubernetes 1.36, taken from `pods` and `built_in`; each operator has its own.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ _DEFAULTS: dict[KeyPath, Any] = {
 
 
 def _default_pull_policy(container: Json) -> Any:
-    """Return the default pull policy, or none for a container without an image, whose kind may have one elsewhere."""
+    """Return the default pull policy, or none for a container without an image, whose kind may
+    have one elsewhere.
+    """
     image = container.get("image")
     return default_pull_policy(image) if isinstance(image, str) else NO_DEFAULTS
 
@@ -130,7 +132,8 @@ def _all_defaults() -> KindDefaults:
 
 
 def is_default(path: KeyPath, value: Any, side: Json) -> bool:
-    """Return whether a value of the other object equals the default of the field that is absent in this one.
+    """Return whether a value of the other object equals the default of the field that is absent in
+    this one.
 
     `side` is the object without the field, in normal form; `path` is the field's path.
     """
@@ -153,6 +156,7 @@ def default_of(path: KeyPath, side: Json) -> Any:
     pattern = _path_pattern(path, side)
     if pattern[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
         return _mapping_at(side, (*path[:-2], "limits")).get(path[-1], NO_DEFAULTS)
+
     defaults = _all_defaults()
     for start in range(len(pattern)):
         row = pattern[start:]
@@ -160,11 +164,14 @@ def default_of(path: KeyPath, side: Json) -> Any:
             return defaults.computed[row](_mapping_at(side, path[:-1]))
         if row in defaults.values:
             return defaults.values[row]
+
     return False if path[-1] in _FALSE_BY_DEFAULT else NO_DEFAULTS
 
 
 def _path_pattern(path: KeyPath, side: Json) -> KeyPath:
-    """Return the kind and the path, with `*` for names. A kind that two groups define gets its group."""
+    """Return the kind and the path, with `*` for names. A kind that two groups define gets its
+    group.
+    """
     kind = str(side.get("kind"))
     version = str(side.get("apiVersion"))
     group = version.rpartition("/")[0]

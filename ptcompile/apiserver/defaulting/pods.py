@@ -1,6 +1,8 @@
-"""Defaults of pods, pod templates, their containers and volumes (Kubernetes 1.36 `pkg/apis/core/v1/defaults.go`).
+"""Defaults of pods, pod templates, their containers and volumes (Kubernetes 1.36
+`pkg/apis/core/v1/defaults.go`).
 
-A pod template has fewer than a Pod: the server fills in requests and service links only in the Pod itself.
+A pod template has fewer than a Pod: the server fills in requests and service links only in the Pod
+itself.
 """
 
 from __future__ import annotations
@@ -65,11 +67,14 @@ def _default_requests(container: ObjectFields) -> None:
 
 
 def _default_pod_level_requests(spec: ObjectFields) -> None:
-    """Set the pod-level requests of a pod with pod-level limits: what its containers request, else the limit."""
+    """Set the pod-level requests of a pod with pod-level limits: what its containers request,
+    else the limit.
+    """
     resources = child(spec, "resources")
     limits = child(resources, "limits")
     if not limits:
         return
+
     total = as_text(pod_requests({**spec, "overhead": None}))
     names = [
         name
@@ -97,6 +102,7 @@ def default_pod_spec(spec: ObjectFields) -> None:
         spec["serviceAccount"] = spec["serviceAccountName"]
     elif spec.get("serviceAccount"):
         spec["serviceAccountName"] = spec["serviceAccount"]
+
     for key in _CONTAINER_LISTS:
         for container in children(spec, key):
             default_container(container, host_network=spec.get("hostNetwork") is True)
@@ -118,11 +124,13 @@ def default_container(container: ObjectFields, *, host_network: bool = False) ->
         fill_empty(port, protocol="TCP")
         if host_network and not port.get("hostPort"):
             port["hostPort"] = port.get("containerPort")
+
     for variable in children(container, "env"):
         source = child(variable, "valueFrom")
         _default_field_reference(source)
         if isinstance(source.get("fileKeyRef"), dict):
             fill_absent(source["fileKeyRef"], optional=False)
+
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := child(container, key):
             default_probe(probe)
@@ -149,6 +157,7 @@ def default_probe(probe: ObjectFields) -> None:
     ):
         if not probe.get(name):
             probe[name] = value
+
     _default_http(probe)
     if isinstance(probe.get("grpc"), dict):
         fill_absent(probe["grpc"], service="")
@@ -178,6 +187,7 @@ def default_volume(volume: ObjectFields) -> None:
         _default_downward_items(child(projection, "downwardAPI"))
         if isinstance(projection.get("serviceAccountToken"), dict):
             fill_absent(projection["serviceAccountToken"], expirationSeconds=3600)
+
     template = child(child(volume, "ephemeral"), "volumeClaimTemplate")
     if template:
         new_child(template, "metadata")

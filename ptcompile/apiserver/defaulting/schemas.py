@@ -36,8 +36,9 @@ _EMBEDDED_DEFAULTS: dict[str, JsonDict] = {
     "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
     "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
 }
-"""Defaults that controller-gen writes into every CRD with a pod template, by the name of the type. The shared schema of
-these types has none, because the server sets defaults of built-in kinds in code.
+"""Defaults that controller-gen writes into every CRD with a pod template, by the name of the type.
+The shared schema of these types has none, because the server sets defaults of built-in kinds in
+code.
 """
 
 
@@ -53,12 +54,14 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     """Return a value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
         return value
+
     embedded = _EMBEDDED_DEFAULTS.get(str(schema.get("$ref", "")).rpartition("/")[2], {})
     schema, document = resolve_node(schema, document)
     if isinstance(value, list):
         return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
     if not isinstance(value, Mapping):
         return value
+
     properties = schema.get("properties", {})
     additional = schema.get("additionalProperties")
     out = {}
@@ -66,7 +69,9 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
         child = properties.get(key, additional if isinstance(additional, dict) else {})
         if item is not None or child.get("nullable"):
             out[key] = with_schema_defaults(child, document, item)
+
     for key, child in properties.items():
         if key not in out and "default" in child:
             out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
+
     return {**out, **{key: item for key, item in embedded.items() if key not in out}}

@@ -1,8 +1,9 @@
-"""Checks of a manifest's structure against the schema of its kind: unknown fields, types, required fields.
+"""Checks of a manifest's structure against the schema of its kind: unknown fields, types, required
+fields.
 
-Built-in kinds are checked like kube-apiserver's strict decoder, operators' kinds against their CRD's schema. Of the
-latter, `metadata` is decoded as for any kind and `status` is only checked for unknown fields, because the server drops
-it on creation.
+Built-in kinds are checked like kube-apiserver's strict decoder, operators' kinds against their
+CRD's schema. Of the latter, `metadata` is decoded as for any kind and `status` is only checked for
+unknown fields, because the server drops it on creation.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ def structure_violations(
 ) -> list[SchemaViolation]:
     """Return the violations that the server's decoder, or the CRD's schema, finds in a manifest.
 
-    `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is one of
-    `kinds.versions()`; `gates` are the server's feature gates that differ from their defaults; `release` is that of
-    the kind's operator.
+    `kind` is a key of `BUILT_IN` or `CUSTOM`, or one that `kinds.other_kind` finds; `kubernetes` is
+    one of `kinds.versions()`; `gates` are the server's feature gates that differ from their
+    defaults; `release` is that of the kind's operator.
     """
     return (
         root_check(kind, kubernetes, gates, release)(
@@ -61,18 +62,18 @@ def is_complete(
     gates: Switches = (),
     release: Release | None = None,
 ) -> bool:
-    """Return whether an operator's object has no violation and Go would leave its spec unchanged: no nulls, no
-    fractions.
+    """Return whether an operator's object has no violation and Go would leave its spec unchanged:
+    no nulls, no fractions.
 
-    In such an object equal values are identical: 1, 1.0 and True never occur in the same field. The check may return
-    False for an object that qualifies.
+    In such an object equal values are identical: 1, 1.0 and True never occur in the same field. The
+    check may return False for an object that qualifies.
     """
     return root_check(kind, kubernetes, gates, release, complete=True)(manifest) is None
 
 
 def rejected_paths(violations: list[SchemaViolation]) -> set[Path]:
-    """Return the paths on which nothing more is reported: those of the violations, and of the fields suggested
-    instead.
+    """Return the paths on which nothing more is reported: those of the violations, and of the
+    fields suggested instead.
     """
     paths: set[Path] = set()
     for violation in violations:
@@ -106,6 +107,7 @@ def root_check(
         assert served_kind is not None  # noqa: S101  # the caller knows that the kind exists
         scope = SchemaScope(served_kind.document, kubernetes, False, gates=gates)
         return definition_check(served_kind.definition, scope)
+
     document = CUSTOM[kind]
     schema = load(document)
     title = schema["x-crd"].partition(" ")[0] if release is not None else ""
@@ -113,6 +115,7 @@ def root_check(
     scope = SchemaScope(
         document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete, gates, named
     )
+
     return without_status(compile_node(schema, scope))
 
 
@@ -139,7 +142,9 @@ _POD_KIND = ("v1", "Pod")
 
 
 def pod_decode_problems(pod: Json) -> list[Problem]:
-    """Return a problem for each field that Kubernetes' decoder rejects: unknown names and wrong types."""
+    """Return a problem for each field that Kubernetes' decoder rejects: unknown names and wrong
+    types.
+    """
     return [
         to_problem(violation)
         for violation in structure_violations(pod, _POD_KIND, known_version(Versions().kubernetes))

@@ -1,8 +1,9 @@
 """Compiler from schema nodes to checks.
 
-A field is compiled when a document first uses it, and then kept. The same schema is read in two ways. With `crd=False`
-it is read as Go decodes a built-in kind, which ignores required fields, enums and list keys. With `crd=True` it is read
-as the apiextensions server validates an operator's object against its CRD.
+A field is compiled when a document first uses it, and then kept. The same schema is read in two
+ways. With `crd=False` it is read as Go decodes a built-in kind, which ignores required fields,
+enums and list keys. With `crd=True` it is read as the apiextensions server validates an operator's
+object against its CRD.
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ class SchemaScope(NamedTuple):
     version: str
     crd: bool
     server: Version = NEWEST
-    """API server version that validates the object; `version` is the one from whose types the CRD was generated."""
+    """API server version that validates the object; `version` is the one from whose types the
+    CRD was generated.
+    """
     complete: bool = False
-    """Whether to report valid values too that Go may change: nulls, fractions such as 4.0, and values without a
-    schema.
+    """Whether to report valid values too that Go may change: nulls, fractions such as 4.0, and
+    values without a schema.
     """
     gates: Switches = ()
     """Feature gates of the API server that differ from their defaults."""
@@ -113,7 +116,9 @@ def is_in_version(field: Schema, version: str) -> bool:
 
 
 def fields_of(schema: Schema, scope: SchemaScope) -> tuple[Json, SchemaScope]:
-    """Return the fields of a node and the scope of their schemas, following references, list items and map values."""
+    """Return the fields of a node and the scope of their schemas, following references, list
+    items and map values.
+    """
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
@@ -125,6 +130,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> tuple[Json, SchemaScope]:
             schema = schema["additionalProperties"]
         else:
             break
+
     fields: Mapping[str, Schema] = schema.get("properties", {})
     return {name: field for name, field in fields.items() if is_known(field, scope)}, scope
 
@@ -148,8 +154,8 @@ _ALWAYS_WRITTEN = {
     "PodTemplateSpec": "spec",
     "ProjectedVolumeSource": "sources",
 }
-"""Fields that Go always writes (`apiserver.roundtrip`) although the schema does not require them, keyed by
-definition.
+"""Fields that Go always writes (`apiserver.roundtrip`) although the schema does not require them,
+keyed by definition.
 """
 
 _PLAIN_TYPES: dict[str, type] = {"string": str, "boolean": bool}
@@ -206,7 +212,9 @@ def _with_release_values(check: ValueCheck, field: Schema, release: Release | No
 
 
 def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> ValueCheck:
-    """Return the check of a field that the server decodes and then drops: its feature gate is off."""
+    """Return the check of a field that the server decodes and then drops: its feature gate is
+    off.
+    """
     server = scope.server if scope.crd else as_tuple(scope.version)
 
     def checked(value: Any) -> Violations:
@@ -246,6 +254,7 @@ def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
             document=document, crd=crd, complete=scope.complete and crd, release=release
         )
         return definition_check(name, inner)
+
     check = _compile_type(schema, scope)
     return with_keywords(check, schema, scope.server) if scope.crd else check
 
@@ -264,12 +273,13 @@ def _compile_type(schema: Schema, scope: SchemaScope) -> ValueCheck:
         return _compile_integer(schema, scope)
     if kind == "any":
         return possible_change if scope.complete else scalars.accept_any
+
     return {"boolean": scalars.check_boolean, "number": scalars.check_number}[kind]
 
 
 def _compile_integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
-    """Return the check of an integer. Until 1.36 servers ignore the formats of a CRD's integers, so 2**31 is a valid
-    `int32`.
+    """Return the check of an integer. Until 1.36 servers ignore the formats of a CRD's integers, so
+    2**31 is a valid `int32`.
     """
     kind = schema.get("format", "")
     low = schema.get("minimum")
@@ -302,7 +312,9 @@ def _check_any_object(value: Any) -> Violations:
 
 
 def _not_a_mapping(value: Any, schema: Schema) -> SchemaViolation:
-    """Return the violation of a value in place of fields; a text is that of the only field that must be set."""
+    """Return the violation of a value in place of fields; a text is that of the only field that
+    must be set.
+    """
     violation = type_mismatch("object", value)
     required = schema.get("required", ())
     if (
@@ -331,10 +343,12 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
             return [_not_a_mapping(value, schema)]
+
         violations: Violations = None
         for key, item in value.items():
             if type(item) is plain.get(key):
                 continue
+
             field = checks[key]
             if field is None:
                 field_violations = [_unknown_key(key, checks, value, len(violations or ()))]
@@ -345,13 +359,17 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
             else:
                 _prepend_key(field_violations, key)
                 set_homes(field_violations, properties, value)
+
             violations = _extend(violations, field_violations)
+
         for name in required:
             if value.get(name) is None:
                 violations = _add_missing(name, violations)
+
         return violations
 
     minimum = min_properties(schema) if scope.crd else 0
+
     return _with_min_properties(check, minimum) if minimum else check
 
 
@@ -368,13 +386,16 @@ def _with_min_properties(check: ValueCheck, minimum: int) -> ValueCheck:
                     "fill it in",
                 )
             ]
+
         return violations
 
     return checked
 
 
 def _extend(violations: Violations, added: list[SchemaViolation]) -> list[SchemaViolation]:
-    """Add violations to those of the same object, in place: concatenation would copy them all for each addition."""
+    """Add violations to those of the same object, in place: concatenation would copy them all
+    for each addition.
+    """
     if violations is None:
         return [*added]
     violations.extend(added)
@@ -387,7 +408,9 @@ def _prepend_key(violations: list[SchemaViolation], key: str | int) -> None:
 
 
 def _add_missing(name: str, violations: Violations) -> Violations:
-    """Add the violation of a missing required field, unless an unknown field was probably meant to be it."""
+    """Add the violation of a missing required field, unless an unknown field was probably meant
+    to be it.
+    """
     if violations and any(
         violation.suggestion == name and len(violation.path) == 1 for violation in violations
     ):
@@ -414,6 +437,7 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
         )
     if count >= limits().findings:
         return bare_unknown_field(key)  # rarely reported, and a hint is slow
+
     violation = unknown_field(key, checks.known, siblings)
     if (
         violation.fix_template is not None
@@ -423,6 +447,7 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
         wrong = compile_node(checks.properties[violation.suggestion], scope)(siblings[key]) or ()
         if any(violation.name == "wrong-type" and not violation.path for violation in wrong):
             violation.fix_template = None  # a list renamed to a number field would still be wrong
+
     return violation
 
 
@@ -434,6 +459,7 @@ def _compile_map(values: Schema, scope: SchemaScope) -> ValueCheck:
     def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
             return [type_mismatch("object", value)]
+
         violations: Violations = None
         for key, item in value.items():
             if type(item) in doubtful_types:
@@ -445,6 +471,7 @@ def _compile_map(values: Schema, scope: SchemaScope) -> ValueCheck:
             if item_violations is not None:
                 _prepend_key(item_violations, key)
                 violations = _extend(violations, item_violations)
+
         return violations
 
     return check
@@ -461,10 +488,12 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
     def check(value: Any) -> Violations:
         if type(value) is not list and not isinstance(value, list):
             return [_not_a_list(value, plain)]
+
         violations: Violations = None
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
+
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema rejects it
                 item_violations: Violations = (
@@ -477,6 +506,7 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
             if item_violations is not None:
                 _prepend_key(item_violations, index)
                 violations = _extend(violations, item_violations)
+
         if as_whole is not None and (item_violations := as_whole(value)) is not None:
             violations = _extend(violations, item_violations)
         return violations
@@ -497,7 +527,9 @@ def _null_item(expected: str) -> SchemaViolation:
 
 
 def _item_defaults(items: Schema, scope: SchemaScope) -> JsonDict:
-    """Return the defaults of a list item's fields, which the server sets before it compares list-map keys."""
+    """Return the defaults of a list item's fields, which the server sets before it compares
+    list-map keys.
+    """
     return {
         name: field["default"]
         for name, field in fields_of(items, scope)[0].items()

@@ -1,4 +1,6 @@
-"""String formats that the API server checks in CRDs (apiextensions-apiserver; go-openapi's `strfmt`)."""
+"""String formats that the API server checks in CRDs (apiextensions-apiserver; go-openapi's
+`strfmt`).
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,15 @@ def _match_whole_text(text: str) -> FormatCheck:
 def _is_date(value: str) -> bool:
     from datetime import date
 
-    if (
-        len(value) != 10 or value[7] != "-"
-    ):  # fromisoformat also reads dates without dashes and weeks
+    # fromisoformat also reads dates without dashes and weeks
+    if len(value) != 10 or value[7] != "-":
         return False
+
     try:
         date.fromisoformat(value)
     except ValueError:
         return False
+
     return True
 
 

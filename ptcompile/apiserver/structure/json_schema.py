@@ -1,7 +1,8 @@
-"""Checks against plain JSON Schemas of users, with jsonschema and patterns that match in linear time.
+"""Checks against plain JSON Schemas of users, with jsonschema and patterns that match in linear
+time.
 
-Evaluations and their depth are limited. Errors of alternatives are not kept, long messages are cut, and equal values
-are found by hash.
+Evaluations and their depth are limited. Errors of alternatives are not kept, long messages are cut,
+and equal values are found by hash.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _MAX_LISTED_CHOICES = 20
 _COST_OF_KEYWORD = 4
 _COST_OF_REFERENCE = 24
 _COST_OF_ERROR = 12
-"""Evaluations that a keyword, a reference and an error of jsonschema cost: CRD checks are that much faster."""
+"""Evaluations that a keyword, a reference and an error of jsonschema cost: CRD checks are that
+much faster.
+"""
 
 
 class TooDeepError(Exception):
@@ -48,11 +51,15 @@ class TooDeepError(Exception):
 
 
 class UnsafeError(Exception):
-    """Raised for a keyword whose patterns jsonschema matches itself, which may take exponential time."""
+    """Raised for a keyword whose patterns jsonschema matches itself, which may take exponential
+    time.
+    """
 
 
 def bounded_validator(validator: Any, schema: Any) -> Any:
-    """Return a subclass of `validator`, a class of jsonschema, that ends soon or raises; it only fits this schema."""
+    """Return a subclass of `validator`, a class of jsonschema, that ends soon or raises; it only
+    fits this schema.
+    """
     from jsonschema.validators import extend
 
     replaced: dict[str, Keyword] = {
@@ -72,6 +79,7 @@ def bounded_validator(validator: Any, schema: Any) -> Any:
         name: _with_cost(replaced.get(name, keyword), costs.get(name, _COST_OF_KEYWORD))
         for name, keyword in keywords.items()
     }
+
     return extend(validator, counted_keywords)  # type: ignore[no-untyped-call]
 
 
@@ -85,24 +93,29 @@ def _has_patterns(schema: Any) -> bool:
             stack += node.values()
         elif isinstance(node, list):
             stack += node
+
     return False
 
 
 def _with_cost(keyword: Keyword, cost: int) -> Keyword:
-    """Wrap a keyword so that it pays for the values it examines and for the text of its messages."""
+    """Wrap a keyword so that it pays for the values it examines and for the text of its
+    messages.
+    """
 
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         evaluations = current_evaluations()
         evaluations.spend(cost + (len(value) if isinstance(value, list | dict) else 0))
         if evaluations.depth >= _DEPTH_MAX:
             raise TooDeepError
+
         evaluations.depth += 1
         try:
             for error in keyword(validator, value, instance, schema) or ():
                 evaluations.spend(_COST_OF_ERROR)
                 if len(error.message) > MESSAGE_MAX:
                     evaluations.spend(len(error.message) // 8)
-                    error.message = f"{error.message[:150]}...{error.message[-147:]}"  # the end says what is wrong
+                    # the end says what is wrong
+                    error.message = f"{error.message[:150]}...{error.message[-147:]}"
                     error.args = ()
                 yield error
         finally:
@@ -132,6 +145,7 @@ def _enum() -> Keyword:
                 frozenset(map(comparable_form, values)),
                 f"[{first}{f', and {more} more' * (more > 0)}]",
             )
+
         allowed, choices = prepared[id(values)]
         if comparable_form(instance) not in allowed:
             yield _validation_error(f"{instance!r} is not one of {choices}")
@@ -187,6 +201,7 @@ def _additional_properties(
 ) -> Iterator[Any]:
     if not isinstance(instance, dict):
         return
+
     patterns = schema.get("patternProperties", {})
     fields = schema.get("properties", {})
     current_evaluations().spend(len(instance) * len(patterns))
@@ -221,12 +236,14 @@ class JsonSchema:
         self.validator: Any = None
         """Validator of jsonschema, created when the schema first checks an object."""
         self.notes: Sequence[Problem] | None = None
-        """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
+        """Warnings about patterns that cannot be matched; None until the schema first checks an
+        object.
+        """
 
 
 def json_schema_problems(manifest: Json, definition: JsonSchema) -> Problems:
-    """Yield the problems that a JSON Schema finds in a manifest. A null is an unset field, as everywhere in
-    Kubernetes.
+    """Yield the problems that a JSON Schema finds in a manifest. A null is an unset field, as
+    everywhere in Kubernetes.
     """
     values = [0]
     data = _without_nulls(manifest, values)
@@ -242,8 +259,8 @@ def json_schema_problems(manifest: Json, definition: JsonSchema) -> Problems:
 
 
 def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, str]:
-    """Append the errors of an object, and return why there may be others and the help; both are "" if there are
-    none.
+    """Append the errors of an object, and return why there may be others and the help; both are ""
+    if there are none.
     """
     try:
         from referencing.exceptions import Unresolvable
@@ -274,16 +291,20 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     except Exception as error:  # a user's schema may raise anything
         why = f"it is not a JSON Schema ({type(error).__name__}: {str(error)[:100]})"
         return _explain_invalid_schema(definition.schema) or why, "correct the schema"
+
     if len(errors) == _ERRORS_MAX:
         return f"it reports more than {_ERRORS_MAX - 1} mistakes", "correct those first"
+
     return "", ""
 
 
 def _create_validator(schema: Json) -> Any:
     from jsonschema.validators import validator_for
+
+    # without it, jsonschema fetches remote references
     from referencing.jsonschema import (
         EMPTY_REGISTRY,
-    )  # without it, jsonschema fetches remote references
+    )
 
     return bounded_validator(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
 
@@ -295,6 +316,7 @@ def _explain_invalid_schema(schema: Json) -> str:
 
     if not isinstance(schema.get("$schema", ""), str):
         return "it is not a JSON Schema: $schema: must be a string"
+
     token = enter(Evaluations(_EXPLANATION_BUDGET))
     try:
         validator = validator_for(schema)
@@ -308,9 +330,14 @@ def _explain_invalid_schema(schema: Json) -> str:
         return ""
     finally:
         leave(token)
+
     if error is None:
         return ""
-    return f"it is not a JSON Schema: {field_path(tuple(error.absolute_path)) or 'it'}: {error.message[:200]}"
+
+    return (
+        f"it is not a JSON Schema: {field_path(tuple(error.absolute_path)) or 'it'}: "
+        f"{error.message[:200]}"
+    )
 
 
 def _to_problem(error: Any, filename: str) -> Problem:
@@ -328,13 +355,16 @@ def _to_problem(error: Any, filename: str) -> Problem:
         instance = error.instance if isinstance(error.instance, dict) else {}
         unknown = next((key for key in instance if key not in properties), None)
         path = (*path, unknown) if isinstance(unknown, str) else path
+
     text = str(error.message)[: MESSAGE_MAX - len(message_at(path, ""))]
     return problem_at(name, path, text, f"see the schema in {filename}", on_key=on_key)
 
 
 def schema_properties(schema: Any) -> frozenset[str]:
     """Return the properties that a schema names."""
-    return frozenset(schema.get("properties", ())) if isinstance(schema, dict) else frozenset()
+    if isinstance(schema, dict):
+        return frozenset(schema.get("properties", ()))
+    return frozenset()
 
 
 def _without_nulls(value: Any, values: list[int]) -> Any:
@@ -344,4 +374,6 @@ def _without_nulls(value: Any, values: list[int]) -> Any:
         return {
             key: _without_nulls(item, values) for key, item in value.items() if item is not None
         }
-    return [_without_nulls(item, values) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_nulls(item, values) for item in value]
+    return value

@@ -45,14 +45,16 @@ _MAX_COMPARED_CHOICES = 200
 
 
 def are_all_texts(enum: Sequence[Any]) -> bool:
-    """Return whether all choices are texts. The API server accepts other choices with `type: string` too, and ignores
-    them.
+    """Return whether all choices are texts. The API server accepts other choices with `type:
+    string` too, and ignores them.
     """
     return all(isinstance(choice, str) for choice in enum)
 
 
 def list_choices(choices: Sequence[Any]) -> str:
-    """Return the choices as a message lists them, with a count instead of the rest if there are many."""
+    """Return the choices as a message lists them, with a count instead of the rest if there are
+    many.
+    """
     if are_all_texts(choices):
         names = [
             f'"{choice}"' if len(choice) <= _CHOICE_CHARACTERS_MAX else format_value(choice)
@@ -69,11 +71,14 @@ _CHOICE_CHARACTERS_MAX = 200
 
 
 def _compile_search(pattern: str) -> Callable[[str], object] | None:
-    """Return a search function for a pattern in Go's syntax, or None if the pattern cannot be compiled."""
+    """Return a search function for a pattern in Go's syntax, or None if the pattern cannot be
+    compiled.
+    """
     from ptcompile.apiserver.goregex import UntrustedPattern, matches, to_python_syntax
 
     if isinstance(pattern, UntrustedPattern):
         return lambda text: matches(pattern, text) or None
+
     import re
 
     try:
@@ -83,7 +88,9 @@ def _compile_search(pattern: str) -> Callable[[str], object] | None:
 
 
 def compile_string(schema: Schema) -> ValueCheck | None:
-    """Return the check of a string's enum, lengths and pattern, or None if the schema has none of them."""
+    """Return the check of a string's enum, lengths and pattern, or None if the schema has none
+    of them.
+    """
     pattern = schema.get("pattern")
     enum: tuple[str, ...] = (
         tuple(schema["enum"]) if "enum" in schema and are_all_texts(schema["enum"]) else ()
@@ -92,6 +99,7 @@ def compile_string(schema: Schema) -> ValueCheck | None:
     high = schema.get("maxLength")
     if not (enum or pattern or low or high is not None):
         return None
+
     # Go's `$` only matches the end of the text; Python's also matches before a final line break
     search = _compile_search(pattern) if pattern else None
     allowed = frozenset(enum)
@@ -137,17 +145,17 @@ def compile_string(schema: Schema) -> ValueCheck | None:
 
 
 def compile_int_or_string(schema: Schema) -> ValueCheck:
-    """Return the check of `x-kubernetes-int-or-string`: an integer, or text that matches the schema's pattern."""
+    """Return the check of `x-kubernetes-int-or-string`: an integer, or text that matches the
+    schema's pattern.
+    """
     as_text = compile_string(schema)
 
     def check(value: Any) -> Violations:
         if isinstance(value, str):
             return as_text(value) if as_text else None
-        return (
-            None
-            if integer_value(value) is not None
-            else [type_mismatch("integer or string", value)]
-        )
+        if integer_value(value) is not None:
+            return None
+        return [type_mismatch("integer or string", value)]
 
     return check
 
@@ -185,24 +193,29 @@ def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | Non
 def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -> Violations:
     if len(keys) == 1 and _have_unique_texts(items, keys[0]):
         return None
+
     violations: list[SchemaViolation] = []
     seen = set()
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             continue
+
         parts = [item.get(key) for key in keys]
         if None in parts:
             parts = [
                 defaults.get(key) if part is None else part
                 for key, part in zip(keys, parts, strict=True)
             ]
+
         identity = tuple(parts)
         # a missing key or a key of the wrong type is reported elsewhere
         if None in identity or any(isinstance(part, list | dict) for part in parts):
             continue
+
         if identity in seen:
             violations.append(_duplicate_value(index, dict(zip(keys, parts, strict=True))))
         seen.add(identity)
+
     return violations or None
 
 
@@ -227,7 +240,10 @@ def _duplicate_items(items: Sequence[Any]) -> Violations:
 def _duplicate_value(index: int, value: Any) -> SchemaViolation:
     import json
 
-    text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
+    text = (
+        "Duplicate value: "
+        f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
+    )
     violation = SchemaViolation(
         "duplicate-value", text, "remove one of the two, or give it another key"
     )
@@ -245,7 +261,9 @@ _NUMBER_KEYWORDS = ("minimum", "maximum", "multipleOf")
 
 
 def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:
-    """Return the check extended by the schema's other keywords, or the same check if it has none."""
+    """Return the check extended by the schema's other keywords, or the same check if it has
+    none.
+    """
     checks: list[ValueCheck] = []
     if "enum" in schema and not (schema.get("type") == "string" and are_all_texts(schema["enum"])):
         checks.append(_compile_enum(schema["enum"]))
@@ -267,6 +285,7 @@ def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCh
         checks.append(_compile_min_properties(schema["minProperties"]))
     if "x-logic" in schema:
         checks.append(_compile_logic(schema["x-logic"]))
+
     return _chain(check, checks) if checks else check
 
 
@@ -348,8 +367,8 @@ def _compile_min_properties(minimum: int) -> ValueCheck:
 
 
 def _compile_logic(schema: Schema) -> ValueCheck:
-    """Return the check of `allOf`, `anyOf`, `oneOf` and `not`. If no evaluations are left, the check accepts the value
-    and the caller reports it as unchecked.
+    """Return the check of `allOf`, `anyOf`, `oneOf` and `not`. If no evaluations are left, the
+    check accepts the value and the caller reports it as unchecked.
     """
     holds: Validates | None = None
 
@@ -361,6 +380,7 @@ def _compile_logic(schema: Schema) -> ValueCheck:
             from ptcompile.apiserver.structure.logic import compile_logic
 
             holds = compile_logic(schema)
+
         evaluations = current_evaluations()
         evaluations.grant(1)
         try:
@@ -368,6 +388,7 @@ def _compile_logic(schema: Schema) -> ValueCheck:
                 return None
         except OutOfEvaluationsError:
             return None
+
         words = " and ".join(key for key in LOGIC_KEYWORDS if key in schema)
         return [_invalid_value(value, f"must validate {words} of the CRD's schema")]
 

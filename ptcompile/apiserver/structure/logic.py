@@ -1,7 +1,7 @@
 """`allOf`, `anyOf`, `oneOf` and `not` of a CRD, for values whose structure is valid.
 
-Each branch becomes a predicate. As on the API server, a keyword ignores values of other types: `multipleOf` accepts a
-string.
+Each branch becomes a predicate. As on the API server, a keyword ignores values of other types:
+`multipleOf` accepts a string.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def is_number(value: Any) -> bool:
 
 
 def comparable_form(value: Any) -> Any:
-    """Return a hashable form that is equal for equal JSON: that of 1 equals that of 1.0, but not that of true."""
+    """Return a hashable form that is equal for equal JSON: that of 1 equals that of 1.0, but not
+    that of true.
+    """
     if isinstance(value, bool):
         return "boolean", value
     if isinstance(value, Mapping):
@@ -58,7 +60,9 @@ def is_multiple(value: float, step: float) -> bool:
 
 
 def compile_number(schema: Json) -> Callable[[Any], bool]:
-    """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are not numbers."""
+    """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are
+    not numbers.
+    """
     low, high, step = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
     above = schema.get("exclusiveMinimum") is True
     below = schema.get("exclusiveMaximum") is True
@@ -101,6 +105,7 @@ def _compile_keywords(schema: Json) -> list[Validates]:
         high = schema.get(max_key)
         if low is not None or high is not None:
             checks.append(_compile_size(kind, low or 0, high))
+
     if pattern := schema.get("pattern"):
         from ptcompile.apiserver.goregex import matches
 
@@ -109,14 +114,17 @@ def _compile_keywords(schema: Json) -> list[Validates]:
         checks.append(
             lambda value, _: not isinstance(value, dict) or all(name in value for name in required)
         )
+
     return checks
 
 
 def _compile_size(kind: type, low: int, high: int | None) -> Validates:
     def holds(value: Any, _: Evaluations) -> bool:
-        return not isinstance(value, kind) or (
-            low <= len(value) and (high is None or len(value) <= high)
-        )  # type: ignore[arg-type]
+        if not isinstance(value, kind):
+            return True
+
+        size = len(value)  # type: ignore[arg-type]
+        return low <= size and (high is None or size <= high)
 
     return holds
 
@@ -130,6 +138,7 @@ def _compile_children(schema: Json) -> list[Validates]:
                 not isinstance(value, list) or all(item_holds(item, evaluations) for item in value)
             )
         )
+
     fields = {
         name: compile_logic(field)
         for name, field in (schema.get("properties") or {}).items()
@@ -159,6 +168,7 @@ def _compile_branches(schema: Json) -> list[Validates]:
     if isinstance(schema.get("not"), Mapping):
         unwanted = compile_logic(schema["not"])
         checks.append(lambda value, evaluations: not unwanted(value, evaluations))
+
     return checks
 
 

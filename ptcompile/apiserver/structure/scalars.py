@@ -1,4 +1,6 @@
-"""Checks of single values, as Go's decoder (built-in kinds) or the CRD's schema (operators' kinds) accepts them."""
+"""Checks of single values, as Go's decoder (built-in kinds) or the CRD's schema (operators'
+kinds) accepts them.
+"""
 
 from __future__ import annotations
 
@@ -38,18 +40,23 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _MICRO_DIGITS = 6
 _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
-_QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi"'
+_QUANTITY_HELP = (
+    'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or '
+    '"16Gi"'
+)
 
 
 def integer_value(value: Any) -> int | None:
-    """Return the value as an integer, or None if it is not one. `4.0` is one, because kubectl sends it as `4`; `true`
-    is not.
+    """Return the value as an integer, or None if it is not one. `4.0` is one, because kubectl sends
+    it as `4`; `true` is not.
     """
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
         return value
-    return int(value) if isinstance(value, float) and value.is_integer() else None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return None
 
 
 def accept_any(value: Any) -> Violations:
@@ -64,13 +71,17 @@ def check_string(value: Any) -> Violations:
 
 def check_boolean(value: Any) -> Violations:
     """Check that the value is a boolean, not a quoted one."""
-    return None if isinstance(value, bool) else [type_mismatch("boolean", value)]
+    if isinstance(value, bool):
+        return None
+    return [type_mismatch("boolean", value)]
 
 
 def compile_integer(
     kind: str, minimum: int | None = None, maximum: int | None = None
 ) -> ValueCheck:
-    """Return the check of an integer in the range of `kind` (int32, int64) and within the schema's bounds."""
+    """Return the check of an integer in the range of `kind` (int32, int64) and within the
+    schema's bounds.
+    """
     low, high = INT_RANGES.get(kind, INT_RANGES["int64"])
     expected = "integer" if kind not in INT_RANGES else kind
     floor = low if minimum is None else max(low, minimum)
@@ -79,6 +90,7 @@ def compile_integer(
     def check(value: Any) -> Violations:
         if type(value) is int and floor <= value <= ceiling:
             return None
+
         int_value = integer_value(value)
         if int_value is None:
             return [type_mismatch(expected, value)]
@@ -91,6 +103,7 @@ def compile_integer(
         if int_value > ceiling:
             text = f"Invalid value: {int_value}: must be less than or equal to {ceiling}"
             return [SchemaViolation("invalid-value", text, f"use {ceiling} or less")]
+
         return None
 
     return check
@@ -98,11 +111,9 @@ def compile_integer(
 
 def check_number(value: Any) -> Violations:
     """Check that the value is a number."""
-    return (
-        None
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else [type_mismatch("number", value)]
-    )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return None
+    return [type_mismatch("number", value)]
 
 
 def check_decoded_quantity(value: Any) -> Violations:
@@ -130,22 +141,27 @@ def _matches_crd_quantity(text: str) -> bool:
 
 
 def check_crd_quantity(value: Any) -> Violations:
-    """Check a quantity in a CRD: an integer, or text of a pattern that is looser than Go's parser, which reads it
-    later.
+    """Check a quantity in a CRD: an integer, or text of a pattern that is looser than Go's parser,
+    which reads it later.
     """
     if isinstance(value, str):
         if not _matches_crd_quantity(value):
             return [_invalid_quantity(value)]
         if valid_quantity(value):
             return None
-        text = f"Invalid value: {format_value(value)}: the CRD accepts it, but it cannot be read as a quantity"
+        text = (
+            f"Invalid value: {format_value(value)}: the CRD accepts it, but it cannot be read as "
+            "a quantity"
+        )
         return [SchemaViolation("invalid-quantity", text, _QUANTITY_HELP, stage="pod")]
     if integer_value(value) is not None:
         return None
+
     violation = type_mismatch("integer or string", value)
     if isinstance(value, float):
         violation.help = "put the value in quotes"
         violation.fix_template = QUOTES
+
     return [violation]
 
 
@@ -153,18 +169,23 @@ def check_decoded_int_or_string(value: Any) -> Violations:
     """Check an `intstr.IntOrString`: text, or a 32-bit integer."""
     if isinstance(value, str):
         return None
+
     int_value = integer_value(value)
     if int_value is None:
         return [type_mismatch("int32 or string", value)]
+
     low, high = INT_RANGES["int32"]
     if low <= int_value <= high:
         return None
+
     text = f"must be of type int32: {int_value} is out of range"
     return [SchemaViolation("wrong-type", text, f"use a number from {low} to {high}")]
 
 
 def check_crd_int_or_string(value: Any) -> Violations:
-    """Check `x-kubernetes-int-or-string`: the CRD accepts larger integers, but the pod is rejected."""
+    """Check `x-kubernetes-int-or-string`: the CRD accepts larger integers, but the pod is
+    rejected.
+    """
     violations = check_decoded_int_or_string(value)
     if violations and integer_value(value) is not None:
         violations[0].stage = "pod"
@@ -172,7 +193,9 @@ def check_crd_int_or_string(value: Any) -> Violations:
 
 
 def check_time(value: Any) -> Violations:
-    """Check a time as Go's `time.Parse(time.RFC3339, ...)` reads it: of an existing day, with upper-case T and Z."""
+    """Check a time as Go's `time.Parse(time.RFC3339, ...)` reads it: of an existing day, with
+    upper-case T and Z.
+    """
     return _check_time(value, _match_go_time)
 
 
@@ -180,7 +203,9 @@ def _check_time(value: Any, parse: Callable[[str], re.Match[str] | None]) -> Vio
     if not isinstance(value, str):
         return [type_mismatch("string", value)]
     match = parse(value)
-    return None if match and _is_day(match) else [_invalid_time(value, "2026-01-31T12:00:00Z")]
+    if match and _is_day(match):
+        return None
+    return [_invalid_time(value, "2026-01-31T12:00:00Z")]
 
 
 def check_micro_time(value: Any) -> Violations:

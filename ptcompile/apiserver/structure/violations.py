@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Switches
 
     FieldsOf = Callable[[Schema, SchemaScope], tuple[Json, SchemaScope]]
-    """Returns the fields of a schema node and their scope, following references, list items and map values."""
+    """Returns the fields of a schema node and their scope, following references, list items and
+    map values.
+    """
 
 
 class SchemaViolation:
-    """One structural mistake. `path` is reversed: each container appends its key on the way to the root."""
+    """One structural mistake. `path` is reversed: each container appends its key on the way to
+    the root.
+    """
 
     __slots__ = (
         "fix_template",
@@ -53,7 +57,9 @@ class SchemaViolation:
         self.suggestion: str | None = None
         """Field of the same object that was probably meant, if this one is unknown."""
         self.home: tuple[int, str] | None = None
-        """Number of steps up to an object that has the field, and its name there, if it is unknown here."""
+        """Number of steps up to an object that has the field, and its name there, if it is
+        unknown here.
+        """
         self.fix_template: FixTemplate | None = None
         self.moved_value: str | int | None = None
         """Scalar value of an unknown field whose home does not set it."""
@@ -113,7 +119,9 @@ def _type_help(expected: str, got: str, value: Any) -> str:
     if expected == "string" and got in _QUOTED_TYPES:
         return "put the value in quotes"
     if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
-        return "remove the quotes" if _is_bare(expected, value) else f"write a plain {expected}"
+        if _is_bare(expected, value):
+            return "remove the quotes"
+        return f"write a plain {expected}"
     if expected == "array":
         return "write a list, one item per line, each after a dash"
     return f"write a value of type {expected}"
@@ -137,6 +145,7 @@ def to_problem(violation: SchemaViolation) -> Problem:
         if violation.moved_value is not None:
             edits = (Edit("set", home, violation.moved_value), Edit("remove", path))
             fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
+
     return problem_at(
         violation.name,
         path,
@@ -165,7 +174,9 @@ class Release(NamedTuple):
 
 
 def has_until(release: Release, last: str) -> bool:
-    """Return whether a release has what `last` was the last release to have. An assumed release does not."""
+    """Return whether a release has what `last` was the last release to have. An assumed release
+    does not.
+    """
     return release.declared and release.version <= as_tuple(last)
 
 
@@ -174,7 +185,9 @@ class KnownFields(NamedTuple):
 
     properties: Json
     homes: Mapping[str, str]
-    """The nearest descendant, such as `template.spec.containers[]`, that has a field of this name."""
+    """The nearest descendant, such as `template.spec.containers[]`, that has a field of this
+    name.
+    """
 
 
 _HOME_DEPTH = 3
@@ -182,8 +195,8 @@ _HOME_DEPTH = 3
 
 
 def known_fields(properties: Json, scope: SchemaScope, fields_of: FieldsOf) -> KnownFields:
-    """Return the fields that hints about a node may name. It is slow, so callers keep the result for all unknown fields
-    of the node.
+    """Return the fields that hints about a node may name. It is slow, so callers keep the result
+    for all unknown fields of the node.
     """
     homes: dict[str, str] = {}
     level: Iterable[tuple[str, Json, SchemaScope]] = [("", properties, scope)]
@@ -198,7 +211,9 @@ def known_fields(properties: Json, scope: SchemaScope, fields_of: FieldsOf) -> K
 def _children(
     level: Iterable[tuple[str, Json, SchemaScope]], fields_of: FieldsOf
 ) -> Iterator[tuple[str, Json, SchemaScope]]:
-    """Yield the fields of the nodes one level below, each with the node's place, such as `template.spec`."""
+    """Yield the fields of the nodes one level below, each with the node's place, such as
+    `template.spec`.
+    """
     for place, properties, scope in level:
         prefix = f"{place}." if place else ""
         for child, schema in properties.items():
@@ -227,7 +242,8 @@ _CLAIM_NAMES = frozenset({"pvc", "claim", "claimName", "volumeClaim"})
 
 
 def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViolation:
-    """Return the violation for an unknown key, with the best hint that this object and its children give.
+    """Return the violation for an unknown key, with the best hint that this object and its children
+    give.
 
     `siblings` is the object with the key.
     """
@@ -240,6 +256,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
         violation.help = f'did you mean "{same_letters}"?'
         violation.fix_template = fix_key(name, same_letters, siblings)
         return violation
+
     home = known.homes.get(name, "")
     if home and "." not in home:
         violation.help = f"move it into {home}"
@@ -250,6 +267,7 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
     if name in _CLAIM_NAMES and "persistentVolumeClaim" in properties:
         violation.help = "write persistentVolumeClaim: {claimName: ...}"
         return violation
+
     similar = closest(name, properties)
     violation.suggestion = similar
     violation.fix_template = fix_key(name, similar, siblings)
@@ -257,11 +275,14 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
         violation.help = f'did you mean "{similar}"?'
     elif home:
         violation.help = f"move it into {home}"
+
     return violation
 
 
 def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: Json) -> None:
-    """Set the home of unknown fields of children that `parent` has as its own fields; the nearest such parent wins."""
+    """Set the home of unknown fields of children that `parent` has as its own fields; the
+    nearest such parent wins.
+    """
     for violation in violations:
         if (
             violation.name != "unknown-field"
@@ -269,6 +290,7 @@ def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: J
             or violation.suggestion is not None
         ):
             continue
+
         key = str(violation.path[0])
         name = key if key in properties else _find_same_letters(key, properties)
         if name and name != "name":
@@ -288,19 +310,22 @@ def wrong_version(
     key: str, since: str | None, until: str | None, version: str, *, in_crd: bool
 ) -> SchemaViolation:
     """Return the violation for a field of another Kubernetes version."""
-    owner = (
-        f"the schema of this kind, made with Kubernetes {version}"
-        if in_crd
-        else f"Kubernetes {version}"
-    )
+    if in_crd:
+        owner = f"the schema of this kind, made with Kubernetes {version}"
+    else:
+        owner = f"Kubernetes {version}"
+
     is_early = since is not None and as_tuple(version) < as_tuple(since)
     change = f"added in {since}" if is_early else f"removed after {until}"
     violation = SchemaViolation("version-unknown-field", f"unknown field in {owner}: {change}")
-    violation.help = (
-        "remove it" if in_crd or not is_early else f"remove it, or use Kubernetes {since} or newer"
-    )
+    if in_crd or not is_early:
+        violation.help = "remove it"
+    else:
+        violation.help = f"remove it, or use Kubernetes {since} or newer"
+
     violation.path.append(key)
     violation.on_key = True
+
     return violation
 
 
@@ -325,8 +350,8 @@ def value_of_other_release(
 def _of_other_release(
     name: str, text: str, added: str | None, removed: str | None, release: Release
 ) -> SchemaViolation:
-    """Return an error if the profile names the release, else a warning. `name` is the rule of what the newest release
-    does not have.
+    """Return an error if the profile names the release, else a warning. `name` is the rule of what
+    the newest release does not have.
     """
     is_early = added is not None and release.version < as_tuple(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"
@@ -341,9 +366,11 @@ def _of_other_release(
     else:
         violation.severity = "warning"
         violation.help = (
-            f"remove it; if the cluster runs {release.title} {removed}, set spec.versions.{release.field} to "
+            f"remove it; if the cluster runs {release.title} {removed}, set "
+            f"spec.versions.{release.field} to "
             f'"{removed}" in the profile'
         )
+
     return violation
 
 
@@ -362,8 +389,12 @@ def gate_off(gate: str, whole_field: str, server: Version, gates: Switches) -> S
         "gate-off", f"Kubernetes {release} {dropped}: the feature gate {gate} is {why}", stage="run"
     )
     violation.severity = "warning"
-    violation.help = f"remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.{gate} to true in the profile"
+    violation.help = (
+        f"remove it; if the cluster enables the gate, set spec.featureGates.kubernetes.{gate} to "
+        "true in the profile"
+    )
     violation.on_key = True
+
     return violation
 
 

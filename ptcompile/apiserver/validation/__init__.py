@@ -1,7 +1,7 @@
 """The API server's own field rules, in one table of built-in kinds.
 
-The rules are those of the server's internal types, so one function covers all versions of a kind. The module of a kind
-is imported when its first object is checked.
+The rules are those of the server's internal types, so one function covers all versions of a kind.
+The module of a kind is imported when its first object is checked.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ __all__ = ["ApiServer", "built_in_problems", "has_field_rules", "metadata_proble
 
 
 _GROUPS: Mapping[str, Json] = load_table("apiserver/validation/kinds.json")["groups"]
-"""What the server does with the kinds of an API group: their checks as `module.function` of this package, rules for
-names that need not be DNS subdomains, whether the generic layer alone checks finalizers, so that they need no domain,
-and whether objects start at generation 1 regardless of the file. `templates` covers the operators' kinds.
+"""What the server does with the kinds of an API group: their checks as `module.function` of this
+package, rules for names that need not be DNS subdomains, whether the generic layer alone checks
+finalizers, so that they need no domain, and whether objects start at generation 1 regardless of the
+file. `templates` covers the operators' kinds.
 
-Kinds that only controllers and kubelets write have no checks: CertificateSigningRequest, CSINode, CSIStorageCapacity,
-EndpointSlice and ResourceSlice. Their structure and metadata are checked, which a note says.
+Kinds that only controllers and kubelets write have no checks: CertificateSigningRequest, CSINode,
+CSIStorageCapacity, EndpointSlice and ResourceSlice. Their structure and metadata are checked, which
+a note says.
 """
 
 
@@ -59,8 +61,8 @@ _OLDER_MODELS = frozenset({"resource.k8s.io/v1alpha2"})
 
 
 def has_field_rules(kind: GroupVersionKind) -> bool:
-    """Return whether objects of a built-in kind are checked by the server's field rules, not only by structure and
-    metadata.
+    """Return whether objects of a built-in kind are checked by the server's field rules, not only
+    by structure and metadata.
     """
     api_version, name = kind
     group = api_version.rpartition("/")[0]
@@ -88,7 +90,9 @@ _FREE_FINALIZER_KINDS = frozenset({("", "Event")})
 """Further kinds whose finalizers need no domain."""
 
 _REVIEW_GROUPS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-"""API groups of review objects: the server answers them without storing them, so they need no name."""
+"""API groups of review objects: the server answers them without storing them, so they need no
+name.
+"""
 
 
 def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
@@ -119,6 +123,7 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
         whole["metadata"].check_not_negative("generation")
     if (check := _check_of(group, name)) is not None:
         check(whole)
+
     return iter(problems)
 
 

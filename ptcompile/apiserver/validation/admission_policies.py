@@ -1,7 +1,7 @@
 """ValidatingAdmissionPolicy and MutatingAdmissionPolicy, with their CEL expressions.
 
-Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go. The expressions are compiled with what
-the API server declares for them: `apiserver.cel.environments`.
+Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go. The expressions
+are compiled with what the API server declares for them: `apiserver.cel.environments`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def check_validating_policy(policy: FieldValue) -> None:
     if type(audited.value) is list and len(audited.value) > _ANNOTATIONS_MAX:
         audited.invalid(f"must not have more than {_ANNOTATIONS_MAX} auditAnnotations")
         return
+
     seen = set[str]()
     for annotation in audited.objects():
         key = annotation["key"].or_default("")
@@ -93,7 +94,9 @@ def _check_mutating_operations(rules: FieldValue) -> None:
 
 
 def _check_policy(spec: FieldValue, *, patches: bool) -> FieldTypes | None:
-    """Check what both kinds of policies have. Return the types of the variables, or None if there are none."""
+    """Check what both kinds of policies have. Return the types of the variables, or None if
+    there are none.
+    """
     kind = spec["paramKind"]
     match = spec["matchConstraints"]
     params = kind.value is not None
@@ -106,6 +109,7 @@ def _check_policy(spec: FieldValue, *, patches: bool) -> FieldTypes | None:
         check_match_resources(match)
         if not match.get("resourceRules"):
             match["resourceRules"].required()
+
     check_match_conditions(spec["matchConditions"], params=params)
     if not spec.get("variables"):
         return None
@@ -119,6 +123,7 @@ def _check_policy(spec: FieldValue, *, patches: bool) -> FieldTypes | None:
         expression = variable.get("expression")
         if type(name) is str and type(expression) is str:
             variables[name] = variable_type(expression, environment)
+
     return variables
 
 
@@ -135,6 +140,7 @@ def _check_param_kind(kind: FieldValue) -> None:
             version.invalid("version must be specified")
         else:
             version.replaced(name).check_text(names.why_not_dns_1035_label)
+
     kind["kind"].check_required_text(why_not_kind)
 
 
@@ -172,6 +178,7 @@ def _check_validation(
             message.invalid("message must be non-empty if specified")
         elif "\n" in text or "\r" in text:
             message.invalid("message must not contain line breaks")
+
     validation["reason"].check_choice(_REASONS)
 
 
@@ -181,6 +188,7 @@ def _check_annotation(annotation: FieldValue, policy_name: Any, environment: Env
         key.invalid("requires metadata.name be non-empty", "name the policy")
     elif type(policy_name) is type(key.value) is str:
         key.replaced(f"{policy_name}/{key.value}").check_text(names.why_not_qualified_name)
+
     expression = annotation["valueExpression"].or_default("")
     if type(expression.value) is not str:
         return

@@ -1,7 +1,8 @@
 """Webhook configurations and bindings of admission policies, and what policies share with them.
 
-Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go; apiserver pkg/util/webhook. A null
-item of a list counts as an empty text, and an absent field has its default.
+Source: Kubernetes 1.36, pkg/apis/admissionregistration/validation/validation.go; apiserver
+pkg/util/webhook. A null item of a list counts as an empty text, and an absent field has its
+default.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def _check_resources(field: FieldValue) -> None:
             resource.required()
         elif "/" in resource.value:
             _check_subresource(resource, whole)
+
     if len(texts) > 1 and "*/*" in texts:
         resources.invalid("if '*/*' is present, must not specify other resources")
     plain = [text for text in texts if text and "/" not in text]
@@ -84,7 +86,9 @@ def _check_resources(field: FieldValue) -> None:
 
 
 def _check_subresource(field: FieldValue, whole: set[str]) -> None:
-    """Check a resource with its subresource against the wildcards before it, `whole`, and add it if it is one."""
+    """Check a resource with its subresource against the wildcards before it, `whole`, and add it
+    if it is one.
+    """
     text = field.value
     resource, _, subresource = text.partition("/")
     for wildcard in (f"{resource}/*", f"*/{subresource}"):
@@ -195,11 +199,13 @@ def check_review_versions(versions: FieldValue, why_none: str = "") -> None:
     if not texts:
         versions.required(why_none)
         return
+
     for index, version in enumerate(versions.items(texts)):
         if version.value in texts[:index]:
             version.invalid("duplicate version")
         else:
             version.check_text(names.why_not_dns_1035_label)
+
     if not set(texts) & set(_REVIEW_VERSIONS):
         versions.replaced(texts).invalid(
             f"must include at least one of {', '.join(_REVIEW_VERSIONS)}"
@@ -225,6 +231,7 @@ def _check_url(url: FieldValue) -> None:
     except ValueError as error:
         url.required(f"url must be a valid URL: {error}{form}")
         return
+
     user, _, host = parts.netloc.rpartition("@")
     if why := _why_not_url(url.value, host):
         url.required(f"url must be a valid URL: {why}{form}")
@@ -243,19 +250,21 @@ def _check_url(url: FieldValue) -> None:
 
 
 def _why_not_url(url: str, host: str) -> str | None:
-    """Return why Go's `url.Parse` cannot read a URL, as far as Python's parser accepts it, or None."""
+    """Return why Go's `url.Parse` cannot read a URL, as far as Python's parser accepts it, or
+    None.
+    """
     if any(character < " " or character == "\x7f" for character in url):
         return "invalid control character in URL"
     if match := _BAD_ESCAPE.search(url.partition("?")[0]):
         return f'invalid URL escape "{match.group()}"'
     if match := _BAD_HOST_CHARACTER.search(host):
         return f'invalid character "{match.group()}" in host name'
+
     _, _, port = host.rpartition("]")[2].rpartition(":")
-    return (
-        f'invalid port ":{port}" after host'
-        if ":" in host and port and not port.isdecimal()
-        else None
-    )
+    if ":" in host and port and not port.isdecimal():
+        return f'invalid port ":{port}" after host'
+
+    return None
 
 
 def _check_service(service: FieldValue) -> None:
@@ -267,6 +276,7 @@ def _check_service(service: FieldValue) -> None:
     if path.value == "//":
         path.invalid("segment[0] may not be empty")
         return
+
     if not path.value.startswith("/"):
         path.invalid("must start with a '/'")
     for index, step in enumerate(path.value[1:].removesuffix("/").split("/")):
@@ -285,9 +295,11 @@ def check_validating_binding(binding: FieldValue) -> None:
         action.check_choice(_ACTIONS)
         if action.value in texts[:index]:
             action.duplicate()
+
     if "Deny" in texts and "Warn" in texts:
         why = (
-            "must not contain both Deny and Warn (repeating the same validation failure information in the API response"
+            "must not contain both Deny and Warn (repeating the same validation failure "
+            "information in the API response"
             " and headers serves no purpose)"
         )
         actions.replaced(texts).invalid(why, "keep Deny")
@@ -315,6 +327,7 @@ def _check_param_ref(reference: FieldValue) -> None:
         if selector.value is not None:
             name.forbidden(exclusive)
             selector.forbidden(exclusive)
+
     selector.check(check_selector)
     if name.is_empty and selector.value is None:
         reference.required("one of name or selector must be specified")

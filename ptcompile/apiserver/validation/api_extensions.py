@@ -1,7 +1,9 @@
-"""CustomResourceDefinition: names, versions, columns, subresources, selectable fields, and conversion.
+"""CustomResourceDefinition: names, versions, columns, subresources, selectable fields, and
+conversion.
 
-Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go. `crds.schema` validates the
-schemas, `validation.crd_schemas` their defaults and CEL rules, `validation.updates` changes.
+Source: apiextensions-apiserver 1.36, pkg/apis/apiextensions/validation/validation.go. `crds.schema`
+validates the schemas, `validation.crd_schemas` their defaults and CEL rules, `validation.updates`
+changes.
 """
 
 from __future__ import annotations
@@ -38,13 +40,16 @@ def check_custom_definition(crd: FieldValue) -> None:
     plural = spec["names"].get("plural") or ""
     group = spec["group"].or_default("")
     expected = f"{plural}.{group.value}"
-    name_help = (
-        f"name it {expected}" if plural and group.value else "set spec.names.plural and spec.group"
-    )
+    if plural and group.value:
+        name_help = f"name it {expected}"
+    else:
+        name_help = "set spec.names.plural and spec.group"
+
     for key, help in (("name", name_help), ("generateName", "write metadata.name instead")):
         name = crd["metadata"][key]
         if type(name.value) is str and name.value and name.value != expected:
             name.invalid('must be spec.names.plural+"."+spec.group', help)
+
     group.check_required_text(_why_not_group)
     spec["scope"].check_required_choice(_SCOPES, help="set Namespaced or Cluster")
     _check_versions(crd)
@@ -52,7 +57,10 @@ def check_custom_definition(crd: FieldValue) -> None:
     _check_conversion(spec["conversion"])
     _check_approval(group.value, crd["metadata"]["annotations"][_APPROVED])
     if spec.get("preserveUnknownFields") is True:
-        why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        why = (
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
+            "spec.versions[*].schema instead"
+        )
         spec["preserveUnknownFields"].invalid(why)
 
     # as on the server, each part is only checked in a schema that is valid so far
@@ -66,7 +74,9 @@ def check_custom_definition(crd: FieldValue) -> None:
 
 def _why_not_group(group: str) -> str | None:
     why = names.why_not_dns_subdomain(group)
-    return "should be a domain with at least one dot" if why is None and "." not in group else why
+    if why is None and "." not in group:
+        return "should be a domain with at least one dot"
+    return why
 
 
 def _check_approval(group: Any, approval: FieldValue) -> None:
@@ -100,6 +110,7 @@ def _check_versions(crd: FieldValue) -> None:
             name.check_text(names.why_not_dns_1035_label)
         stored += version.get("storage") is True
         _check_version(version)
+
     if repeated:
         versions.invalid("must contain unique version names")
     if stored != 1:
@@ -140,7 +151,10 @@ def _check_warning(warning: FieldValue, deprecated: bool) -> None:
     for index, character in enumerate(text):
         if not character.isprintable():
             offset = len(text[:index].encode("utf-8", "surrogatepass"))
-            why = f"must only contain printable UTF-8 characters; non-printable character found at index {offset}"
+            why = (
+                "must only contain printable UTF-8 characters; non-printable character found at "
+                f"index {offset}"
+            )
             warning.invalid(why)
             return
 
@@ -196,22 +210,26 @@ def _check_selectable(fields: FieldValue, schema: Json) -> None:
             field.required()
         if type(field.value) is not str or not field.value:
             continue
+
         try:
             steps, selected = field_at(field.value, schema, brackets=False)
         except SchemaPathError as error:
             field.invalid(f"is an invalid path: {error}")
             continue
+
         if steps[0] == "metadata":
             field.invalid("must not point to fields in metadata")
         if selected.get("type") not in _SELECTABLE_TYPES:
             why = (
-                "must point to a field of type string, boolean or integer. Enum string fields and strings with formats"
+                "must point to a field of type string, boolean or integer. Enum string fields and "
+                "strings with formats"
                 " are allowed."
             )
             field.invalid(why)
         if steps in seen:
             field.duplicate()
         seen.add(steps)
+
     if len(seen) > _SELECTABLE_MAX:
         fields.problems.too_many(fields.path, len(seen), _SELECTABLE_MAX)
 

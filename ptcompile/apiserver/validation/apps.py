@@ -17,7 +17,9 @@ _PROGRESS_SECONDS = 600
 
 
 def check_restarts_always(template: FieldValue, kind: str) -> None:
-    """Check the template of a controller that keeps its pods running: they always restart and have no deadline."""
+    """Check the template of a controller that keeps its pods running: they always restart and
+    have no deadline.
+    """
     policy = template["spec"]["restartPolicy"]
     deadline = template["spec"]["activeDeadlineSeconds"]
     if type(policy.value) is str and policy.value not in ("", "Always"):
@@ -27,7 +29,9 @@ def check_restarts_always(template: FieldValue, kind: str) -> None:
 
 
 def check_controller_selector(spec: FieldValue, kind: str) -> None:
-    """Check that a controller's selector is set, selects something, and selects the template's pods."""
+    """Check that a controller's selector is set, selects something, and selects the template's
+    pods.
+    """
     selector = spec["selector"]
     help = "repeat the template's labels in selector.matchLabels"
     if selector.value is None:
@@ -65,8 +69,8 @@ def _check_controlled_pods(spec: FieldValue, kind: str) -> None:
 
 
 def check_replication_controller(controller: FieldValue) -> None:
-    """Check a ReplicationController, except its metadata. Its selector is a plain map and defaults to the template's
-    labels.
+    """Check a ReplicationController, except its metadata. Its selector is a plain map and defaults
+    to the template's labels.
     """
     spec = controller["spec"]
     template = spec["template"]
@@ -80,6 +84,7 @@ def check_replication_controller(controller: FieldValue) -> None:
     if template.value is None:
         template.required()
         return
+
     check_template(template)
     check_restarts_always(template, "ReplicationController")
 
@@ -161,9 +166,11 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     check_controller_selector(spec, "StatefulSet")
     volumes = _check_claims(spec["volumeClaimTemplates"])
     template = spec["template"]
-    checked = (
-        template.replaced(_without_pod_names(template.value)) if server.at_least(36) else template
-    )
+    if server.at_least(36):
+        checked = template.replaced(_without_pod_names(template.value))
+    else:
+        checked = template
+
     check_template(checked, volumes)
     check_restarts_always(template, "StatefulSet")
     order = spec["podManagementPolicy"]
@@ -194,12 +201,13 @@ def _check_claims(claims: FieldValue) -> frozenset[str]:
                 and (why := names.why_not_dns_label(name.value))
             ):
                 name.invalid(why, field=f"spec.template.spec.volumes[{claim.key}].name")
+
     return frozenset(volumes)
 
 
 def _without_pod_names(template: Any) -> Any:
-    """Return a pod template without hostname and subdomain. The server checks the template with those of a pod of the
-    set (Kubernetes 1.36).
+    """Return a pod template without hostname and subdomain. The server checks the template with
+    those of a pod of the set (Kubernetes 1.36).
     """
     spec = as_mapping(as_mapping(template).get("spec"))
     if not spec.keys() & {"hostname", "subdomain"}:

@@ -30,7 +30,10 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
     if type(low.value) is int and low.value < least:
         low.invalid(f"must be greater than or equal to {least}")
     if low.value == 0 and least == 0 and not _scales_from_zero(metrics):
-        why = "must specify at least one Object or External metric to support scaling to zero replicas"
+        why = (
+            "must specify at least one Object or External metric to support scaling to zero "
+            "replicas"
+        )
         metrics.forbidden(why, "add such a metric, or raise minReplicas to 1")
     if type(high.value) is int and high.value < 1:
         high.invalid("must be greater than 0")
@@ -59,6 +62,7 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
     version = reference["apiVersion"].or_default("")
     if type(version.value) is not str or not reference.server.at_least(34):
         return
+
     if version.value.count("/") > 1:
         version.invalid(f"unexpected GroupVersion string: {version.value}")
     elif (
@@ -138,6 +142,7 @@ def _check_target(target: FieldValue) -> None:
         amount = parse(target.get(name))
         if target.get(name) is not None and amount is not None and amount.nano <= 0:
             target[name].replaced(str(amount)).invalid("must be positive")
+
     if type(utilization.value) is int and utilization.value < 1:
         utilization.invalid("must be greater than 0")
 
@@ -149,6 +154,7 @@ def _check_rules(rules: FieldValue) -> None:
         window.invalid("must be greater than or equal to zero")
     else:
         _check_most(window, _WINDOW_SECONDS_MAX)
+
     rules["selectPolicy"].check_choice(("Disabled", "Max", "Min"))
     if policies.value == []:
         policies.required("must specify at least one Policy")
@@ -159,6 +165,7 @@ def _check_rules(rules: FieldValue) -> None:
             if type(number.value) is int and number.value <= 0:
                 number.invalid("must be greater than zero")
         _check_most(policy["periodSeconds"], _PERIOD_SECONDS_MAX)
+
     tolerance = parse(rules.get("tolerance"))
     if tolerance is not None and tolerance.nano < 0:
         rules["tolerance"].replaced(str(tolerance)).invalid("must be greater than or equal to 0")

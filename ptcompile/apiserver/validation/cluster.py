@@ -46,6 +46,7 @@ def check_priority_class(priority_class: FieldValue) -> None:
     elif type(priority.value) is int and priority.value > _USER_PRIORITY_MAX:
         why = f"maximum allowed value of a user defined priority is {_USER_PRIORITY_MAX}"
         priority.forbidden(why, f"use {_USER_PRIORITY_MAX} or less")
+
     priority_class["preemptionPolicy"].check_choice(("Never", "PreemptLowerPriority"))
 
 
@@ -62,7 +63,9 @@ _TAINT_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 
 
 def check_node(node: FieldValue) -> None:
-    """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the status of a new Node."""
+    """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the
+    status of a new Node.
+    """
     spec = node["spec"]
     _check_taints(spec["taints"])
     for key in ("capacity", "allocatable"):
@@ -72,11 +75,14 @@ def check_node(node: FieldValue) -> None:
                 amount.replaced(str(quantity)).invalid("must be greater than or equal to 0")
             elif quantity is not None and is_counted(name) and not quantity.is_integer:
                 amount.replaced(str(quantity)).invalid("must be an integer")
+
     _check_pod_cidrs(spec["podCIDRs"].replaced(_pod_cidrs(spec.mapping)))
 
 
 def _pod_cidrs(spec: Json) -> list[Any]:
-    """Return the ranges of a Node as the server reads its two fields: `podCIDR` wins if they differ."""
+    """Return the ranges of a Node as the server reads its two fields: `podCIDR` wins if they
+    differ.
+    """
     single = spec.get("podCIDR")
     several = spec.get("podCIDRs")
     if single and (type(several) is not list or several[:1] != [single]):
@@ -111,6 +117,7 @@ def _check_pod_cidrs(cidrs: FieldValue) -> None:
     texts = ["" if item is None else item for item in cidrs.value]
     if not all(type(text) is str for text in texts):
         return
+
     for cidr in cidrs.items(texts):
         if why := why_not_cidr(cidr.value, cidr.server):
             cidr.invalid(why)
@@ -138,7 +145,9 @@ _VERSION_PRIORITY_MAX = 1000
 
 
 def check_api_service(api_service: FieldValue) -> None:
-    """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of kube-aggregator)."""
+    """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of
+    kube-aggregator).
+    """
     spec = api_service["spec"]
     group = spec["group"].or_default("")
     version = spec["version"].or_default("")
@@ -149,6 +158,7 @@ def check_api_service(api_service: FieldValue) -> None:
         else:
             group.check_optional_text(names.why_not_dns_subdomain)
         version.check_text(names.why_not_dns_1035_label)
+
     for key, most in (
         ("groupPriorityMinimum", _PRIORITY_MAX),
         ("versionPriority", _VERSION_PRIORITY_MAX),
@@ -156,6 +166,7 @@ def check_api_service(api_service: FieldValue) -> None:
         priority = spec[key].or_default(0)
         if type(priority.value) is int and not 0 < priority.value <= most:
             priority.invalid(f"must be positive and less than {most}", f"use 1 to {most}")
+
     _check_api_backend(spec)
 
 
@@ -188,7 +199,9 @@ _EVENT_NOTE_MAX = 1024
 
 
 def check_event(event: FieldValue) -> None:
-    """Check an Event of either group, except its metadata (Kubernetes 1.36 `ValidateEventCreate`)."""
+    """Check an Event of either group, except its metadata (Kubernetes 1.36
+    `ValidateEventCreate`).
+    """
     is_core = event.get("apiVersion") == "v1"
     _check_event_namespace(event, "involvedObject" if is_core else "regarding")
     if event.get("eventTime") is not None:
@@ -221,6 +234,7 @@ def _check_new_event(event: FieldValue, is_core: bool) -> None:
         reporter.required()
     else:
         reporter.check_text(why_not_key)
+
     for key in ("reportingInstance", "action", "reason"):
         text = event[key].or_default("")
         if not text.value:
@@ -229,6 +243,7 @@ def _check_new_event(event: FieldValue, is_core: bool) -> None:
             text.replaced("").invalid(
                 f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it"
             )
+
     note = event["message" if is_core else "note"]
     if _is_longer(note.value, _EVENT_NOTE_MAX):
         note.replaced("").invalid(

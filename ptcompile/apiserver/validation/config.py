@@ -35,6 +35,7 @@ def check_config_map(config_map: FieldValue) -> None:
             entry.replaced(key).invalid(
                 "duplicate of key present in binaryData", "keep one", key_path(entry.path)
             )
+
     if _text_bytes(data.mapping) + _decoded_bytes(binary.mapping) > DATA_MAX:
         data.too_long(DATA_MAX, "put large files into an image or a volume", "[]")
 
@@ -50,6 +51,7 @@ def check_secret(secret: FieldValue) -> None:
         > DATA_MAX
     ):
         data.too_long(DATA_MAX, "put large files into a volume")
+
     keys = data.mapping.keys() | text.mapping.keys()
     kind = secret.get("type")
     for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
@@ -58,6 +60,7 @@ def check_secret(secret: FieldValue) -> None:
             entry.required(
                 help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path)
             )
+
     if kind == "kubernetes.io/basic-auth" and not keys & {"username", "password"}:
         data["username"].required(help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
@@ -92,7 +95,9 @@ def config_map_update(update: Update) -> Problems:
 
 
 def secret_update(update: Update) -> Problems:
-    """Yield a problem if the type of a Secret changes, and for each change to an immutable Secret."""
+    """Yield a problem if the type of a Secret changes, and for each change to an immutable
+    Secret.
+    """
     if update.under("type"):
         yield immutable(
             ("type",), update.new.get("type"), "delete it and apply again, or give it a new name"

@@ -1,7 +1,7 @@
 """Containers, their probes and lifecycle hooks.
 
-Source: docs/facts/api-server.md#containers 12 to 26 and docs/facts/api-server.md#probes-lifecycle-and-security 102 to
-112, Kubernetes 1.36.
+Source: docs/facts/api-server.md#containers 12 to 26 and
+docs/facts/api-server.md#probes-lifecycle-and-security 102 to 112, Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 
 
 def check_probe(probe: FieldValue, container: Json) -> None:
-    """Check a probe; the key of the field says whether it is a liveness, readiness or startup probe."""
+    """Check a probe; the key of the field says whether it is a liveness, readiness or startup
+    probe.
+    """
     if not probe.is_mapping:
         return
 
@@ -139,7 +141,9 @@ _EXIT_CODES_MAX = 255
 
 
 def check_containers(containers: FieldValue, seen: set[str]) -> None:
-    """Check `containers` or `initContainers`; the key of the field says which. `seen` holds the names used before."""
+    """Check `containers` or `initContainers`; the key of the field says which. `seen` holds the
+    names used before.
+    """
     init = containers.key == "initContainers"
     if containers.value is None or containers.value == []:
         if not init:
@@ -157,6 +161,7 @@ def check_containers(containers: FieldValue, seen: set[str]) -> None:
                 or (key in FIELD_GATES and is_dropped(key, containers.server))
             ):
                 continue
+
             if not sidecar and key in _SIDECAR_FIELDS:
                 container[key].forbidden(
                     "may not be set for init containers without restartPolicy=Always"
@@ -190,8 +195,8 @@ def _check_message_policy(policy: FieldValue, container: Json) -> None:
 
 
 def _check_restart(policy: FieldValue, container: Json) -> None:
-    """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always (ContainerRestartRules is beta
-    since 1.35).
+    """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always
+    (ContainerRestartRules is beta since 1.35).
     """
     if policy.server.has_gate("ContainerRestartRules", 35):
         policy.check_choice(RESTART_POLICIES)
@@ -233,9 +238,11 @@ def _check_resize(policies: FieldValue, container: Json) -> None:
         elif type(name.value) is str:
             name.check_choice(("cpu", "memory"))
             item.replaced(name.value).check_unseen(seen)
+
         restart.check_required_choice(("NotRequired", "RestartContainer"))
         if restart.value != "RestartContainer":
             continue
+
         if policies.scope.pod.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
             restart.invalid(why, "use NotRequired", field_path(policies.path))

@@ -1,7 +1,7 @@
 """Defaults and CEL rules in the schemas of a CustomResourceDefinition, and paths of fields in them.
 
-Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/defaulting/validation.go, pkg/apiserver/schema/cel
-(compilation.go, validation.go: ValidFieldPath).
+Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/defaulting/validation.go,
+pkg/apiserver/schema/cel (compilation.go, validation.go: ValidFieldPath).
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class _PlacedSchema(NamedTuple):
 
 
 def crd_value_problems(crd: CustomSchema, context: ApiServer) -> FieldErrors:
-    """Return the problems of the defaults of all schemas and, if there are none, of their CEL rules."""
+    """Return the problems of the defaults of all schemas and, if there are none, of their CEL
+    rules.
+    """
     problems = FieldErrors()
     nodes = [node for path, schema, _ in schemas_of(crd) for node in _nodes(schema, path)]
     for node in nodes:
@@ -58,6 +60,7 @@ def crd_value_problems(crd: CustomSchema, context: ApiServer) -> FieldErrors:
         for node in nodes:
             if node.schema.get("x-kubernetes-validations"):
                 _check_rules(node, problems)
+
     return problems
 
 
@@ -73,6 +76,7 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
             if isinstance(child, Mapping):
                 child_unmatched = unmatched if fixed else unmatched or node.path
                 stack.append(_child(child, (*node.path, "properties", name), child_unmatched))
+
         more = node.schema.get("additionalProperties")
         items = node.schema.get("items")
         if isinstance(more, Mapping):
@@ -108,6 +112,7 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
             why = why.partition(": ")[2].partition(": ")[2]
         help = "write a default that the schema accepts"
         problems.invalid(path, value, f"{where}: {why}" if where else why, help)
+
     if not violations and dialect.get("x-ruled"):
         for problem in rule_problems(dialect, "", value):
             if problem.severity != "warning":
@@ -189,7 +194,8 @@ _PATH_PART = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")
 def field_at(
     text: str, schema: CustomSchema, *, brackets: bool
 ) -> tuple[tuple[str, ...], CustomSchema]:
-    """Return the keys of a path such as `.spec.names['a']` and the schema of its field. Raises SchemaPathError.
+    """Return the keys of a path such as `.spec.names['a']` and the schema of its field. Raises
+    SchemaPathError.
 
     `brackets` allows keys in brackets.
     """
@@ -214,6 +220,7 @@ def field_at(
             raise SchemaPathError("array notation is not allowed")
         else:
             raise SchemaPathError(f"expected [ or . but got: {part}")
+
     return tuple(keys), schema
 
 
@@ -227,4 +234,5 @@ def _schema_of_key(schema: CustomSchema, key: str) -> CustomSchema:
         return field
     if isinstance(more, Mapping):
         return more
+
     raise SchemaPathError("does not refer to a valid field")

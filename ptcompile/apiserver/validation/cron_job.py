@@ -23,8 +23,8 @@ _ZONES_WITHOUT_AREA = frozenset(_ZONES["without_area"])
 
 
 def why_not_time_zone(name: str) -> str | None:
-    """Return why the server rejects a time zone name, or None. Only the area is checked: the cities are in the server's
-    own data.
+    """Return why the server rejects a time zone name, or None. Only the area is checked: the cities
+    are in the server's own data.
     """
     if name == "":
         return "timeZone must be nil or non-empty string"
@@ -32,9 +32,11 @@ def why_not_time_zone(name: str) -> str | None:
         return (
             "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         )
+
     area, slash, rest = name.partition("/")
     if (slash and area in _ZONE_AREAS and rest) or name in _ZONES_WITHOUT_AREA:
         return None
+
     return f"unknown time zone {name}"
 
 
@@ -42,13 +44,19 @@ def why_not_schedule(text: str) -> str | None:
     """Return why a text is not a cron schedule, or None if it is one."""
     if text.startswith("@"):
         return _why_not_descriptor(text)
+
     fields = text.split()
     if len(fields) != len(SCHEDULE_FIELDS):
-        return f"expected exactly {len(SCHEDULE_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]"
+        return (
+            f"expected exactly {len(SCHEDULE_FIELDS)} fields, found {len(fields)}: "
+            f"[{' '.join(fields)}]"
+        )
+
     for field, (name, low, high, numbers_by_name) in zip(fields, SCHEDULE_FIELDS, strict=True):
         for part in field.split(","):
             if part and (why := _why_not_range(part, low, high, numbers_by_name)):
                 return f"{why} ({name})"
+
     return None
 
 
@@ -57,9 +65,11 @@ def _why_not_descriptor(text: str) -> str | None:
         return None
     if not text.startswith(_EVERY_PREFIX):
         return f"unrecognized descriptor: {text}"
+
     rest = text.removeprefix(_EVERY_PREFIX).lstrip("+-")
     if rest == "0":
         return None
+
     while rest:
         digits = len(rest) - len(rest.lstrip("0123456789."))
         amount = rest[:digits]
@@ -74,7 +84,9 @@ def _why_not_descriptor(text: str) -> str | None:
         )
         if unit is None or amount.count(".") > 1 or not amount.strip("."):
             return f"failed to parse duration {text}"
+
         rest = rest.removeprefix(unit)
+
     return None if text != _EVERY_PREFIX else f"failed to parse duration {text}"
 
 
@@ -95,6 +107,7 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
             end = high
     if len(steps) > 1:
         return f"too many slashes: {part}"
+
     step = _parse_number(steps[0]) if steps else 1
     if step is None:
         return f"failed to parse int from {part}"
@@ -104,11 +117,14 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
         return f"end of range ({end}) above maximum ({high}): {part}"
     if start > end:
         return f"beginning of range ({start}) beyond end of range ({end}): {part}"
+
     return "step of range should be a positive number: " + part if step == 0 else None
 
 
 def _parse_number(text: str) -> int | None:
-    return int(text) if text.removeprefix("+").isdigit() and text.isascii() else None
+    if text.removeprefix("+").isdigit() and text.isascii():
+        return int(text)
+    return None
 
 
 _CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")
@@ -126,6 +142,7 @@ def check_cron_job(cron_job: FieldValue) -> None:
     else:
         help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
         schedule.check_text(why_not_schedule, help)
+
     spec["timeZone"].check_text(why_not_time_zone, "use an IANA name such as Europe/Berlin")
     if spec.get("concurrencyPolicy"):
         spec["concurrencyPolicy"].check_choice(_CONCURRENCY_POLICIES)

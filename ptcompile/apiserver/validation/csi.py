@@ -64,4 +64,5 @@ def _check_attached(source: FieldValue) -> None:
         volume.required("must specify non empty persistentVolumeName")
     elif inline.is_mapping:
         check_inline_volume(inline)
+
     volume.check_optional_text(names.why_not_dns_subdomain)

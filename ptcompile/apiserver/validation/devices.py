@@ -81,7 +81,9 @@ def check_device_class(device_class: FieldValue) -> None:
 def _why_not_extended_resource(name: str) -> str | None:
     if why := why_not_key(name):
         return why
-    return None if "/" in name else "must be an extended resource: a domain, a slash and a name"
+    if "/" in name:
+        return None
+    return "must be an extended resource: a domain, a slash and a name"
 
 
 def _check_claim(spec: FieldValue, flat: bool) -> None:
@@ -149,11 +151,15 @@ def _check_exact(request: FieldValue) -> None:
         count.invalid("must not be specified when allocationMode is 'All'")
     elif mode.value == "ExactCount" and type(count.value) is int and count.value < 0:
         count.invalid("must be greater than zero")
+
     mode.check_choice(_MODES)
     for toleration in request["tolerations"].objects():
         _check_toleration(toleration)
     if request.get("adminAccess") is True:
-        why = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the namespace"
+        why = (
+            "admin access to devices requires the `resource.kubernetes.io/admin-access: true` "
+            "label on the namespace"
+        )
         request["adminAccess"].forbidden(why, "label the namespace, or remove adminAccess")
         # the namespace may have the label
         request.problems[-1] = request.problems[-1]._replace(severity="warning")
@@ -182,6 +188,7 @@ def _check_expression(expression: FieldValue) -> None:
     text = expression.value
     if type(text) is not str:
         return
+
     if len(text.encode("utf-8", "surrogatepass")) > _EXPRESSION_MAX:
         expression.too_long(_EXPRESSION_MAX)
     elif why := why_invalid_device_expression(text):
@@ -199,7 +206,10 @@ def _check_references(references: FieldValue, request_names: _AlternativesByRequ
 
     references.check_length(_LIST_ITEMS_MAX)
     _check_unique(references)
-    why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+    why = (
+        "must be the name of a request in the claim or the name of a request and a subrequest "
+        "separated by '/'"
+    )
     help = f"use one of {', '.join(request_names)}" if request_names else ""
     for reference in references.texts():
         request, *alternatives = parts = reference.value.split("/")
@@ -218,7 +228,10 @@ def _check_attribute(constraint: FieldValue) -> None:
                 _why_not_attribute, "write it as driver.example.com/attribute"
             )
             return
-    why = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+    why = (
+        'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields '
+        "are set"
+    )
     constraint.required(why, "set matchAttribute")
 
 
@@ -234,11 +247,10 @@ def _why_not_attribute(text: str) -> str | None:
         return (
             f"the domain must have at most {_DRIVER_MAX} bytes, the name at most {_IDENTIFIER_MAX}"
         )
-    return (
-        None
-        if _is_identifier(identifier)
-        else "a valid C identifier must start with a letter or '_'"
-    )
+    if _is_identifier(identifier):
+        return None
+
+    return "a valid C identifier must start with a letter or '_'"
 
 
 def _check_config(config: FieldValue) -> None:

@@ -22,8 +22,8 @@ _is_v4 = Pattern(
 
 
 def why_not_ip(text: str, context: ApiServer) -> str | None:
-    """Return why a text is not an IP address, or None. Since 1.36 the server rejects forms that other programs read
-    differently.
+    """Return why a text is not an IP address, or None. Since 1.36 the server rejects forms that
+    other programs read differently.
     """
     if not is_ip(text):
         return "must be a valid IP address"
@@ -36,23 +36,30 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
 
 
 def why_not_canonical_ip(text: str) -> str | None:
-    """Return why a text cannot be the name of an IPAddress, or None: it must be an IP address in canonical form."""
+    """Return why a text cannot be the name of an IPAddress, or None: it must be an IP address in
+    canonical form.
+    """
     import ipaddress
 
     if not is_ip(text):
         return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
     if is_mapped_ip(text):
         return "must not be an IPv4-mapped IPv6 address"
+
     try:
         canonical = str(ipaddress.ip_address(text))
     except ValueError:
         return "must not have leading 0s"
-    return None if canonical == text else f'must be in canonical form ("{canonical}")'
+
+    if canonical == text:
+        return None
+
+    return f'must be in canonical form ("{canonical}")'
 
 
 def is_mapped_ip(text: str) -> bool:
-    """Return whether an IP address is an IPv4 address written as IPv6, such as `::ffff:1.2.3.4` or `::ffff:0102:0304`.
-    Go counts it as IPv4.
+    """Return whether an IP address is an IPv4 address written as IPv6, such as `::ffff:1.2.3.4` or
+    `::ffff:0102:0304`. Go counts it as IPv4.
     """
     import ipaddress
 
@@ -60,11 +67,14 @@ def is_mapped_ip(text: str) -> bool:
 
 
 def why_special_ip(text: str) -> str | None:
-    """Return why an endpoint or a Service may not have this IP address, or None (`ValidateNonSpecialIP`)."""
+    """Return why an endpoint or a Service may not have this IP address, or None
+    (`ValidateNonSpecialIP`).
+    """
     import ipaddress
 
     if not is_ip(text):
         return "must be a valid IP address"
+
     plain = text if ":" in text else ".".join(str(int(part)) for part in text.split("."))
     ip = ipaddress.ip_address(plain)
     ip = getattr(ip, "ipv4_mapped", None) or ip
@@ -76,32 +86,39 @@ def why_special_ip(text: str) -> str | None:
         return "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
     if ip in ipaddress.ip_network("224.0.0.0/24" if ip.version == 4 else "ff02::/16"):
         return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+
     return None
 
 
 def why_not_cidr(text: str, context: ApiServer) -> str | None:
-    """Return why a text is not an address range, or None. Since 1.36 its address must be the first of the range."""
+    """Return why a text is not an address range, or None. Since 1.36 its address must be the
+    first of the range.
+    """
     if not is_cidr(text):
         return "must be a valid CIDR value"
+
     address, _, bits = text.partition("/")
     if not context.has_gate("StrictIPCIDRValidation", 36):
         return None
     if why := why_not_ip(address, context):
         return why
+
     import ipaddress
 
     if len(bits) > 1 and bits[0] == "0":
         return "must not have leading 0s in the prefix length"
+
     network = ipaddress.ip_network(text, strict=False)
-    return (
-        None
-        if network.network_address == ipaddress.ip_address(address)
-        else ("must not have bits set beyond the prefix length")
-    )
+    if network.network_address == ipaddress.ip_address(address):
+        return None
+
+    return "must not have bits set beyond the prefix length"
 
 
 def is_ip(text: str) -> bool:
-    """Return whether a text is an IP address: IPv4, leading zeros allowed, or IPv6 without a zone."""
+    """Return whether a text is an IP address: IPv4, leading zeros allowed, or IPv6 without a
+    zone.
+    """
     if ":" not in text:
         return len(text) < 64 and _is_v4(text) is not None
     import ipaddress
@@ -117,6 +134,7 @@ def is_cidr(text: str) -> bool:
     """Return whether a text is an address range such as `10.0.0.0/8`."""
     address, slash, bits = text.partition("/")
     wide = 128 if ":" in address else 32
+
     return (
         bool(slash)
         and bits.isascii()
@@ -131,6 +149,7 @@ def check_dns_policy(policy: FieldValue) -> None:
     """Check `spec.dnsPolicy`, and `dnsConfig` if the policy is None."""
     if not policy.value:
         return
+
     policy.check_choice(POLICIES)
     if policy.value != "None":
         return
@@ -171,6 +190,7 @@ def _check_searches(searches: FieldValue) -> None:
         searches.replaced(texts).invalid(
             f"must not have more than {_SEARCH_CHARACTERS_MAX} characters"
         )
+
     relaxed = searches.server.has_gate("RelaxedDNSSearchValidation", 33)  # '_' and a lone '.'
     for search in searches.items(texts):
         if relaxed and search.value == ".":

@@ -31,8 +31,8 @@ ENV_FIELDS = frozenset(
         "status.podIPs",
     }
 )
-"""Fields that `fieldRef` of an environment variable may read, besides single labels and annotations (Kubernetes
-1.36).
+"""Fields that `fieldRef` of an environment variable may read, besides single labels and annotations
+(Kubernetes 1.36).
 """
 
 VOLUME_FIELDS = frozenset(
@@ -62,8 +62,8 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 
 
 def why_not_env(text: str, context: ApiServer) -> str | None:
-    """Return why a server rejects a variable name, or None. Since 1.32 only `=` and non-ASCII are invalid, before that
-    leading digits too.
+    """Return why a server rejects a variable name, or None. Since 1.32 only `=` and non-ASCII are
+    invalid, before that leading digits too.
     """
     return _env_name_rule(context)(text)
 
@@ -100,7 +100,10 @@ def _check_source(source: FieldValue, value: Any) -> None:
     shown = source.replaced("")
     if not sources:
         if not any(source.value.values()):
-            why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+            why = (
+                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or "
+                "`secretKeyRef`"
+            )
             shown.invalid(why, "add one of them, or set `value`")
         return
 
@@ -110,6 +113,7 @@ def _check_source(source: FieldValue, value: Any) -> None:
         )
     elif len(sources) > 1:
         shown.invalid("may not have more than one field specified at a time", "keep one source")
+
     for reference in sources:
         if reference.is_mapping:
             _CHECKS_BY_SOURCE[str(reference.key)](reference)
@@ -117,7 +121,9 @@ def _check_source(source: FieldValue, value: Any) -> None:
 
 
 def _check_file_volume(name: FieldValue) -> None:
-    """Check the volume of `fileKeyRef`: an emptyDir that an init container fills (EnvFiles, beta since 1.35)."""
+    """Check the volume of `fileKeyRef`: an emptyDir that an init container fills (EnvFiles, beta
+    since 1.35).
+    """
     volumes = name.scope.volumes
     if type(name.value) is not str or not names.is_dns_label(name.value) or volumes is None:
         return  # reported elsewhere
@@ -144,7 +150,9 @@ def _field_help(field: str, allowed: frozenset[str]) -> str:
 
 
 def check_field_ref(reference: FieldValue, allowed: frozenset[str] = ENV_FIELDS) -> None:
-    """Check a `fieldRef`: the pod field must be one of `allowed`, or a single label or annotation."""
+    """Check a `fieldRef`: the pod field must be one of `allowed`, or a single label or
+    annotation.
+    """
     version = reference.get("apiVersion")
     written = reference["fieldPath"]
     field = written.value
@@ -172,7 +180,9 @@ def check_field_ref(reference: FieldValue, allowed: frozenset[str] = ENV_FIELDS)
 def _split_subscript(field: str) -> tuple[str, str | None]:
     """Split `metadata.labels['a']` into `metadata.labels` and `a`."""
     head, opening, rest = field.partition("['")
-    return (head, rest[:-2]) if opening and head and rest.endswith("']") else (field, None)
+    if opening and head and rest.endswith("']"):
+        return (head, rest[:-2])
+    return (field, None)
 
 
 def check_resource_ref(reference: FieldValue, *, volume: bool = False) -> None:
@@ -182,6 +192,7 @@ def check_resource_ref(reference: FieldValue, *, volume: bool = False) -> None:
     if volume and container.is_empty:
         container.required(help="name the container whose resources are read")
         return
+
     if resource.is_empty:
         resource.required(help="name the resource, for example limits.cpu")
     name = resource.value
@@ -190,9 +201,13 @@ def check_resource_ref(reference: FieldValue, *, volume: bool = False) -> None:
 
     is_huge_pages = name.startswith(("limits.hugepages-", "requests.hugepages-"))
     if name not in _ALL_RESOURCES and not is_huge_pages:
-        help = "write other values as text: the downward API reads cpu, memory, ephemeral-storage and hugepages"
+        help = (
+            "write other values as text: the downward API reads cpu, memory, ephemeral-storage "
+            "and hugepages"
+        )
         resource.unsupported(_ALL_RESOURCES, help)
         return
+
     divisor = parse(reference.get("divisor"))
     units = ", ".join(_CPU_DIVISORS if name.endswith(".cpu") else _BYTE_DIVISORS)
     if divisor and to_string(divisor) not in units.split(", "):
@@ -222,7 +237,9 @@ _CHECKS_BY_SOURCE: dict[str, Callable[[FieldValue], None]] = {
 
 
 def check_env_from(sources: FieldValue, container: Json) -> None:
-    """Check `envFrom` of a container. If the source is wrong, the server names the list instead of the item."""
+    """Check `envFrom` of a container. If the source is wrong, the server names the list instead
+    of the item.
+    """
     why_not = _env_name_rule(sources.server)
     for entry in sources.objects():
         entry["prefix"].check_optional_text(why_not)
@@ -233,6 +250,7 @@ def check_env_from(sources: FieldValue, container: Json) -> None:
             why_none = "must specify one of: `configMapRef` or `secretRef`"
             why = "may not have more than one field specified at a time" if references else why_none
             entry.replaced("").invalid(why, "give each entry one source", field_path(sources.path))
+
         for reference in references:
             help = "name the ConfigMap or Secret"
             reference["name"].check_required_text(_why_not_masked_name, help=help)

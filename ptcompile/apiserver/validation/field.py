@@ -1,4 +1,5 @@
-"""A field of a manifest as the server's rules need it: value and path in one, so that a rule names the field once.
+"""A field of a manifest as the server's rules need it: value and path in one, so that a rule names
+the field once.
 
 `FieldErrors` has the words of the problems; the methods here give it the field's path and value.
 """
@@ -30,16 +31,22 @@ _NO_POD: Json = {}
 
 
 class CheckScope(NamedTuple):
-    """What the checks of an object share: the server, the list of problems, and in a pod what its parts need of it."""
+    """What the checks of an object share: the server, the list of problems, and in a pod what
+    its parts need of it.
+    """
 
     server: ApiServer
     problems: FieldErrors
     pod: Json = _NO_POD
     """The spec of the pod."""
     template: bool = False
-    """Whether the pod is a template in another object instead of a Pod: fewer defaults and fewer rules apply."""
+    """Whether the pod is a template in another object instead of a Pod: fewer defaults and fewer
+    rules apply.
+    """
     volumes: Json | None = None
-    """Volumes of the pod by name, or None if they are unknown, so no mount is reported as missing."""
+    """Volumes of the pod by name, or None if they are unknown, so no mount is reported as
+    missing.
+    """
     claims: frozenset[str] | None = None
     """Names in `resourceClaims` of the pod, or None if they are unknown."""
 
@@ -47,7 +54,8 @@ class CheckScope(NamedTuple):
 class FieldValue:
     """The value of a field of a manifest, with its path.
 
-    The fields of an absent field, and those of a value other than a mapping, are absent: their value is None.
+    The fields of an absent field, and those of a value other than a mapping, are absent: their
+    value is None.
     """
 
     __slots__ = ("_parent", "key", "scope", "value")
@@ -55,7 +63,9 @@ class FieldValue:
     def __init__(
         self, value: Any, parent: FieldValue | Path, scope: CheckScope, key: str | int = ""
     ) -> None:
-        """`parent` is the mapping or list that has the field under `key`, or else the path of the field itself."""
+        """`parent` is the mapping or list that has the field under `key`, or else the path of
+        the field itself.
+        """
         self.value = value
         self.scope = scope
         self.key = key
@@ -70,13 +80,17 @@ class FieldValue:
     def get(self, key: str) -> Any:
         """Return the value of the field under a key."""
         value = self.value
-        return value.get(key) if type(value) is dict else as_mapping(value).get(key)
+        if type(value) is dict:
+            return value.get(key)
+        return as_mapping(value).get(key)
 
     @property
     def path(self) -> Path:
         """The path of the field. It is made when a problem needs it."""
         parent = self._parent
-        return (*parent.path, self.key) if isinstance(parent, FieldValue) else parent
+        if isinstance(parent, FieldValue):
+            return (*parent.path, self.key)
+        return parent
 
     @property
     def server(self) -> ApiServer:
@@ -202,7 +216,9 @@ class FieldValue:
             self.check_choice(supported)
 
     def check_text(self, why_not: TextRule, help: str = "") -> None:
-        """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
+        """Reject a text, the empty one too, with the reason that `why_not` gives. None and other
+        types pass.
+        """
         if type(self.value) is str and (why := why_not(self.value)):
             self.invalid(why, help)
 
@@ -212,7 +228,9 @@ class FieldValue:
             self.check_text(why_not, help)
 
     def check_required_text(self, why_not: TextRule, *, detail: str = "", help: str = "") -> None:
-        """Reject a text that is unset, with `detail` and `help`, and one with the reason that `why_not` gives."""
+        """Reject a text that is unset, with `detail` and `help`, and one with the reason that
+        `why_not` gives.
+        """
         if self.is_empty:
             self.required(detail, help)
         else:

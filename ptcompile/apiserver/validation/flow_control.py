@@ -43,7 +43,9 @@ def _without_zeros(value: Any) -> Any:
             for k, v in value.items()
             if (kept := _without_zeros(v)) not in (None, "", 0, False, [])
         }
-    return [_without_zeros(item) for item in value] if type(value) is list else value
+    if type(value) is list:
+        return [_without_zeros(item) for item in value]
+    return value
 
 
 def check_flow_schema(schema: FieldValue) -> None:
@@ -113,6 +115,7 @@ def _check_subject(subject: FieldValue) -> None:
                 named["name"].check_optional_text(names.why_not_dns_subdomain)
             why = "must specify namespace for service account"
             named["namespace"].check_required_text(names.why_not_dns_label, detail=why)
+
     for other, field in _SUBJECT_FIELDS.items():
         if field != own_field and subject.get(field) is not None:
             subject[field].forbidden(f"{field} is forbidden when subject kind is not '{other}'")
@@ -145,6 +148,7 @@ def _check_resource_rule(rule: FieldValue) -> None:
         if not rule.get(key):
             rule[key].required(f"resource rules must supply at least one {singular}")
         _check_alone(rule[key], plural)
+
     namespaces = rule["namespaces"]
     if not namespaces.value and not rule.get("clusterScope"):
         why = "resource rules that are not cluster scoped must supply at least one namespace"
@@ -214,6 +218,7 @@ def check_priority_level(configuration: FieldValue) -> None:
             _check_limited(limited)
     else:
         level.unsupported(("Exempt", "Limited"))
+
     _check_fixed_level(spec.replaced(spec.mapping), name)
 
 
@@ -224,6 +229,7 @@ def _check_fixed_level(spec: FieldValue, name: Any) -> None:
             "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value",
             "use another name",
         )
+
     fixed = {
         "type": "Limited",
         "limited": {"nominalConcurrencyShares": 5, "limitResponse": {"type": "Reject"}},

@@ -49,7 +49,9 @@ _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
 def check_job(job: FieldValue) -> None:
-    """Check a Job, except its metadata. The name is checked because pod names and labels contain it."""
+    """Check a Job, except its metadata. The name is checked because pod names and labels contain
+    it.
+    """
     spec = job["spec"]
     if spec.value is not None and not spec.is_mapping:
         return
@@ -79,7 +81,9 @@ def check_restart_policy(pod: FieldValue) -> None:
 
 
 def check_job_counts(spec: FieldValue) -> None:
-    """Check the numbers, modes and policies of a Job's spec: everything except the template and the selector."""
+    """Check the numbers, modes and policies of a Job's spec: everything except the template and
+    the selector.
+    """
     server = spec.server
     manager = spec["managedBy"]
     spec.check_not_negative(*_COUNT_FIELDS)
@@ -93,6 +97,7 @@ def check_job_counts(spec: FieldValue) -> None:
                 spec[name].invalid(
                     "requires indexed completion mode", "set completionMode: Indexed"
                 )
+
     has_failure_policy = spec.get("podFailurePolicy") is not None
     replacements = ("Failed",) if has_failure_policy else ("Failed", "TerminatingOrFailed")
     spec["podReplacementPolicy"].check_choice(replacements)
@@ -109,7 +114,9 @@ def check_job_counts(spec: FieldValue) -> None:
 
 
 def completions_of(spec: Json) -> int | None:
-    """Return the defaulted `completions`: 1 if neither it nor `parallelism` is set, or None if it is not an integer."""
+    """Return the defaulted `completions`: 1 if neither it nor `parallelism` is set, or None if
+    it is not an integer.
+    """
     completions = spec.get("completions")
     if completions is None and spec.get("parallelism") is None:
         return 1
@@ -180,12 +187,17 @@ def _check_name(meta: FieldValue, spec: Json) -> None:
             meta[key].replaced(name).invalid(message, "shorten the name, and keep dots out of it")
             return
     if len(name) > names.LABEL_VALUE_MAX:
-        why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of the pods"
+        why = (
+            f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of "
+            "the pods"
+        )
         meta[key].replaced(name).invalid(why, "shorten the name", "spec.template.labels")
 
 
 def check_job_selector(spec: FieldValue, meta: Json) -> None:
-    """Check the selector and the labels that the server generates unless `manualSelector` is set."""
+    """Check the selector and the labels that the server generates unless `manualSelector` is
+    set.
+    """
     selector = spec["selector"]
     before = len(spec.problems)
     selector.check(check_selector)
@@ -209,7 +221,8 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
                 "invalid-value",
                 selector.path,
                 "the server generated it for this Job, and refuses it in a new one",
-                "to create the Job again, remove the selector and the labels with the controller's uid",
+                "to create the Job again, remove the selector and the labels with the "
+                "controller's uid",
                 severity="note",
             )
         )
@@ -219,24 +232,27 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
 
 def _check_labels(labels: FieldValue, name: Any, generated: Json) -> None:
     """Reject labels of the template that the server sets to another value."""
-    why_name = (
-        f"must be the Job's name, {quote_value(name)}"
-        if name
-        else "must be the Job's name, not known yet"
-    )
+    if name:
+        why_name = f"must be the Job's name, {quote_value(name)}"
+    else:
+        why_name = "must be the Job's name, not known yet"
+
     has_name = type(name) is str or name is None
     keys = (*_NAME_LABELS, *_UID_LABELS) if has_name else _UID_LABELS
     for key in keys:
         label = labels[key]
         if type(label.value) is str and label.value != generated[key]:
-            why = (
-                "must be the Job's uid, which the server gives" if key in _UID_LABELS else why_name
-            )
+            if key in _UID_LABELS:
+                why = "must be the Job's uid, which the server gives"
+            else:
+                why = why_name
             label.invalid(why, "remove the label", key_path(label.path))
 
 
 def _generated_labels(meta: Json) -> Json:
-    """Return the labels that the server adds to a Job's pods; a Job that no server stored has a placeholder as uid."""
+    """Return the labels that the server adds to a Job's pods; a Job that no server stored has a
+    placeholder as uid.
+    """
     is_stored = meta.get("resourceVersion") and meta.get("uid")
     uid = meta["uid"] if is_stored else object()
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, uid)}
@@ -280,6 +296,7 @@ def _check_rule(rule: FieldValue, has_index_limit: bool, known_containers: set[s
         condition["type"].or_default("").check_text(why_not_key)
         if not condition["status"].is_empty:
             condition["status"].check_choice(("False", "True", "Unknown"))
+
     if codes.value is not None and conditions.value:
         rule.invalid("specifying both OnExitCodes and OnPodConditions is not supported", "split it")
     elif codes.value is None and not conditions.value:
@@ -365,10 +382,12 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
     last = -1
     if not text:
         return 0, None
+
     for part in text.split(","):
         limits = part.split("-")
         if len(limits) > 2:
             return None, f'"{part[:40]}" has more than two parts separated by "-"'
+
         start = last + 1
         for position, limit in enumerate(limits):
             if not _is_number(limit):
@@ -380,7 +399,9 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
                 return None, f"non-increasing order, previous: {last}, current: {value}"
             start = value if position == 0 else start
             last = value
+
         total += last - start + 1
+
     return total, None
 
 
@@ -409,8 +430,8 @@ _SUSPEND_HELP = (
 
 
 def job_update(update: Update) -> Problems:
-    """Yield a problem for each forbidden change. The template may change only while the Job is suspended and has no
-    pods.
+    """Yield a problem for each forbidden change. The template may change only while the Job is
+    suspended and has no pods.
     """
     for name in _IMMUTABLE_FIELDS:
         if update.under("spec", name):
@@ -433,7 +454,9 @@ _NAME_LABEL = "batch.kubernetes.io/job-name"
 
 
 def _lost_label(update: Update) -> Problems:
-    """Yield a problem if the template loses the labels that the server gave it: an apply that drops all labels does."""
+    """Yield a problem if the template loses the labels that the server gave it: an apply that
+    drops all labels does.
+    """
     path = (*_TEMPLATE_PATH, "metadata", "labels")
     before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
     name = before.get(_NAME_LABEL)
@@ -470,9 +493,11 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     status = nested_map(update.old, "status")
     if spec.get("suspend") is not True or not _has_no_pods(status, update.versions.kubernetes):
         return []
+
     server = ApiServer(update.versions.kubernetes, gates=update.versions.gates_of("kubernetes"))
     if not server.has_gate("MutablePodResourcesForSuspendedJobs", 36):
         return list(_SUSPENDED_MUTABLE_PATHS)
+
     return [
         *_SUSPENDED_MUTABLE_PATHS,
         ("metadata",),
@@ -486,9 +511,12 @@ def _resources_path() -> tuple[str, ...]:
 
 
 def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
-    """Return whether a suspended Job has no pods: until 1.35 it must never have started, later it may have stopped."""
+    """Return whether a suspended Job has no pods: until 1.35 it must never have started, later
+    it may have stopped.
+    """
     if status.get("startTime") is None:
         return True
+
     conditions = status.get("conditions")
     stopped = any(
         isinstance(condition, Mapping)
@@ -496,6 +524,7 @@ def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
         and condition.get("status") == "True"
         for condition in (conditions if isinstance(conditions, list) else ())
     )
+
     return kubernetes >= (1, 36) and stopped and not status.get("active")
 
 
@@ -508,6 +537,7 @@ def _matches_prefix(path: tuple[str, ...], steps: tuple[str, ...]) -> bool:
 def _completions_changes(update: Update) -> Problems:
     if not update.under("spec", "completions"):
         return
+
     spec = nested_map(update.new, "spec")
     completions_path = ("spec", "completions")
     completions: Any = spec.get("completions")

@@ -38,7 +38,8 @@ _why_not_namespace = bounded_cache(64)(names.why_not_dns_label)
 
 
 def metadata_problems(manifest: Json, *, namespaced: bool = True) -> FieldErrors:
-    """Return the problems that the server reports for the metadata of an object whose kind a CRD defines.
+    """Return the problems that the server reports for the metadata of an object whose kind a CRD
+    defines.
 
     Finalizers of such kinds need no domain.
     """
@@ -52,12 +53,13 @@ def metadata_problems(manifest: Json, *, namespaced: bool = True) -> FieldErrors
     )
     if namespaced:
         check_own_namespace(manifest, problems)
+
     return problems
 
 
 def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
-    """Check the namespace of an object. The server does not look at that of a template, and removes that of an object
-    whose kind has none.
+    """Check the namespace of an object. The server does not look at that of a template, and removes
+    that of an object whose kind has none.
     """
     if kind_of(manifest)[1] in CLUSTER_WIDE:
         return
@@ -75,6 +77,7 @@ def check_metadata(
         meta = {}
     if type(meta) is not dict:
         return
+
     _check_name(meta, path, problems, name_rule)
     if meta.get("labels"):
         check_labels(meta["labels"], (*path, "labels"), problems)
@@ -106,19 +109,23 @@ def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRu
 
 
 def generated_name(prefix: str) -> str:
-    """Return an example of the name that the server generates: the prefix, cut to 58 characters, and five random
-    characters.
+    """Return an example of the name that the server generates: the prefix, cut to 58 characters,
+    and five random characters.
     """
     return prefix[:58] + "xxxxx"
 
 
 def mask_dash(prefix: str) -> str:
     """Return a name prefix with a final dash replaced: the generated name will not end with it."""
-    return prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix
+    if len(prefix) > 1 and prefix[-1] == "-":
+        return prefix[:-2] + "a"
+    return prefix
 
 
 def check_labels(labels: Any, path: Path, problems: FieldErrors, field: str | None = None) -> None:
-    """Check labels, or any map that selects by labels. The server names the map instead of the label."""
+    """Check labels, or any map that selects by labels. The server names the map instead of the
+    label.
+    """
     if type(labels) is not dict:
         return
     for key, value in labels.items():
@@ -134,14 +141,17 @@ def check_annotations(annotations: Any, path: Path, problems: FieldErrors) -> No
     """Check annotation keys and the total size of annotations."""
     if type(annotations) is not dict:
         return
+
     size = 0
     for key, value in annotations.items():
-        # the server lowers annotation keys first, so an upper case prefix is valid here but not in labels
+        # the server lowers annotation keys first, so an upper case prefix is valid here but not in
+        # labels
         if why := why_not_key(key.lower()):
             help = "write [domain/]name of letters, digits, '-', '_' and '.'"
             problems.invalid((*path, key), key, why, help, field_path(path))
         if type(value) is str:
             size += len(key) + len(value)
+
     if size > ANNOTATIONS_MAX // 4:
         size = sum(
             _byte_count(key) + _byte_count(value)
@@ -162,6 +172,7 @@ def check_finalizers(
     """Check that finalizers are qualified names, with a domain on built-in kinds."""
     if type(finalizers) is not list:
         return
+
     for index, name in enumerate(finalizers):
         name = "" if name is None else name
         if type(name) is not str:
@@ -172,6 +183,7 @@ def check_finalizers(
         elif built_in and "/" not in name and name not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
             problems.invalid(finalizer_path, name, why, "write it as domain/name")
+
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         problems.invalid(
             path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"
@@ -190,6 +202,7 @@ def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
     for index, owner in indexed_mappings(owners):
         if owner in seen:  # the server drops the repetition first
             continue
+
         seen.append(owner)
         owner_path = (*path, index)
         version = owner.get("apiVersion")
@@ -200,17 +213,20 @@ def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
                 "version must not be empty",
                 field=f"{field}.apiVersion",
             )
+
         for key in ("kind", "name", "uid"):
             if is_empty(owner.get(key)):
                 problems.invalid(
                     (*owner_path, key), "", "must not be empty", field=f"{field}.{key}"
                 )
+
         if version == "v1" and owner.get("kind") == "Event":
             problems.invalid(
                 owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field
             )
         if owner.get("controller") is True:
             controllers.add(owner_key(owner))
+
     if len(controllers) > 1:
         problems.invalid(path, owners, "Only one reference can have Controller set to true")
 
@@ -242,7 +258,9 @@ def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
 def check_requirement(
     requirement: Json, path: Path, problems: FieldErrors, *, of_nodes: bool = False
 ) -> None:
-    """Check the operator of a requirement, how many values it has, and its key. Those of nodes may compare numbers."""
+    """Check the operator of a requirement, how many values it has, and its key. Those of nodes
+    may compare numbers.
+    """
     operator = requirement.get("operator")
     values = requirement.get("values") or []
     values_path = (*path, "values")
@@ -264,6 +282,7 @@ def check_requirement(
         reject_operator(
             operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS
         )
+
     key = "" if requirement.get("key") is None else requirement["key"]
     if type(key) is str and (why_not := why_not_key(key)):
         problems.invalid((*path, "key"), key, why_not)
@@ -272,7 +291,9 @@ def check_requirement(
 def reject_operator(
     operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]
 ) -> None:
-    """Report the operator of a requirement, which is not one of `allowed`, unless its type is wrong."""
+    """Report the operator of a requirement, which is not one of `allowed`, unless its type is
+    wrong.
+    """
     value = "" if operator is None else operator
     if type(value) is str:
         problems.invalid(
@@ -311,11 +332,15 @@ def metadata_update(old: Json, new: Json) -> Problems:
         value = after.get(key)
         if value is not None and value != before.get(key):
             yield immutable(("metadata", key), value, _DELETION_HELP)
+
     if after.get("uid") and before.get("uid") and after["uid"] != before["uid"]:
         yield immutable(("metadata", "uid"), after["uid"], "remove it: the server sets it")
     versions = before.get("resourceVersion"), after.get("resourceVersion")
     if all(versions) and versions[0] != versions[1]:
-        why = "the object has been modified; please apply your changes to the latest version and try again"
+        why = (
+            "the object has been modified; please apply your changes to the latest version and "
+            "try again"
+        )
         yield forbidden_change(
             ("metadata", "resourceVersion"),
             why,

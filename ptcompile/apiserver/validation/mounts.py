@@ -19,12 +19,16 @@ _PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")
 
 def why_not_relative(text: str) -> str | None:
     """Return why a path may leave its directory, or None if it cannot."""
-    return "must be a relative path" if text.startswith("/") else why_not_forward(text)
+    if text.startswith("/"):
+        return "must be a relative path"
+    return why_not_forward(text)
 
 
 def why_not_forward(text: str) -> str | None:
     """Return why a path may lead upwards, or None if it cannot."""
-    return "must not contain '..'" if ".." in text and ".." in text.split("/") else None
+    if ".." in text and ".." in text.split("/"):
+        return "must not contain '..'"
+    return None
 
 
 def _check_volume_name(name: FieldValue) -> None:
@@ -33,11 +37,10 @@ def _check_volume_name(name: FieldValue) -> None:
         name.required(help="name one of the pod's volumes")
     elif type(name.value) is str and volumes is not None and name.value not in volumes:
         suggestion = closest_match(name.value, volumes)
-        help = (
-            f'did you mean "{suggestion}"?'
-            if suggestion
-            else "declare the volume in the pod's volumes"
-        )
+        if suggestion:
+            help = f'did you mean "{suggestion}"?'
+        else:
+            help = "declare the volume in the pod's volumes"
         name.problems.not_found(name.path, name.value, help)
 
 
@@ -90,6 +93,7 @@ def _check_options(mount: FieldValue, mounts: FieldValue, container: Json) -> No
             expression.invalid("subPathExpr and subPath are mutually exclusive")
         if why := why_not_relative(expression.value):
             expression.invalid(why, field=field_path(mounts["subPathExpr"].path))
+
     is_privileged = nested_map(container, "securityContext").get("privileged") is True
     _check_propagation(
         mount["mountPropagation"], is_privileged, field_path(mounts["mountPropagation"].path)
@@ -114,6 +118,7 @@ def _check_recursive(mount: FieldValue, field: str) -> None:
     if mode.value not in ("Enabled", "IfPossible"):
         mode.unsupported(("Disabled", "Enabled", "IfPossible"), field=field)
         return
+
     if mount.get("readOnly") is not True:
         mode.forbidden("may only be specified when readOnly is true", "set readOnly: true", field)
     if mount.get("mountPropagation") not in (None, "None"):
@@ -136,7 +141,10 @@ def check_devices(devices: FieldValue, container: Json) -> None:
             names_seen.add(name.value)
             volume = nested_map(device.scope.volumes, name.value)
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
-                why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+                why = (
+                    "can only use volume source type of PersistentVolumeClaim or Ephemeral for "
+                    "block mode"
+                )
                 name.invalid(why, "use volumeMounts")
         if file.is_empty:
             file.required()

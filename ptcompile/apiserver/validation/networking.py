@@ -43,6 +43,7 @@ def check_ingress(ingress: FieldValue) -> None:
         for host in tls["hosts"].texts():
             _check_host(host)
         tls["secretName"].check_optional_text(names.why_not_dns_subdomain)
+
     class_name.check_text(names.why_not_dns_subdomain)
 
     annotation = ingress["metadata"]["annotations"][_CLASS_ANNOTATION]
@@ -80,6 +81,7 @@ def _check_path(http_path: FieldValue) -> None:
     if kind.value is None:
         kind.required("pathType must be specified", "use Prefix, or Exact")
         return
+
     text = path.value
     if type(kind.value) is not str or type(text) is not str:
         return
@@ -182,7 +184,10 @@ def check_service_cidr(service_cidr: FieldValue) -> None:
     elif not all(type(cidr) is str for cidr in cidrs):
         return
     elif len(cidrs) == 2 and all(map(is_cidr, cidrs)) and not is_dual_stack(cidrs):
-        why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+        why = (
+            "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
+            "2001:db8::/64"
+        )
         field.invalid(why, "keep one range of each IP family")
     else:
         for cidr in field.items(cidrs):
@@ -190,7 +195,9 @@ def check_service_cidr(service_cidr: FieldValue) -> None:
 
 
 def is_dual_stack(cidrs: list[str]) -> bool:
-    """Return whether all texts are address ranges, and of both IP families (`IsDualStackCIDRStrings`)."""
+    """Return whether all texts are address ranges, and of both IP families
+    (`IsDualStackCIDRStrings`).
+    """
     return all(map(is_cidr, cidrs)) and len({_is_v6_range(cidr) for cidr in cidrs}) == 2
 
 
@@ -205,7 +212,9 @@ def _why_not_canonical_cidr(text: str) -> str | None:
     if why := why_not_cidr(text, ApiServer((1, 36))):  # this kind never had the looser form
         return why
     canonical = str(ipaddress.ip_network(text))
-    return None if canonical == text else f'must be in canonical form ("{canonical}")'
+    if canonical == text:
+        return None
+    return f'must be in canonical form ("{canonical}")'
 
 
 def service_cidr_update(update: Update) -> Problems:
@@ -240,6 +249,7 @@ def check_network_policy(policy: FieldValue) -> None:
     if len(kinds.value) > len(_TYPES):
         kinds.invalid("may not specify more than two policyTypes", "name each type once")
         return
+
     for kind in kinds.texts():
         kind.check_choice(_TYPES)
 
@@ -294,6 +304,7 @@ def _check_block(block: FieldValue) -> None:
         if why := why_not_cidr(hole.value, block.server):
             hole.invalid(why)
             continue
+
         inner = _parse_network(hole.value)
         if (
             inner.version != network.version
@@ -304,7 +315,9 @@ def _check_block(block: FieldValue) -> None:
 
 
 def _parse_network(text: str) -> Any:
-    """Return an address range. The server accepts leading zeros, which Python's `ipaddress` does not."""
+    """Return an address range. The server accepts leading zeros, which Python's `ipaddress` does
+    not.
+    """
     import ipaddress
 
     address, _, bits = text.partition("/")

@@ -90,6 +90,7 @@ def check_pod_only_rules(spec: FieldValue) -> None:
                 container["image"].invalid(
                     "must not have leading or trailing whitespace", "remove the whitespace"
                 )
+
     if spec.get("nodeName") and spec.get("schedulingGates"):
         spec["nodeName"].forbidden("cannot be set until all schedulingGates have been cleared")
     if spec.get("overhead") and not spec.get("runtimeClassName"):
@@ -99,7 +100,9 @@ def check_pod_only_rules(spec: FieldValue) -> None:
 
 
 def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
-    """Check annotations that the server interprets (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
+    """Check annotations that the server interprets (Kubernetes 1.36
+    `ValidatePodSpecificAnnotations`).
+    """
     for key, annotation in metadata["annotations"].entries():
         field = key_path(annotation.path)
         text = annotation.value
@@ -127,6 +130,7 @@ def _is_int32(text: str) -> bool:
         or text == "-0"
     ):
         return False
+
     digits = text.removeprefix("-")
     return (
         digits.isascii()
@@ -140,6 +144,7 @@ def check_os(os: FieldValue) -> None:
     """Check `spec.os`, and the fields that the other operating system does not have."""
     if not os.is_mapping:
         return
+
     name = os["name"]
     if name.is_empty:
         name.required("cannot be empty", "set it to linux, or remove `os`")
@@ -192,8 +197,8 @@ def check_pod_spec(
 ) -> None:
     """Append the problems that the server reports for a pod spec at `path` to `problems`.
 
-    `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod. `extra_volumes` are
-    volumes that an operator adds to the pod.
+    `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod.
+    `extra_volumes` are volumes that an operator adds to the pod.
     """
     spec = {} if spec is None else spec
     if type(spec) is not dict:
@@ -223,6 +228,7 @@ def _check_spec(spec: FieldValue) -> None:
         if check is None or value is None or (key in FIELD_GATES and is_dropped(key, spec.server)):
             continue
         check(spec[key])
+
     _check_host_ports(spec)
     check_host_process(spec)
     check_host_namespaces(spec)
@@ -251,7 +257,9 @@ def _claim_names(value: Any) -> frozenset[str] | None:
     if value is None:
         return frozenset()
     claims: list[Any] = [claim.get("name") for _, claim in indexed_mappings(value)]
-    return None if any(type(name) is not str for name in claims) else frozenset(claims)
+    if any(type(name) is not str for name in claims):
+        return None
+    return frozenset(claims)
 
 
 def _check_host_ports(spec: FieldValue) -> None:
@@ -303,11 +311,10 @@ def _check_overhead(overhead: FieldValue) -> None:
 def _check_ephemeral(containers: FieldValue) -> None:
     if containers.value:
         in_template = containers.scope.template
-        why = (
-            "ephemeral containers not allowed in pod template"
-            if in_template
-            else "cannot be set on create"
-        )
+        if in_template:
+            why = "ephemeral containers not allowed in pod template"
+        else:
+            why = "cannot be set on create"
         containers.forbidden(why, "add them to the running pod with kubectl debug")
 
 
@@ -323,6 +330,7 @@ def _check_resource_claims(claims: FieldValue) -> None:
             else:
                 name.check_text(names.why_not_dns_label)
             seen.add(name.value)
+
         _check_claim_source(claim)
 
 
@@ -371,8 +379,8 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
 
 
 def check_template_metadata(meta: FieldValue, reported: FieldValue) -> None:
-    """Check the labels and annotations of a template; `reported` is the object that the server names with the labels
-    (a Job's: `spec.template`).
+    """Check the labels and annotations of a template; `reported` is the object that the server
+    names with the labels (a Job's: `spec.template`).
     """
     if meta.get("labels"):
         labels = meta["labels"]
@@ -384,7 +392,8 @@ _RECREATE_HELP = (
     "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
 )
 _CHANGE_IS_FORBIDDEN = (
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
@@ -400,11 +409,13 @@ def pod_update(update: Update) -> Problems:
                 ("spec", key), "pod updates may not add or remove containers", _RECREATE_HELP
             )
             return
+
     gated = bool(old.get("schedulingGates"))
     for path in update.under("spec"):
         if not _may_change(path, old, new, gated):
             yield forbidden_change(("spec",), _CHANGE_IS_FORBIDDEN, _RECREATE_HELP)
             return
+
     yield from _added_gates(old, new)
 
 
@@ -439,6 +450,7 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
         return gated and all(after.get(key) == value for key, value in before.items())
     if field == "affinity":
         return gated and path[2:3] == ("nodeAffinity",) and _narrows_node_affinity(old, new)
+
     return (
         field == "terminationGracePeriodSeconds"
         and new.get(field) == 1
@@ -463,7 +475,9 @@ def _without_seconds(toleration: Any) -> Any:
 
 
 def _narrows_node_affinity(old: Json, new: Json) -> bool:
-    """Return whether the required node affinity was empty or only gained expressions in its terms."""
+    """Return whether the required node affinity was empty or only gained expressions in its
+    terms.
+    """
     name = "requiredDuringSchedulingIgnoredDuringExecution"
     before = _as_list(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
     after = _as_list(nested_map(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))

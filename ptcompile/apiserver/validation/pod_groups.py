@@ -1,7 +1,9 @@
-"""Pods that are scheduled or evicted with others: groups, a Job's scheduling, and who reacts to a pod's eviction.
+"""Pods that are scheduled or evicted with others: groups, a Job's scheduling, and who reacts to a
+pod's eviction.
 
-All of it is behind feature gates that are off in Kubernetes 1.37. The rules are those that the descriptions of the
-released schemas state; no server was asked. See docs/facts/feature-gates.md#new-fields and docs/facts/gangs.md#objects.
+All of it is behind feature gates that are off in Kubernetes 1.37. The rules are those that the
+descriptions of the released schemas state; no server was asked. See
+docs/facts/feature-gates.md#new-fields and docs/facts/gangs.md#objects.
 """
 
 from __future__ import annotations
@@ -105,7 +107,9 @@ def _check_name(name: FieldValue, repeated: FieldValue, seen: set[str]) -> None:
 
 
 def check_scheduling_group(group: FieldValue) -> None:
-    """Check `spec.schedulingGroup` (GenericWorkload, alpha in Kubernetes 1.36, beta and off in 1.37)."""
+    """Check `spec.schedulingGroup` (GenericWorkload, alpha in Kubernetes 1.36, beta and off in
+    1.37).
+    """
     if group.server.has_gate("GenericWorkload", None):
         group["podGroupName"].check_optional_text(names.why_not_dns_subdomain)
 
@@ -118,6 +122,7 @@ def check_eviction_responders(responders: FieldValue) -> None:
         responders.forbidden(
             "may not be set together with schedulingGroup", "remove one of the two"
         )
+
     seen: set[str] = set()
     for responder in responders.objects():
         name = responder["name"]

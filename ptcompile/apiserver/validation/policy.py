@@ -95,11 +95,13 @@ def check_limit_range(limit_range: FieldValue) -> None:
         kind = limit["type"].or_default("")
         if type(kind.value) is not str:
             continue
+
         if why := why_not_key(kind.value):
             kind.invalid(why)
         elif "/" not in kind.value and kind.value not in _LIMIT_TYPES:
             why = "must be a standard limit type or fully qualified"
             kind.invalid(why, f"use one of {', '.join(_LIMIT_TYPES)}")
+
         kind.check_unseen(seen)
         _check_limit(limit, kind.value)
 
@@ -112,6 +114,7 @@ def _check_limit(limit: FieldValue, kind: str) -> None:
                 limit[name].forbidden("may not be specified when `type` is 'Pod'")
             continue
         _check_names(limit[name], why_not)
+
     amounts = {name: _parse_amounts(limit[name].mapping) for name in _AMOUNT_FIELDS}
     if kind == "PersistentVolumeClaim" and not any(
         "storage" in amounts[name] for name in ("min", "max")
@@ -125,6 +128,7 @@ def _check_limit(limit: FieldValue, kind: str) -> None:
             **amounts["default"],
             **amounts["defaultRequest"],
         }
+
     for resource in sorted({name for values in amounts.values() for name in values}):
         _check_order(limit, resource, amounts)
 
@@ -181,6 +185,7 @@ def _check_order(limit: FieldValue, resource: str, amounts: dict[str, _Quantitie
         reject("maxLimitRequestRatio", f"ratio {ratio} is less than 1")
     elif ratio is not None and _is_impossible_ratio(ratio, limits):
         reject("maxLimitRequestRatio", f"ratio {ratio} is greater than max/min")
+
     is_exact = not is_native_resource(resource) or resource.startswith("hugepages-")
     default = limits.get("default")
     request = limits.get("defaultRequest")
@@ -217,6 +222,7 @@ def check_quota(quota: FieldValue) -> None:
         if why := why_not_quota(name):
             amount.replaced(name).invalid(why, field=key_path(amount.path))
         _check_amount(name, amount)
+
     scopes = quota["spec"]["scopes"]
     if type(scopes.value) is list:
         _check_scopes(scopes, [scope for scope in scopes.value if type(scope) is str], hard.mapping)
@@ -253,6 +259,7 @@ def _check_scopes(field: FieldValue, scopes: list[str], hard: Iterable[str]) -> 
             if is_standard(name) and not _can_limit(scope, name):
                 why = "unsupported scope applied to resource"
                 field.replaced(scope).invalid(why, f"a quota of scope {scope} cannot limit {name}")
+
     for pair in _EXCLUSIVE_SCOPES:
         if pair <= set(scopes):
             field.replaced(scopes).invalid("conflicting scopes", "keep one of the two")

@@ -30,6 +30,7 @@ def check_cluster_role(role: FieldValue) -> None:
         selectors.required(
             "at least one clusterRoleSelector required if aggregationRule is non-nil"
         )
+
     for selector in selectors.objects():
         selector.check(check_selector)
 

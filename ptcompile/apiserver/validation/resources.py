@@ -37,7 +37,10 @@ def why_not_resource(name: str) -> str | None:
     if "/" not in name:
         if name.startswith(_HUGE):
             return None
-        return "must be a standard resource for containers (cpu, memory, ephemeral-storage) or fully qualified"
+        return (
+            "must be a standard resource for containers (cpu, memory, ephemeral-storage) or fully "
+            "qualified"
+        )
     if is_native_resource(name):
         return None
     # the server checks that a quota can have this name
@@ -61,13 +64,15 @@ def check_amounts(
 ) -> None:
     """Check the names and amounts of requests and limits, and each request against its limit.
 
-    `partial` is for resources that an operator merges over others: a missing limit may come from there.
+    `partial` is for resources that an operator merges over others: a missing limit may come from
+    there.
     """
     before = len(problems)
     limits = _read_amounts(resources.get("limits"), (*path, "limits"), problems, partial)
     if len(problems) == before and resources.get("requests") == resources.get("limits"):
         _check_huge_pages(limits, limits, path, problems, partial)
         return  # the usual case: the amounts are checked, and equal pairs are valid
+
     requests = _read_amounts(resources.get("requests"), (*path, "requests"), problems, partial)
     written = nested_map(resources, "limits")
     for name, amount in requests.items():
@@ -89,17 +94,19 @@ def check_amounts(
         elif (is_exact and amount != limit) or amount > limit:
             relation = "equal to" if is_exact else "less than or equal to"
             why = f"must be {relation} {name} limit of {limit}"
-            help = (
-                "set both to the same amount"
-                if is_exact
-                else "lower the request or raise the limit"
-            )
+            if is_exact:
+                help = "set both to the same amount"
+            else:
+                help = "lower the request or raise the limit"
+
             amount_path = (*path, "requests", name)
-            template = (
-                FixTemplate(f"set the request to {limit}", "set", written[name], safe=False)
-                if is_exact
-                else None
-            )
+            if is_exact:
+                template = FixTemplate(
+                    f"set the request to {limit}", "set", written[name], safe=False
+                )
+            else:
+                template = None
+
             problems.invalid(
                 amount_path,
                 str(amount),
@@ -108,6 +115,7 @@ def check_amounts(
                 field_path(amount_path[:-1]),
                 fix=template and template.at(amount_path),
             )
+
     _check_huge_pages(limits, requests, path, problems, partial)
 
 
@@ -117,15 +125,16 @@ def _read_amounts(
     out: _ResourceQuantities = {}
     if type(amounts) is not dict:
         return out
+
     for name, text in amounts.items():
         if why := why_not_resource(name):
             quantity_path = (*path, name)
             suggestion = closest_match(name, (*_CONTAINER_RESOURCES, "nvidia.com/gpu"))
-            help = (
-                f"did you mean {suggestion}?"
-                if suggestion
-                else "write the device with its domain, for example nvidia.com/gpu"
-            )
+            if suggestion:
+                help = f"did you mean {suggestion}?"
+            else:
+                help = "write the device with its domain, for example nvidia.com/gpu"
+
             template = fixes.fix_key(name, suggestion, amounts)
             problems.invalid(
                 quantity_path,
@@ -136,11 +145,13 @@ def _read_amounts(
                 fix=template and template.at(quantity_path),
             )
             continue
+
         # the server decodes a null quantity as 0
         amount = parse(0 if text is None and not partial else text)
         if amount is not None:
             out[name] = amount = amount if amount.nano % NANO == 0 else amount.rounded()
             _check_amount(name, amount, path, problems)
+
     return out
 
 
@@ -206,13 +217,16 @@ def _check_claims(claims: FieldValue) -> None:
             or (not request.value and any(n == name for n, _ in seen))
         ):
             claim.replaced("/".join(filter(None, pair))).duplicate()
+
         seen.add(pair)
         if known is not None and name not in known:
             claim.problems.not_found(claim.path, name, "declare it in the pod's resourceClaims")
 
 
 def check_pod_resources(resources: FieldValue) -> None:
-    """Check `spec.resources`, for the pod as a whole (Kubernetes 1.34 and later; older servers drop it)."""
+    """Check `spec.resources`, for the pod as a whole (Kubernetes 1.34 and later; older servers
+    drop it).
+    """
     if not resources.is_mapping or not resources.server.has_gate("PodLevelResources", 34):
         return
     if resources.pod["os"].get("name") == "windows":
@@ -231,6 +245,7 @@ def check_pod_resources(resources: FieldValue) -> None:
             amount.replaced(name).unsupported(
                 supported, "request it in a container", key_path(amount.path)
             )
+
     check_amounts(core, resources.path, resources.problems, partial=not resources.scope.template)
     _check_sums(resources.replaced(core))
 

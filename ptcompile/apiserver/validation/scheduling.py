@@ -116,6 +116,7 @@ def _check_label_keys(term: FieldValue) -> None:
             keys.forbidden("must not be specified when labelSelector is not set")
         for key in keys.items(keys.strings):
             key.check_text(why_not_key)
+
     used = selector_keys(term.get("labelSelector"))
     for key in match.items(match.strings):
         if key.value in mismatch.strings:
@@ -141,13 +142,18 @@ def check_tolerations(tolerations: FieldValue) -> None:
 
 
 def _check_toleration(toleration: FieldValue) -> None:
-    """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need an alpha gate."""
+    """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need
+    an alpha gate.
+    """
     key = toleration["key"]
     operator = toleration["operator"].or_default("")
     if not key.is_empty:
         key.check_text(why_not_key)
     elif type(operator.value) is str and operator.value != "Exists":
-        why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        why = (
+            'operator must be Exists when `key` is empty, which means "match all values and all '
+            'keys"'
+        )
         operator.invalid(why, "set a key, or operator: Exists to tolerate every taint")
     _check_toleration_value(operator, toleration["value"])
     _check_effect(toleration)
@@ -158,6 +164,7 @@ def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
     text = value.value if type(value.value) is str else ""
     if type(operator.value) is not str:
         return
+
     if operator.value in ("", "Equal"):
         operator.replaced(text).check_text(why_not_value, "change the toleration's value")
     elif operator.value == "Exists":
@@ -210,6 +217,7 @@ def check_spread(constraints: FieldValue) -> None:
                     "merge the two constraints", field
                 )
             seen.add((key.value, when.value))
+
         _check_spread_options(item)
 
 
@@ -225,6 +233,7 @@ def _check_spread_options(item: FieldValue) -> None:
             domains.invalid(
                 f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
             )
+
     for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         item[name].check_choice(("Honor", "Ignore"))
     selector.check(check_selector)

@@ -1,7 +1,7 @@
 """Service, and the Endpoints that people write for Services without selectors.
 
-Source: docs/facts/api-server.md#services-and-configmaps 197 to 208, and `pkg/apis/core/validation` for Endpoints, in
-its order and words, Kubernetes 1.36.
+Source: docs/facts/api-server.md#services-and-configmaps 197 to 208, and `pkg/apis/core/validation`
+for Endpoints, in its order and words, Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -134,6 +134,7 @@ def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
             and family.value in family_names[:index]
         ):
             family.duplicate()
+
     if len(family_names) > len(_FAMILIES):
         families.replaced(family_names).invalid("may only hold up to 2 values")
     is_selectorless = headless and not spec.get("selector")
@@ -141,7 +142,10 @@ def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
         "RequireDualStack" if is_selectorless else "SingleStack"
     )
     if len(family_names) > 1 and policy.value == "SingleStack":
-        why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
+        why = (
+            "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are "
+            "specified"
+        )
         policy.invalid(why, "set ipFamilyPolicy: PreferDualStack")
 
 
@@ -165,6 +169,7 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
         addresses.invalid(
             "must be empty when `clusterIP` is not specified", "set clusterIP to the first of them"
         )
+
     for index, item in enumerate([address] if address.value else addresses.items(listed)):
         ip = item.value
         if (
@@ -173,6 +178,7 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
             and (why := why_not_ip(ip, spec.server) or "")
         ):
             item.invalid(why, field=f"spec.clusterIPs[{index}]")
+
     for external in spec["externalIPs"].texts():
         if why_not := why_not_ip(external.value, spec.server) or why_special_ip(external.value):
             external.invalid(why_not)
@@ -204,6 +210,7 @@ def _check_only_external(spec: FieldValue, kind: str) -> None:
             policy.check_choice(("Cluster", "Local"))
         else:
             policy.invalid("may only be set for externally-accessible services", "remove it")
+
     health = spec["healthCheckNodePort"]
     if (
         health.value
@@ -212,6 +219,7 @@ def _check_only_external(spec: FieldValue, kind: str) -> None:
     ):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         health.invalid(why, "remove it")
+
     _check_load_balancer(spec, kind)
 
 
@@ -266,17 +274,19 @@ def _check_subset_port(port: FieldValue, needs_name: bool) -> None:
 
 
 def service_update(update: Update) -> Problems:
-    """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName, or if the
-    class or the health check of a load balancer does.
+    """Yield a problem if the first cluster IP changes, unless the Service becomes or was an
+    ExternalName, or if the class or the health check of a load balancer does.
     """
     old, new = (_spec_of(manifest) for manifest in (update.old, update.new))
     yield from _load_balancer_update(old, new)
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
+
     before = _first_cluster_ip(old)
     after = _first_cluster_ip(new)
     if before == after or after is None or (before is None and after != "None"):
         return
+
     help = "delete the Service and apply again: a Service keeps its address"
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
 
@@ -284,6 +294,7 @@ def service_update(update: Update) -> Problems:
 def _load_balancer_update(old: Json, new: Json) -> Problems:
     if any(spec.get("type") != "LoadBalancer" for spec in (old, new)):
         return
+
     name = new.get("loadBalancerClass")
     if old.get("loadBalancerClass") != name:
         yield immutable(("spec", "loadBalancerClass"), name, why="may not change once set")

@@ -1,4 +1,6 @@
-"""PersistentVolume, the inline volume of a VolumeAttachment, StorageClass and VolumeAttributesClass."""
+"""PersistentVolume, the inline volume of a VolumeAttachment, StorageClass and
+VolumeAttributesClass.
+"""
 
 from __future__ import annotations
 
@@ -90,11 +92,15 @@ _NOT_INLINE: dict[str, tuple[object, ...]] = {
     "volumeMode": (None,),
     "volumeAttributesClassName": (None,),
 }
-"""Fields of a PersistentVolume that an inline volume of a VolumeAttachment must not have, with their unset values."""
+"""Fields of a PersistentVolume that an inline volume of a VolumeAttachment must not have, with
+their unset values.
+"""
 
 
 def check_inline_volume(spec: FieldValue) -> None:
-    """Check the volume that a VolumeAttachment describes itself (`ValidatePersistentVolumeSpec`, inline)."""
+    """Check the volume that a VolumeAttachment describes itself (`ValidatePersistentVolumeSpec`,
+    inline).
+    """
     for name, unset_values in _NOT_INLINE.items():
         if spec.get(name) not in unset_values and not is_dropped(name, spec.server):
             spec[name].forbidden("may not be specified in the context of inline volumes")
@@ -122,6 +128,7 @@ def _check_capacity(capacity: FieldValue) -> None:
         capacity.required(help="set the size of the volume, such as storage: 10Gi")
     elif "storage" not in amounts or len(amounts) > 1:
         capacity.unsupported(("storage",))
+
     for _, amount in capacity.entries():
         size = parse(0 if amount.value is None else amount.value)
         if size is not None and size.nano <= 0:
@@ -142,9 +149,11 @@ def _check_source(spec: FieldValue) -> None:
             check_one_source(spec[key])
             continue
         spec[key].forbidden("may not specify more than 1 volume type", f"keep only {first}")
+
     source = spec[first]
     if not source.is_mapping:
         return
+
     if first == "csi":
         _check_csi(source)
     elif first == "local":
@@ -175,8 +184,8 @@ _STABLE_LABELS = {
 
 
 def persistent_volume_update(update: Update) -> Problems:
-    """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set once. Only beta
-    labels may be replaced by the stable ones.
+    """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set
+    once. Only beta labels may be replaced by the stable ones.
     """
     old, new = (nested_map(volume, "spec") for volume in (update.old, update.new))
     if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
@@ -200,7 +209,9 @@ def _with_stable_labels(value: Any) -> Any:
             if type(kept.get("key")) is str
             else {}
         )
-    return [_with_stable_labels(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_with_stable_labels(item) for item in value]
+    return value
 
 
 _PARAMETERS_MAX = 512
@@ -228,6 +239,7 @@ def _why_not_provisioner(name: str) -> str | None:
 def _check_parameters(parameters: FieldValue) -> None:
     if not parameters.is_mapping:
         return
+
     if len(parameters.value) > _PARAMETERS_MAX:
         parameters.too_long(_PARAMETERS_MAX)
     size = 0
@@ -235,14 +247,14 @@ def _check_parameters(parameters: FieldValue) -> None:
         if key == "":
             parameters.replaced(key).invalid("field can not be empty")
         size += len(key) + len(value if type(value) is str else "")
+
     if size > _PARAMETERS_SIZE_MAX:
         parameters.too_long(_PARAMETERS_SIZE_MAX)
 
 
 def _check_topologies(terms: FieldValue) -> None:
-    seen: list[dict[Any, Any]] = [
-        {}
-    ]  # the server reports a term without expressions as a duplicate
+    # the server reports a term without expressions as a duplicate
+    seen: list[dict[Any, Any]] = [{}]
     for term in terms.objects():
         expressions = term["matchLabelExpressions"]
         values_by_key = _check_expressions(expressions)
@@ -269,6 +281,7 @@ def _check_expressions(expressions: FieldValue) -> dict[Any, Any]:
             if written.value in values_by_key:
                 written.duplicate()
             values_by_key[key.value] = frozenset(plain)
+
     return values_by_key
 
 

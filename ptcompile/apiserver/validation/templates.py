@@ -1,7 +1,7 @@
 """Paths of the pod templates of each kind, and the checks of the pods created from them.
 
-Every problem has the stage "pod". A problem of a pod has a path below its template. A problem of a child Job or replica
-has a path outside the template, because the template itself is valid.
+Every problem has the stage "pod". A problem of a pod has a path below its template. A problem of a
+child Job or replica has a path outside the template, because the template itself is valid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 def template_problems(manifest: Json, context: ApiServer) -> Problems:
-    """Yield the problems of the pods, child Jobs and claims that an operator creates from a manifest.
+    """Yield the problems of the pods, child Jobs and claims that an operator creates from a
+    manifest.
 
     Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
@@ -46,13 +47,15 @@ def check_template(
     volumes: frozenset[str],
     clean: Any,
 ) -> Any:
-    """Check a pod template as the Pod that will be created from it, and return it if it has no problems.
+    """Check a pod template as the Pod that will be created from it, and return it if it has no
+    problems.
 
-    `clean` is a template of the same object without problems: an equal template is not checked again, and `clean` is
-    returned for a template with problems.
+    `clean` is a template of the same object without problems: an equal template is not checked
+    again, and `clean` is returned for a template with problems.
     """
     if type(template) is not dict or is_equal(template, clean, exact=context.exact):
         return clean
+
     start = len(problems)
     spec = template.get("spec")
     meta = FieldValue(template, path, CheckScope(context, problems))["metadata"]
@@ -60,6 +63,7 @@ def check_template(
     check_pod_annotations(meta, spec)
     check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
     problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]
+
     return clean if len(problems) > start else template
 
 
@@ -84,11 +88,11 @@ def without_restart_policy(template: Any) -> Any:
 
 
 def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:
-    """Return the problem with the authority ptcompile if it is inferred and not reported by the server's pod
-    validation.
+    """Return the problem with the authority ptcompile if it is inferred and not reported by the
+    server's pod validation.
 
-    The server looks a priority class up by name before it validates the pod, and no class can have an invalid name.
-    ExitCode is a restart policy of Kubeflow's replicas, and no pod has it.
+    The server looks a priority class up by name before it validates the pod, and no class can have
+    an invalid name. ExitCode is a restart policy of Kubeflow's replicas, and no pod has it.
     """
     field = problem.path[len(path) + 1 :]
     if field != ("priorityClassName",) and (
@@ -126,7 +130,9 @@ TEMPLATE_PATHS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
-    """Yield the template path, spec and metadata of each pod of a manifest. The path of a Pod is empty."""
+    """Yield the template path, spec and metadata of each pod of a manifest. The path of a Pod is
+    empty.
+    """
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     key = kind_of(manifest)
     templates: list[tuple[Path, Any]] = []
@@ -134,6 +140,7 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
         templates += [
             (reference.path, reference.template) for reference in templates_of(key, manifest)
         ]
+
     for steps in TEMPLATE_PATHS.get(kind, ()) if not templates else ():
         templates += templates_at(manifest, steps)
     for path, template in templates:

@@ -38,19 +38,22 @@ _ITEM_KEYS = ("name", "manager")
 def stored_after_apply(
     old: Json, new: Json, definitions: Definitions | None
 ) -> tuple[Json, list[Problem]]:
-    """Return the custom resource that results from a server-side apply of `new` over `old`, and a problem for each null
-    in `new`.
+    """Return the custom resource that results from a server-side apply of `new` over `old`, and a
+    problem for each null in `new`.
     """
     kind = kind_of(new)
     if is_built_in(kind):
         return new, []
+
     located = _schema_of(kind, definitions)
     if located is None:
         return new, [_uncertain_null(path) for path in _null_paths(new, ())]
+
     schema, document = located
     nulls: list[Path] = []
     stored = merge_by_schema(schema, document, old, new, (), nulls)
     problems = (problem_at("wrong-type", path, "must not be null", _NULL_HELP) for path in nulls)
+
     return {} if stored is REMOVED else stored, list(problems)
 
 
@@ -62,7 +65,9 @@ def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if kind in CUSTOM and (definitions is None or kind not in definitions.kinds):
         return load(CUSTOM[kind]), CUSTOM[kind]
-    return (definition.schema, definition.document) if isinstance(definition, Definition) else None
+    if isinstance(definition, Definition):
+        return (definition.schema, definition.document)
+    return None
 
 
 def _uncertain_null(path: Path) -> Problem:
@@ -78,7 +83,9 @@ def _uncertain_null(path: Path) -> Problem:
 
 
 def _null_paths(value: Any, path: Path) -> Iterator[Path]:
-    """Yield the paths of the nulls in mappings below the top of an object. Its metadata has none on the server."""
+    """Yield the paths of the nulls in mappings below the top of an object. Its metadata has none
+    on the server.
+    """
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _null_paths(item, (*path, index))
@@ -104,7 +111,9 @@ def custom_update(
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield immutable(changed_path, None, RECREATE_HELP, why)
+
         return
+
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if isinstance(definition, Definition):
         for problem in transition_problems(definition, update.new, update.old):
@@ -135,17 +144,15 @@ def _value_pairs(
 
 
 def _item_key(item: Any) -> str:
-    return (
-        next((str(item[key]) for key in _ITEM_KEYS if key in item), "")
-        if isinstance(item, Mapping)
-        else ""
-    )
+    if isinstance(item, Mapping):
+        return next((str(item[key]) for key in _ITEM_KEYS if key in item), "")
+    return ""
 
 
 _FIELDS = "apiserver/validation/immutable_fields.json"
-"""Fields by group/kind: those that are immutable, each with the server's message or "" for `field is immutable`, and
-all that are mutable of kinds that fix the rest. Of a PodGroup's policy, which is fixed too, minCount is mutable since
-1.37.
+"""Fields by group/kind: those that are immutable, each with the server's message or "" for `field
+is immutable`, and all that are mutable of kinds that fix the rest. Of a PodGroup's policy, which is
+fixed too, minCount is mutable since 1.37.
 """
 
 
@@ -178,7 +185,10 @@ def stateful_set_update(update: Update) -> Problems:
     for path in update.under("spec"):
         if path[1:2] and path[1] not in allowed:
             listed = ", ".join(f"'{name}'" for name in allowed[:-1])
-            why = f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' are forbidden"
+            why = (
+                f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' "
+                "are forbidden"
+            )
             yield forbidden_change(
                 ("spec",), why, "delete it with --cascade=orphan and apply again, or rename it"
             )
@@ -200,20 +210,26 @@ def custom_definition_update(update: Update) -> Problems:
         after = get(update.new, path)
         if before is not None and after is not None and before != after:
             yield immutable(path, after)
+
     served = [
         version.get("name")
         for _, version in indexed_mappings(get(update.new, ("spec", "versions")))
     ]
     for index, name in enumerate(_stored_versions(update.old)):
         if name not in served:
-            help = f"keep version {name} until its objects are migrated and status.storedVersions no longer lists it"
+            help = (
+                f"keep version {name} until its objects are migrated and status.storedVersions no "
+                "longer lists it"
+            )
             text = f"Invalid value: {quote_value(name)}: must appear in spec.versions"
             field = f"status.storedVersions[{index}]"
             yield problem_at("invalid-value", ("spec", "versions"), text, help, field=field)
 
 
 def _stored_versions(crd: Json) -> list[Any]:
-    """Return the versions in which objects may be stored: what the status lists, or the storage version of a file."""
+    """Return the versions in which objects may be stored: what the status lists, or the storage
+    version of a file.
+    """
     listed = get(crd, ("status", "storedVersions"))
     if isinstance(listed, list) and listed:
         return listed

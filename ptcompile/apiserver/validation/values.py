@@ -28,14 +28,15 @@ def amount_of(value: Any) -> int:
 
 
 def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) -> None:
-    """Check that the value is an integer of at least 0 or a percentage. `limit_to_100` rejects percentages above
-    100%.
+    """Check that the value is an integer of at least 0 or a percentage. `limit_to_100` rejects
+    percentages above 100%.
     """
     value = amount.value
     if type(value) is int and value < 0:
         amount.invalid(NOT_NEGATIVE, "use 0 or more")
     if type(value) is not str:
         return
+
     if not _PERCENT(value):
         why = "a valid percent string must be a numeric string followed by an ending '%'"
         amount.invalid(why, "write a number, or one with a % such as 25%, in quotes")
@@ -55,7 +56,9 @@ def check_port_number(port: FieldValue) -> None:
 
 
 def check_port_reference(port: FieldValue) -> None:
-    """Check a port given by number or name: probes, lifecycle hooks, `targetPort`. An absent port counts as 0."""
+    """Check a port given by number or name: probes, lifecycle hooks, `targetPort`. An absent
+    port counts as 0.
+    """
     if type(port.value) is str:
         port.check_text(why_not_port_name, "write a number without quotes, or the name of a port")
     else:
@@ -104,8 +107,8 @@ def _check_port_name(name: FieldValue, seen: set[str]) -> None:
 
 
 def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
-    """Report host ports that two ports of these containers share. With `fill`, container ports count as host ports
-    (hostNetwork).
+    """Report host ports that two ports of these containers share. With `fill`, container ports
+    count as host ports (hostNetwork).
     """
     seen: set[str] = set()
     for container in containers:
@@ -120,23 +123,25 @@ def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
 def is_equal(a: Any, b: Any, *, exact: bool = False) -> bool:
     """Return whether two decoded values are equal, including all types and the order of keys.
 
-    Returns False as well for values that are not JSON data and for recursive ones. With `exact`, for parts of an object
-    that `structure.is_complete` accepts, plain equality is enough: it takes a tenth of the time.
+    Returns False as well for values that are not JSON data and for recursive ones. With `exact`,
+    for parts of an object that `structure.is_complete` accepts, plain equality is enough: it takes
+    a tenth of the time.
     """
     if a is b:
         return True
     if exact:
         return bool(a == b)
     try:
-        return bool(a == b) and marshal.dumps(a, 2) == marshal.dumps(
-            b, 2
-        )  # format 2 writes no references, which would make equal values differ
+        # format 2 writes no references, which would make equal values differ
+        return bool(a == b) and marshal.dumps(a, 2) == marshal.dumps(b, 2)
     except (ValueError, RecursionError):
         return False
 
 
 def why_not_path_segment(name: str) -> str | None:
-    """Return why a text cannot be a path segment, the rule for names of RBAC objects, or None if it can."""
+    """Return why a text cannot be a path segment, the rule for names of RBAC objects, or None if
+    it can.
+    """
     if name in (".", ".."):
         return f"may not be '{name}'"
     for character in "/%":
@@ -146,9 +151,13 @@ def why_not_path_segment(name: str) -> str | None:
 
 
 def why_not_kind(kind: str) -> str | None:
-    """Return why a text cannot be the name of a kind, or None: apart from its capitals, a kind is a DNS label."""
+    """Return why a text cannot be the name of a kind, or None: apart from its capitals, a kind
+    is a DNS label.
+    """
     why = names.why_not_dns_1035_label(kind.lower())
-    return f"may have mixed case, but should otherwise match: {why}" if why else None
+    if why:
+        return f"may have mixed case, but should otherwise match: {why}"
+    return None
 
 
 def check_token_seconds(seconds: FieldValue) -> None:

@@ -30,8 +30,8 @@ def check_claim_spec(
     *,
     drops: bool = True,
 ) -> None:
-    """Check the spec of a claim: access modes, size, class and data source. With `drops`, the server drops some data
-    sources unread.
+    """Check the spec of a claim: access modes, size, class and data source. With `drops`, the
+    server drops some data sources unread.
     """
     _check_spec(FieldValue(spec, path, CheckScope(context, problems)), drops)
 
@@ -71,6 +71,7 @@ def check_access(modes: FieldValue) -> None:
         )
     if type(modes.value) is not list:
         return
+
     for mode in modes.texts():
         if mode.value not in _ACCESS_MODES:
             mode.unsupported(_ACCESS_MODES, field=field_path(modes.path))
@@ -108,15 +109,17 @@ _SIZE_PATH = ("spec", "resources", "requests", "storage")
 
 
 def _is_first_setting(path: tuple[str, ...], old: Json, new: Json) -> bool:
-    """Return whether the change sets the unset volume or class of a claim, or a data source that the server drops."""
+    """Return whether the change sets the unset volume or class of a claim, or a data source that
+    the server drops.
+    """
     if path[1:2] in (("dataSource",), ("dataSourceRef",)):
         return old.get(path[1]) is None and drops_source(path[1], nested_map(new, path[1]))
     return path[1:] in (("volumeName",), ("storageClassName",)) and not old.get(path[1])
 
 
 def claim_update(update: Update) -> Problems:
-    """Yield a problem for a forbidden change. A bound claim may grow if its class allows it; an unbound claim must not
-    change.
+    """Yield a problem for a forbidden change. A bound claim may grow if its class allows it; an
+    unbound claim must not change.
 
     The phase is in `status.phase`, which written files lack and `kubectl get -o yaml` includes.
     """
@@ -129,6 +132,7 @@ def claim_update(update: Update) -> Problems:
     ]
     if not touched:
         return
+
     bound = (
         update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
     )
@@ -144,7 +148,11 @@ def claim_update(update: Update) -> Problems:
                 "forbidden-value", _SIZE_PATH, text, "create a new claim and copy the data"
             )
         return
-    why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+
+    why = (
+        "spec is immutable after creation except resources.requests and volumeAttributesClassName "
+        "for bound claims"
+    )
     yield forbidden_change(
         ("spec",), why, "give the claim a new name; a bound claim may grow (kubectl edit pvc)"
     )

@@ -135,6 +135,7 @@ def _project_downward(source: FieldValue) -> None:
                 "one of fieldRef and resourceFieldRef is required",
                 "set fieldRef or resourceFieldRef",
             )
+
         _check_mode(item["mode"])
 
 
@@ -220,12 +221,14 @@ def volumes_by_name(volumes: Any) -> Json | None:
         return {}
     if type(volumes) is not list:
         return None
+
     out = {}
     for _, volume in indexed_mappings(volumes):
         name = volume.get("name")
         if name is not None and type(name) is not str:
             return None
         out[name or ""] = volume
+
     return out
 
 
@@ -253,6 +256,7 @@ def _check_source(volume: FieldValue) -> None:
             volume[key].forbidden(
                 "may not specify more than 1 volume type", f"keep only {sources[0]}"
             )
+
     for key in sources[:1]:
         if type(volume.get(key)) is dict:
             check_one_source(volume[key])
@@ -321,7 +325,9 @@ def _check_git(source: FieldValue) -> None:
 
 
 def _why_not_inside(path: str) -> str | None:
-    return "must be a relative path without '..'" if why_not_relative(path) else None
+    if why_not_relative(path):
+        return "must be a relative path without '..'"
+    return None
 
 
 def _check_flex(source: FieldValue) -> None:
@@ -333,8 +339,8 @@ def _check_flex(source: FieldValue) -> None:
 
 
 _SOURCES: dict[str, Json] = load_table("apiserver/validation/volume_sources.json")["sources"]
-"""Fields that each volume source requires, and its references that need a name, in the server's order: it rejects the
-second source that is set.
+"""Fields that each volume source requires, and its references that need a name, in the server's
+order: it rejects the second source that is set.
 """
 
 _SOURCE_ORDER = {name: place for place, name in enumerate(_SOURCES)}

@@ -1,4 +1,5 @@
-"""Warnings that the API server sends with its answer (`Warning` headers), in its words and at its paths.
+"""Warnings that the API server sends with its answer (`Warning` headers), in its words and at its
+paths.
 
 The server accepts the object. The modules of a kind are imported when its first object is checked.
 """
@@ -28,10 +29,11 @@ _GROUPS: Mapping[str, Json] = load_table("apiserver/warnings/kinds.json")["group
 def server_warnings(
     manifest: Json, versions: Versions | None = None, definitions: Definitions | None = None
 ) -> Problems:
-    """Yield the warnings that the API server sends when the object is created, if it accepts the object.
+    """Yield the warnings that the API server sends when the object is created, if it accepts the
+    object.
 
-    `versions` are the cluster's releases (default: the newest supported), `definitions` those of kinds that users
-    supply.
+    `versions` are the cluster's releases (default: the newest supported), `definitions` those of
+    kinds that users supply.
     """
     releases = versions or Versions()
     server = ApiServer(releases.kubernetes)
@@ -44,10 +46,12 @@ def server_warnings(
     if kind in CUSTOM or not is_built_in(kind):
         yield from _custom_warnings(manifest, releases, definitions)
         return
+
     if kind[0] == "v1" or "beta" in kind[0]:
         from ptcompile.apiserver.warnings.metadata import built_in_version_warnings
 
         yield from built_in_version_warnings(kind, server)
+
     group = kind[0].rpartition("/")[0]
     if function := nested_map(_GROUPS, group).get(kind[1]):
         yield from function_named(__name__, function)(manifest, server)
@@ -59,10 +63,13 @@ def unreported_warnings(
     versions: Versions | None,
     definitions: Definitions | None = None,
 ) -> Problems:
-    """Yield the server's warnings, except where the server rejects the object or a rule reports the same."""
+    """Yield the server's warnings, except where the server rejects the object or a rule reports
+    the same.
+    """
     warnings = list(server_warnings(manifest, versions, definitions))
     if not warnings:
         return
+
     rejected = {
         problem.path
         for problem in findings
@@ -98,8 +105,8 @@ def _custom_warnings(
 def _custom_version_warnings(
     manifest: Json, versions: Versions, definitions: Definitions | None
 ) -> Problems:
-    """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the profile's release is
-    older than it.
+    """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the
+    profile's release is older than it.
     """
     from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
 
@@ -107,9 +114,11 @@ def _custom_version_warnings(
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if not isinstance(definition, Definition) or not definition.deprecation:
         return
+
     operator = KINDS[kind][0] if definition.document and kind in KINDS else None
     if operator is not None and operator.release_in(versions) < operator.release_in(Versions()):
         return
+
     from ptcompile.apiserver.warnings.metadata import deprecated_version
 
     yield deprecated_version(definition.deprecation, "use a newer apiVersion")

@@ -1,7 +1,7 @@
 """Warnings about IP addresses and ranges that are not in canonical form.
 
-Source: Kubernetes 1.36, apimachinery/pkg/util/validation/ip.go: GetWarningsForIP, GetWarningsForCIDR (1.33); before,
-pkg/api/service/warnings.go.
+Source: Kubernetes 1.36, apimachinery/pkg/util/validation/ip.go: GetWarningsForIP,
+GetWarningsForCIDR (1.33); before, pkg/api/service/warnings.go.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     """Yield a warning if an IP address is not in canonical form (Kubernetes 1.33 and later)."""
     if type(value) is not str or not server.at_least(33) or not is_ip(value):
         return
+
     canonical = _canonical_ip(value)
     if _is_nonstandard(value):
         yield _warn(
@@ -48,12 +49,14 @@ def ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
 def cidr_warnings(
     value: Any, path: Path, server: ApiServer, *, field: str | None = None
 ) -> Problems:
-    """Yield warnings about an address range: bits after the prefix, a form to avoid (Kubernetes 1.33 and later).
+    """Yield warnings about an address range: bits after the prefix, a form to avoid (Kubernetes
+    1.33 and later).
 
     `field` is the server's own notation of the path if it differs.
     """
     if type(value) is not str or not server.at_least(33) or not is_cidr(value):
         return
+
     address, _, bits = value.partition("/")
     is_clear = True
     ip = _parse_ip(address)
@@ -80,7 +83,9 @@ def cidr_warnings(
 
 
 def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
-    """Yield the warnings about an address of a Service, which servers before 1.33 word differently."""
+    """Yield the warnings about an address of a Service, which servers before 1.33 word
+    differently.
+    """
     if server.at_least(33) or type(value) is not str:
         yield from ip_warnings(value, path, server)
     elif not is_ip(value) or _has_leading_zero(value):
@@ -97,10 +102,13 @@ def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
 
 
 def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
-    """Yield the warnings about an address range of a Service, which servers before 1.33 word differently."""
+    """Yield the warnings about an address range of a Service, which servers before 1.33 word
+    differently.
+    """
     if server.at_least(33) or type(value) is not str or not is_cidr(value):
         yield from cidr_warnings(value, path, server)
         return
+
     address, _, bits = value.partition("/")
     if _has_leading_zero(address) or bits != str(int(bits)):
         text = f"IP prefix {_FUTURE_BEFORE_33}: netip.ParsePrefix({quote_value(value)})"
@@ -111,7 +119,9 @@ def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Problems
 
 
 def _has_leading_zero(text: str) -> bool:
-    """Return whether an IPv4 address has a number with a leading zero, which other programs read as octal."""
+    """Return whether an IPv4 address has a number with a leading zero, which other programs read
+    as octal.
+    """
     return ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split("."))
 
 
@@ -153,9 +163,11 @@ def _network(value: str) -> IpNetwork:
 
 
 def _canonical_network(network: IpNetwork) -> str:
-    """Return a network as Go's `net.IPNet` prints it: one of mapped addresses as an IPv4 network."""
+    """Return a network as Go's `net.IPNet` prints it: one of mapped addresses as an IPv4
+    network.
+    """
     address = network.network_address
     mapped = address.ipv4_mapped if address.version == 6 else None
-    return (
-        f"{mapped}/{network.prefixlen - 96}" if mapped and network.prefixlen >= 96 else str(network)
-    )
+    if mapped and network.prefixlen >= 96:
+        return f"{mapped}/{network.prefixlen - 96}"
+    return str(network)

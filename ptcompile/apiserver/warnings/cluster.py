@@ -1,7 +1,7 @@
 """Warnings about Nodes, ServiceAccounts, RuntimeClasses, TLS Secrets and CustomResourceDefinitions.
 
-Source: Kubernetes 1.36, the strategies below pkg/registry/core and node; crypto/tls of Go: X509KeyPair;
-apiextensions-apiserver/pkg/apiserver/validation/formats.go: GetUnrecognizedFormats.
+Source: Kubernetes 1.36, the strategies below pkg/registry/core and node; crypto/tls of Go:
+X509KeyPair; apiextensions-apiserver/pkg/apiserver/validation/formats.go: GetUnrecognizedFormats.
 """
 
 from __future__ import annotations
@@ -64,12 +64,15 @@ def node_warnings(manifest: Json, server: ApiServer) -> Problems:
     if first and (type(ranges) is not list or ranges[:1] != [first]):
         yield from cidr_warnings(first, ("spec", "podCIDR"), server, field="spec.podCIDRs[0]")
         return
+
     for index, value in indexed_items(ranges):
         yield from cidr_warnings(value, ("spec", "podCIDRs", index), server)
 
 
 def service_account_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and later)."""
+    """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and
+    later).
+    """
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if server.at_least(32) and annotation_map.get(_MOUNTABLE_SECRETS) is not None:
         text = (
@@ -91,18 +94,20 @@ def runtime_class_warnings(manifest: Json, server: ApiServer) -> Problems:
 
 
 def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield a warning if a TLS Secret holds no certificate or no private key in PEM form. Their contents, and whether
-    they belong together, are not checked.
+    """Yield a warning if a TLS Secret holds no certificate or no private key in PEM form. Their
+    contents, and whether they belong together, are not checked.
     """
     if manifest.get("type") != "kubernetes.io/tls":
         return
+
     certificate = _secret_value(manifest, "tls.crt")
     key = _secret_value(manifest, "tls.key")
     for name, why in (("tls.crt", _why_no_certificate(certificate)), ("tls.key", _why_no_key(key))):
         if why is not None:
-            part = (
-                "stringData" if nested_map(manifest, "stringData").get(name) is not None else "data"
-            )
+            if nested_map(manifest, "stringData").get(name) is not None:
+                part = "stringData"
+            else:
+                part = "data"
             help = f"put the PEM text into {name}"
             yield warning("discouraged-value", (part, name), f"tls: {why}", help, field="")
             return
@@ -114,8 +119,11 @@ def _secret_value(manifest: Json, key: str) -> str:
     encoded = nested_map(manifest, "data").get(key)
     if type(plain) is str:
         return plain
+
     try:
-        return b64decode(encoded).decode("latin-1") if type(encoded) is str else ""
+        if type(encoded) is str:
+            return b64decode(encoded).decode("latin-1")
+        return ""
     except (binascii.Error, ValueError):
         return ""
 
@@ -141,6 +149,7 @@ def _why_no_certificate(text: str) -> str | None:
     if len(types) == 1 and types[0].endswith("PRIVATE KEY"):
         found = "but did find a private key; PEM inputs may have been switched"
         return f"failed to find certificate PEM data in certificate input, {found}"
+
     found = f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
     return f'failed to find "CERTIFICATE" PEM block in certificate input {found}'
 
@@ -158,22 +167,22 @@ def _why_no_key(text: str) -> str | None:
 
 
 def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield a warning for each format in a CustomResourceDefinition that has no meaning: since 1.34 those that the
-    server does not know, since 1.36 also those of objects, lists and booleans.
+    """Yield a warning for each format in a CustomResourceDefinition that has no meaning: since 1.34
+    those that the server does not know, since 1.36 also those of objects, lists and booleans.
     """
     if not server.at_least(34):
         return
+
     reported: set[str] = set()
     for index, version in indexed_mappings(nested_map(manifest, "spec").get("versions")):
         path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
         for type_name, name, format_path in _formats(
             nested_map(version, "schema", "openAPIV3Schema"), path
         ):
-            is_known = (
-                name.replace("-", "") in _FORMATS
-                if type_name == "string"
-                else not server.at_least(36)
-            )
+            if type_name == "string":
+                is_known = name.replace("-", "") in _FORMATS
+            else:
+                is_known = not server.at_least(36)
             if name not in reported and not is_known:
                 reported.add(name)
                 text = f"unrecognized format {quote_value(name)}"
@@ -183,7 +192,9 @@ def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
 
 
 def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
-    """Yield each format in a schema, after its type and before its path, except those of numbers."""
+    """Yield each format in a schema, after its type and before its path, except those of
+    numbers.
+    """
     stack: list[tuple[Any, Path]] = [(root, path)]
     while stack:
         node, at = stack.pop()
@@ -192,6 +203,7 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
             continue
         if type(node) is not dict:
             continue
+
         type_name = node.get("type")
         name = node.get("format")
         if (
@@ -201,6 +213,7 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
             and type_name not in ("", "integer", "number")
         ):
             yield type_name, name, (*at, "format")
+
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
             stack.append((node.get(key), (*at, key)))
         stack += [

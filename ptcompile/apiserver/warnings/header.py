@@ -7,7 +7,9 @@ from functools import partial
 from ptcompile.diagnostics import Path, Problem, problem_at
 
 warning = partial(problem_at, severity="warning", stage="style")
-"""Makes a warning of the header's text. `field` is the server's own notation of the path, or "" for no field."""
+"""Makes a warning of the header's text. `field` is the server's own notation of the path, or ""
+for no field.
+"""
 
 
 def ignored(path: Path, text: str, help: str, *, field: str | None = None) -> Problem:

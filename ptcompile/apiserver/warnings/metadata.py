@@ -1,9 +1,12 @@
-"""Warnings about what every kind has: apiVersion, owners, finalizers, and names that are accepted and advised against.
+"""Warnings about what every kind has: apiVersion, owners, finalizers, and names that are accepted
+and advised against.
 
-Source: Kubernetes 1.36, apiserver/pkg/endpoints/handlers/create.go: dedupOwnerReferencesAndAddWarning;
-apiextensions-apiserver/pkg/registry/customresource/validator.go: validateKubeFinalizerName; the strategies of Pods and
-workloads; pkg/apis/admissionregistration/validation: WarningsForStaticSuffix; apiserver/pkg/endpoints/deprecation:
-WarningMessage, and the lifecycles of the types. For versions of custom resources, see `crds.loader.deprecation_of`.
+Source: Kubernetes 1.36, apiserver/pkg/endpoints/handlers/create.go:
+dedupOwnerReferencesAndAddWarning; apiextensions-apiserver/pkg/registry/customresource/validator.go:
+validateKubeFinalizerName; the strategies of Pods and workloads;
+pkg/apis/admissionregistration/validation: WarningsForStaticSuffix;
+apiserver/pkg/endpoints/deprecation: WarningMessage, and the lifecycles of the types. For versions
+of custom resources, see `crds.loader.deprecation_of`.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _OWNERS_TEXT = (
-    "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early "
+    "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
+    "requests as early "
     "as 1.24; please fix your requests; duplicate UID(s) observed:"
 )
 _PREFER = "prefer a domain-qualified finalizer name"
@@ -27,17 +31,22 @@ _STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
 _GENERATED_BASE_MAX = 58
 _TABLE = load_table("apiserver/warnings/lifecycles.json")
 _LIFECYCLES = {(row["apiVersion"], row["kind"]): row for row in _TABLE["kinds"]}
-"""Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
+"""Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its
+replacement or "".
+"""
 
 
 def owner_warnings(manifest: Json) -> Problems:
-    """Yield a warning at the first owner that equals an earlier one. The header names the UIDs of all of them."""
+    """Yield a warning at the first owner that equals an earlier one. The header names the UIDs
+    of all of them.
+    """
     seen: set[str] = set()
     repeats: list[tuple[int, Json]] = []
     for index, owner in indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
         if owner_key(owner) in seen:
             repeats.append((index, owner))
         seen.add(owner_key(owner))
+
     if repeats:
         uids = ", ".join(str(owner.get("uid") or "") for _, owner in repeats)
         path = ("metadata", "ownerReferences", repeats[0][0])
@@ -61,6 +70,7 @@ def finalizer_warnings(manifest: Json, server: ApiServer) -> Problems:
             or name in _STANDARD_FINALIZERS
         ):
             continue
+
         reported.add(name)
         path = " including a path (/)" if "." in name and server.at_least(32) else ""
         text = f"{quote_value(name)}: {_PREFER}{path} {_AVOID}"
@@ -75,7 +85,9 @@ def finalizer_warnings(manifest: Json, server: ApiServer) -> Problems:
 
 
 def host_name_warnings(manifest: Json, use: str) -> Problems:
-    """Yield a warning if the object's name cannot be a hostname. `use` says what the name is used in."""
+    """Yield a warning if the object's name cannot be a hostname. `use` says what the name is
+    used in.
+    """
     metadata = nested_map(manifest, "metadata")
     key = "name"
     name = metadata.get("name")
@@ -89,9 +101,13 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
         or not names.is_dns_subdomain(name)
     ):
         return
+
     reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []
     reasons += [] if names.is_label(name) else ["must not contain dots"]
-    text = f"this is used in {use}, which can result in surprising behavior; a DNS label is recommended: "
+    text = (
+        f"this is used in {use}, which can result in surprising behavior; a DNS label is "
+        "recommended: "
+    )
     help = "use at most 63 lower case letters, digits and '-'"
     yield warning(
         "discouraged-name",
@@ -103,11 +119,14 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
 
 
 def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield a warning if a policy or webhook configuration has a name of the static configuration (1.36)."""
+    """Yield a warning if a policy or webhook configuration has a name of the static
+    configuration (1.36).
+    """
     name = nested_map(manifest, "metadata").get("name")
     if server.at_least(36) and type(name) is str and name.endswith(".static.k8s.io"):
         text = (
-            'names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be '
+            'names ending with ".static.k8s.io" are reserved for static manifest-based '
+            "configurations and cannot be "
             "managed via the API"
         )
         yield warning(

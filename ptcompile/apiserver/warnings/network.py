@@ -1,6 +1,7 @@
 """Warnings about Services, their endpoints, NetworkPolicies and Ingresses.
 
-Source: Kubernetes 1.36, pkg/api/service/warnings.go: GetWarningsForService; the strategies of the other kinds.
+Source: Kubernetes 1.36, pkg/api/service/warnings.go: GetWarningsForService; the strategies of the
+other kinds.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def service_warnings(manifest: Json, server: ApiServer) -> Problems:
         yield deprecated(
             ("metadata", "annotations", _TOPOLOGY_HINTS), text, f"use {_TOPOLOGY_MODE}", field=""
         )
+
     is_headless = (
         spec.get("clusterIP") == "None" and (spec.get("type") or "ClusterIP") == "ClusterIP"
     )
@@ -50,6 +52,7 @@ def _headless_warnings(spec: Json) -> Problems:
                 f"remove {key}",
                 field="",
             )
+
     if spec.get("sessionAffinity") not in (None, "", "None"):
         text = "spec.SessionAffinity is ignored for headless services"
         yield ignored(("spec", "sessionAffinity"), text, "remove sessionAffinity", field="")
@@ -64,6 +67,7 @@ def _service_address_warnings(spec: Json, server: ApiServer) -> Problems:
     elif spec.get("clusterIP") != "None" and cluster_ips[0] != "None":
         for index, address in enumerate(cluster_ips):
             yield from service_ip_warnings(address, ("spec", "clusterIPs", index), server)
+
     for index, address in indexed_items(spec.get("externalIPs")):
         yield from service_ip_warnings(address, ("spec", "externalIPs", index), server)
     if spec.get("loadBalancerIP"):
@@ -140,6 +144,9 @@ def ingress_warnings(manifest: Json, server: ApiServer) -> Problems:
         annotation_map.get(_INGRESS_CLASS) is not None
         and nested_map(manifest, "spec").get("ingressClassName") is None
     ):
-        text = f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
+        text = (
+            f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' "
+            "instead"
+        )
         path = ("metadata", "annotations", _INGRESS_CLASS)
         yield deprecated(path, text, "set spec.ingressClassName", field="")

@@ -1,7 +1,8 @@
 """Warnings about pods and pod templates.
 
-Source: Kubernetes 1.36, pkg/api/pod/warnings.go: warningsForPodSpecAndMeta; pkg/registry/core/pod/strategy.go:
-applyAppArmorVersionSkew. Words and versions of the nodes' labels: pkg/api/node/util.go.
+Source: Kubernetes 1.36, pkg/api/pod/warnings.go: warningsForPodSpecAndMeta;
+pkg/registry/core/pod/strategy.go: applyAppArmorVersionSkew. Words and versions of the nodes'
+labels: pkg/api/node/util.go.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
         yield from node_label_warnings(preferred.get("preference"), preference_path)
         if server.at_least(33):
             yield from _label_value_warnings(preferred.get("preference"), preference_path)
+
     for index, constraint in indexed_mappings(spec.get("topologySpreadConstraints")):
         constraint_path = (*path, "topologySpreadConstraints", index)
         key = constraint.get("topologyKey")
@@ -160,6 +162,7 @@ def _list_warnings(spec: Json, path: Path) -> Problems:
             value = entry.get(field) or ""
             if type(value) is not str:
                 continue
+
             if value in seen:
                 text = f"duplicate {noun} {quote_value(value)}"
                 yield repeated((*path, key, index, field), text, "merge the entries")
@@ -178,7 +181,9 @@ def _security_annotation_warnings(
     path: Path,
     containers: list[tuple[Json, Path]],
 ) -> Problems:
-    """Yield the warnings about annotations for seccomp and AppArmor where no field replaces them."""
+    """Yield the warnings about annotations for seccomp and AppArmor where no field replaces
+    them.
+    """
     context = nested_map(spec, "securityContext")
     if annotation_map.get(_SECCOMP_POD) is not None and context.get("seccompProfile") is None:
         yield deprecated((*path, _SECCOMP_POD), _SECCOMP_TEXT, "set securityContext.seccompProfile")
@@ -192,6 +197,7 @@ def _security_annotation_warnings(
             yield deprecated(
                 (*path, key), _SECCOMP_TEXT, "set the container's securityContext.seccompProfile"
             )
+
         key = f"{_APP_ARMOR}{name}"
         profile = annotation_map.get(key)
         if (
@@ -200,6 +206,7 @@ def _security_annotation_warnings(
             or (is_windows and not is_template)
         ):
             continue
+
         pod_profile = context.get("appArmorProfile")
         if pod_profile is None or (not is_template and _app_armor_field(profile) != pod_profile):
             yield deprecated(
@@ -228,18 +235,23 @@ def _container_warnings(container: Json, path: Path) -> Problems:
         yield from fractional_warnings(
             nested_map(container, "resources", key), amounts_path, _BYTES
         )
+
     seen: set[str] = set()
     for index, entry in indexed_mappings(container.get("env")):
         name = entry.get("name")
         value = entry.get("value")
         if type(name) is not str:
             continue
+
         reference = f"$({name})"
         text = value if type(value) is str else ""
         if name in seen and (
             entry.get("valueFrom") is not None or text == reference or reference not in text
         ):
-            hides = f"hides previous definition of {quote_value(name)}, which may be dropped when using apply"
+            hides = (
+                f"hides previous definition of {quote_value(name)}, which may be dropped when "
+                "using apply"
+            )
             yield warning(
                 "repeated-env",
                 (*path, "env", index),
@@ -247,11 +259,14 @@ def _container_warnings(container: Json, path: Path) -> Problems:
                 "remove all entries but the last",
                 stage="run",
             )
+
         seen.add(name)
 
 
 def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Problems:
-    """Yield the warnings about ports that clash. With `fill`, the container port is the default of the host port."""
+    """Yield the warnings about ports that clash. With `fill`, the container port is the default
+    of the host port.
+    """
     seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
         for index, port in indexed_mappings(container.get("ports")):
@@ -266,6 +281,7 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
                 or not type(protocol) is type(host_ip) is str
             ):
                 continue
+
             if host_ip and not host_port:
                 values = (port.get("name") or "", host_port, number, protocol, host_ip)
                 shown = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(
@@ -276,20 +292,23 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
                     f"hostIP set without hostPort: {shown}",
                     "set hostPort, or remove hostIP",
                 )
+
             others = seen.setdefault((number, protocol), {})
             if clash := _clash(others, host_ip, host_port):
                 how, other_path = clash
                 text = f"{how} port definition with {field_path(other_path)}"
                 yield repeated(port_path, text, "remove one of the two")
+
             for key in ("any", (host_ip, host_port), (host_port, bool(host_ip)), host_port):
                 others.setdefault(key, port_path)
 
 
 def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path] | None:
-    """Return how a port clashes with an earlier definition of it, in the server's word, and that one's path.
+    """Return how a port clashes with an earlier definition of it, in the server's word, and that
+    one's path.
 
-    `others` has the first path of "any" definition, of each host address and port, of each host port, and of each host
-    port with or without an address.
+    `others` has the first path of "any" definition, of each host address and port, of each host
+    port, and of each host port with or without an address.
     """
     if (ip, port) in others:
         return "duplicate", others[ip, port]
@@ -302,7 +321,9 @@ def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path
 
 
 def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
-    """Yield a warning for each port whose name a port of another container has (Kubernetes 1.33)."""
+    """Yield a warning for each port whose name a port of another container has (Kubernetes
+    1.33).
+    """
     seen: dict[str, str] = {}
     for container, path in containers:
         for index, port in indexed_mappings(container.get("ports")):
@@ -312,7 +333,10 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
                 continue
             other = seen.setdefault(name, place)
             if other != place:
-                text = f"duplicate port name {quote_value(name)} with {other}, services and probes that select ports"
+                text = (
+                    f"duplicate port name {quote_value(name)} with {other}, services and probes "
+                    "that select ports"
+                )
                 help = "give each port its own name"
                 yield repeated((*path, "ports", index), f"{text} by name will use {other}", help)
 

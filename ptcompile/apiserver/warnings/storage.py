@@ -15,9 +15,13 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_RECYCLE = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
+_RECYCLE = (
+    "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use "
+    "dynamic provisioning."
+)
 _TOKENS = (
-    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to "
+    "prevent possible "
     "logging of tokens in volume attributes"
 )
 
@@ -38,11 +42,13 @@ def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Problems:
         yield deprecated(
             ("spec", "persistentVolumeReclaimPolicy"), _RECYCLE, "use Delete or Retain"
         )
+
     terms_path = ("spec", "nodeAffinity", "required", "nodeSelectorTerms")
     for index, term in indexed_mappings(
         nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")
     ):
         yield from node_label_warnings(term, (*terms_path, index))
+
     yield from removed_volume_warnings(spec, ("spec",))
 
 
@@ -74,7 +80,9 @@ def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Problems:
 
 
 def csi_driver_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield a warning if a CSIDriver gets tokens in its volume attributes (Kubernetes 1.35 and later)."""
+    """Yield a warning if a CSIDriver gets tokens in its volume attributes (Kubernetes 1.35 and
+    later).
+    """
     spec = nested_map(manifest, "spec")
     if (
         server.at_least(35)

@@ -1,7 +1,8 @@
 """Warnings about volumes: removed plugins, overlapping paths, claims.
 
-Source: Kubernetes 1.36, pkg/api/pod/warnings.go: warningsForPodSpecAndMeta, warningsForOverlappingVirtualPaths;
-pkg/api/persistentvolumeclaim/util.go: GetWarningsForPersistentVolumeClaimSpec.
+Source: Kubernetes 1.36, pkg/api/pod/warnings.go: warningsForPodSpecAndMeta,
+warningsForOverlappingVirtualPaths; pkg/api/persistentvolumeclaim/util.go:
+GetWarningsForPersistentVolumeClaimSpec.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     VolumePath = tuple[str, str, Path]
-    """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""
+    """A path in a volume, the source it comes from ("" in a volume of one source), and its path
+    in the manifest.
+    """
 
 REMOVED_VOLUMES = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
@@ -36,7 +39,9 @@ REMOVED_VOLUMES = {
 
 
 def removed_volume_warnings(source: Json, path: Path) -> Problems:
-    """Yield a warning for each source whose plugin was removed, in a pod's volume or a PersistentVolume's spec."""
+    """Yield a warning for each source whose plugin was removed, in a pod's volume or a
+    PersistentVolume's spec.
+    """
     for key, text in REMOVED_VOLUMES.items():
         if source.get(key) is not None:
             field = field_path((*path, "storageOS" if key == "storageos" else key))
@@ -61,6 +66,7 @@ def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
             yield from claim_warnings(
                 claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec")
             )
+
     if server.at_least(33):
         for index, volume in indexed_mappings(spec.get("volumes")):
             if not _VOLUMES_OF_FILES.isdisjoint(volume):
@@ -95,7 +101,9 @@ def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -
 
 
 def _overlap_warnings(volume: Json, path: Path) -> Problems:
-    """Yield a warning for each pair of paths in a volume of which one is, or contains, the other."""
+    """Yield a warning for each pair of paths in a volume of which one is, or contains, the
+    other.
+    """
     volume_name = quote_value(volume.get("name") or "")
     for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
         source = nested_map(volume, key)
@@ -103,6 +111,7 @@ def _overlap_warnings(volume: Json, path: Path) -> Problems:
         yield from _overlaps(
             paths, f"volume {volume_name} ({_source_name(key, source.get(name_field))})"
         )
+
     projected: list[VolumePath] = []
     for index, source in indexed_mappings(nested_map(volume, "projected").get("sources")):
         projection = (*path, "projected", "sources", index)
@@ -115,7 +124,9 @@ def _overlap_warnings(volume: Json, path: Path) -> Problems:
                 "name a source, or remove the entry",
                 field="",
             )
+
         projected += _projected_paths(source, projection)
+
     yield from _overlaps(projected, f"volume {volume_name} (Projected)")
 
 
@@ -155,6 +166,7 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
                 projection, (*path, key), _source_name(key, projection.get("name"))
             )
             return
+
     token = nested_map(source, "serviceAccountToken")
     bundle = nested_map(source, "clusterTrustBundle")
     if type(token.get("path")) is str:
@@ -164,8 +176,12 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
             (*path, "serviceAccountToken", "path"),
         )
     elif type(bundle.get("path")) is str:
-        label = f"ClusterTrustBundle {quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
+        label = (
+            "ClusterTrustBundle "
+            f"{quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
+        )
         yield bundle["path"].rstrip("/"), label, (*path, "clusterTrustBundle", "path")
+
     for key, label in _CERTIFICATE_PATHS:
         value = nested_map(source, "podCertificate").get(key)
         if type(value) is str and value:
@@ -173,7 +189,9 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
 
 
 def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
-    """Yield a warning for each path that is, contains or is inside an earlier one. The server names every pair."""
+    """Yield a warning for each path that is, contains or is inside an earlier one. The server
+    names every pair.
+    """
     related = _earliest_relatives([path for path, _, _ in paths])
     for index, (path, label, at) in enumerate(paths):
         if related[index] < index:
@@ -185,9 +203,11 @@ def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
 
 
 def _earliest_relatives(paths: list[str]) -> list[int]:
-    """Return for each path the index of the first one that is equal, contains it or is inside it: its own if none is.
+    """Return for each path the index of the first one that is equal, contains it or is inside it:
+    its own if none is.
 
-    In sorted order, what is inside a path comes right after it, so the time does not grow with the square.
+    In sorted order, what is inside a path comes right after it, so the time does not grow with the
+    square.
     """
     first_inside = list(range(len(paths)))
     first_around = list(range(len(paths)))
@@ -204,6 +224,7 @@ def _earliest_relatives(paths: list[str]) -> list[int]:
         if around:
             first_around[index] = min(around[-1], first_around[around[-1]])
         around.append(index)
+
     while around:
         close()
     return [min(pair) for pair in zip(first_inside, first_around, strict=True)]

@@ -1,6 +1,7 @@
 """Warnings about Pods and the built-in kinds that create pods.
 
-Source: Kubernetes 1.36, the strategies below pkg/registry/apps, batch and core; pkg/api/job/warnings.go.
+Source: Kubernetes 1.36, the strategies below pkg/registry/apps, batch and core;
+pkg/api/job/warnings.go.
 """
 
 from __future__ import annotations
@@ -22,25 +23,30 @@ _KINDS_THAT_NAME_PODS = frozenset(
 _COMPLETIONS_LIMIT = 100_000
 _PARALLELISM_LIMIT = 10_000
 _MANY_INDEXES = (
-    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than "
+    "10^4, Kubernetes "
     "might not be able to track completedIndexes when a big number of indexes fail"
 )
 
 
 def workload_warnings(manifest: Json, server: ApiServer) -> Problems:
-    """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod template."""
+    """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod
+    template.
+    """
     group = str(manifest.get("apiVersion")).rpartition("/")[0]
     kind = str(manifest.get("kind"))
     if kind == "Pod":
         yield from host_name_warnings(manifest, "the Pod's hostname")
         yield from pod_warnings(manifest, (), server)
         return
+
     if kind in _KINDS_THAT_NAME_PODS:
         yield from host_name_warnings(manifest, _IN_POD_NAMES)
     if group == "batch":
         yield from _job_spec_warnings(
             manifest, ("spec",) if kind == "Job" else ("spec", "jobTemplate", "spec")
         )
+
     steps = "spec.template" if kind == "Job" else TEMPLATE_PATHS[group, kind][0]
     path = tuple(steps.split("."))
     yield from pod_warnings(nested_map(manifest, *path), path, server)
@@ -55,7 +61,10 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Problems:
     if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
         return
     if (1 if parallelism is None else parallelism) > _PARALLELISM_LIMIT:
-        help = f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a time"
+        help = (
+            f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a "
+            "time"
+        )
         at: Path = (*path, "completions")
         yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
 
@@ -67,6 +76,7 @@ def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Problems:
         for problem in claim_warnings(nested_map(claim, "spec"), (*place, "spec")):
             # the server leaves the claim's `spec` out of the field
             yield problem._replace(field=key_path((*place, *problem.path[len(place) + 1 :])))
+
     limit = as_field_int(spec.get("revisionHistoryLimit"))
     if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"

@@ -1,4 +1,5 @@
-"""The commands, as `commands.json` has them: their options, the text below these in the help, and what runs them.
+"""The commands, as `commands.json` has them: their options, the text below these in the help, and
+what runs them.
 
 No module of a command is imported before it runs.
 """
@@ -10,7 +11,9 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.unstructured import JsonDict
 
 OptionRows = list[str | JsonDict]
-"""Options and defaults of a parser, each either a row or the name of rows that several commands share."""
+"""Options and defaults of a parser, each either a row or the name of rows that several commands
+share.
+"""
 
 
 class CommandRow(NamedTuple):
@@ -28,8 +31,9 @@ class CommandRow(NamedTuple):
 
 
 TABLE = load_table("cli/commands/commands.json")
-"""Also what other tools call the commands (`otherNames`) and the creation of a job, which no command does
-(`submitting`), and the extensions of the files that arguments name, "/" for folders (`filesBy...`).
+"""Also what other tools call the commands (`otherNames`) and the creation of a job, which no
+command does (`submitting`), and the extensions of the files that arguments name, "/" for folders
+(`filesBy...`).
 """
 SHARED: dict[str, OptionRows] = TABLE["shared"]
 """Rows of options that several commands share, by name."""

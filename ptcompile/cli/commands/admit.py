@@ -1,4 +1,6 @@
-"""`ptcompile admit`: whether the queues of a cluster admit jobs, now or ever, and what prevents it."""
+"""`ptcompile admit`: whether the queues of a cluster admit jobs, now or ever, and what prevents
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,13 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.paths:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
+
     findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
     inputs = findings.read_files(options.paths)
     if profile is None or findings.unreadable_status() or not inputs:
         return findings.finish() or 1
+
     check_has_spec(options, inputs)
     dumps = read_dumps(options.state, "state")
     given = inputs_of(inputs, profile, options)
@@ -35,5 +39,6 @@ def run(options: argparse.Namespace) -> int:
             else "ptcompile: no job was looked at"
         )
         return status or 1
+
     text = presentation.in_form(admission, options.format)
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))

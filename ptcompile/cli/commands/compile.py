@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     """Compare files with what would be written to them; return 1 if they differ.
 
-    The difference of stale files goes to standard output as a patch. Applying it makes them current, unless it masks
-    a secret or escapes a character.
-    The names of stale, missing and orphaned files go to standard error. Orphans are files of `folder` that ptcompile
-    could have written but no spec produces any more; without `folder` they are not searched for.
+    The difference of stale files goes to standard output as a patch. Applying it makes them
+    current, unless it masks a secret or escapes a character. The names of stale, missing and
+    orphaned files go to standard error. Orphans are files of `folder` that ptcompile could have
+    written but no spec produces any more; without `folder` they are not searched for.
     """
     from ptcompile.api import check as verb
 
@@ -53,8 +53,10 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
         files.print_error(f"ptcompile: {state}: {path}")
     if checked.ok:
         return 0
+
     files.print_error(
-        "ptcompile: the same command without --check writes stale and missing files, and with --prune deletes orphans"
+        "ptcompile: the same command without --check writes stale and missing files, and with "
+        "--prune deletes orphans"
     )
     from ptcompile.cli import presentation
     from ptcompile.report.layout import safe_lines
@@ -63,12 +65,13 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     patch = verb.check(
         {path: contents[path] for path in stale}, {path: committed[path] for path in stale}
     ).patch
+
     return max(1, presentation.write_painted(safe_lines(patch), presentation.PATCH) if patch else 0)
 
 
 def prune(contents: Mapping[str, str], folder: str, form: str, *, deletes: bool = True) -> None:
-    """Delete the orphans of a folder, or only name them: files that ptcompile wrote for a spec that is gone. Edited
-    ones stay.
+    """Delete the orphans of a folder, or only name them: files that ptcompile wrote for a spec that
+    is gone. Edited ones stay.
 
     Raises `UsageError` for a file that cannot be deleted.
     """
@@ -97,11 +100,14 @@ def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[st
 
 
 def targets_of(options: argparse.Namespace) -> list[str | None]:
-    """Return the targets to compile for. Raises `UsageError` for options that cannot be combined."""
+    """Return the targets to compile for. Raises `UsageError` for options that cannot be
+    combined.
+    """
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
     if options.check and options.output is None:
         raise UsageError("--check compares with existing files: name them with -o FILE or -o DIR/")
+
     targets: list[str] = list(dict.fromkeys(options.target))
     for name in targets:
         check_target(name, extra=(ALL,), extensions=of_run(options).extensions)
@@ -113,8 +119,10 @@ def targets_of(options: argparse.Namespace) -> list[str | None]:
         options.check or options.output is None or not files.names_folder(options.output)
     ):
         raise UsageError(
-            "--prune deletes orphans where manifests are written: say where with -o DIR/, without --check"
+            "--prune deletes orphans where manifests are written: say where with -o DIR/, without "
+            "--check"
         )
+
     prints_json = options.output is None and options.format == "json"
     if len(targets) > 1 and not (
         prints_json or (options.output is not None and files.names_folder(options.output))
@@ -122,6 +130,7 @@ def targets_of(options: argparse.Namespace) -> list[str | None]:
         raise UsageError(
             "several targets require -o DIR/, which gets a folder for each, or --format json"
         )
+
     return [*targets] or [None]
 
 
@@ -170,6 +179,7 @@ class Compiler:
                 if reason is not None:
                     notes.append(f"ptcompile: not for {target}: {reason}")
                     del results[target]
+
         diagnostics = _merge_findings([result.diagnostics for result in results.values()])
         several = len(self._targets) > 1
         manifests = {
@@ -177,6 +187,7 @@ class Compiler:
             for target, result in results.items()
         }
         suppressed = _merge_findings([result.meant for result in results.values()])
+
         return CompiledFile(
             manifests,
             diagnostics,
@@ -200,7 +211,9 @@ class Compiler:
 
 
 def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
-    """Return the findings for all targets without duplicates and without fixes, which only lint applies."""
+    """Return the findings for all targets without duplicates and without fixes, which only lint
+    applies.
+    """
     if not any(runs):
         return ()
     from ptcompile.compiler.advice import targets_by_finding
@@ -209,13 +222,13 @@ def _merge_findings(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic,
 
 
 def _reason_not_expressible(result: compile.Result) -> str | None:
-    """Return why a target cannot express a job that other targets can, or None if the target has other errors."""
+    """Return why a target cannot express a job that other targets can, or None if the target has
+    other errors.
+    """
     errors = [error for error in result.diagnostics if error.severity == "error"]
-    return (
-        None
-        if any(error.name != "unsupported-by-target" for error in errors)
-        else errors[0].message
-    )
+    if any(error.name != "unsupported-by-target" for error in errors):
+        return None
+    return errors[0].message
 
 
 def _compiler(options: argparse.Namespace) -> Compiler:
@@ -233,6 +246,7 @@ def run(options: argparse.Namespace) -> int:
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
+
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(options.cluster)
     outputs: Outputs = {}
@@ -247,11 +261,13 @@ def run(options: argparse.Namespace) -> int:
                     findings.add(file, repeated)
         finally:
             results.close()
+
     status = findings.finish()
     if status:
         return status
     if not outputs and not options.allow_empty:
         return findings.report_no_jobs(options.paths)
+
     return _finish(outputs, inputs, options)
 
 
@@ -259,6 +275,7 @@ def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Nam
     """Write the manifests, or compare or prune what is written; return the exit status."""
     if options.output is None:
         return write(outputs, None, options.format) if outputs else 0
+
     contents, folder = _contents(outputs, options.output, options.format)
     if inputs and all(file.named for file in inputs):
         folder = None  # other files of the folder may come from specs that are not named
@@ -266,9 +283,11 @@ def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Nam
         return check(contents, folder, options.format)
     if options.prune and folder is None:
         raise UsageError("--prune needs a directory or a glob of specs, and one target")
+
     files.write_files(contents)
     if folder is not None:
         prune(contents, folder, options.format, deletes=options.prune)
+
     return 0
 
 
@@ -304,8 +323,10 @@ def _repeated_objects(
             )
             if other_file != file.name:
                 repeated.setdefault(other_file, (name, f"{manifest['kind']}/{name}"))
+
     if not repeated:
         return []
+
     from ptcompile.source import streams
 
     documents = streams.read(file.content, file.name).documents
@@ -364,7 +385,9 @@ def _folder_contents(by_file: dict[str, Manifests], folder: str, form: str) -> d
 
 
 def _header(specs: Sequence[str], path: str, form: str) -> str:
-    """Return the first line of a file of manifests, which says where it comes from; JSON has no comments."""
+    """Return the first line of a file of manifests, which says where it comes from; JSON has no
+    comments.
+    """
     if form != "yaml":
         return ""
     from ptcompile.api.check import header
@@ -373,7 +396,9 @@ def _header(specs: Sequence[str], path: str, form: str) -> str:
 
 
 def _relative(spec: str, folder: str) -> str:
-    """Return the path of a spec from a folder, so that a file is the same wherever the command runs."""
+    """Return the path of a spec from a folder, so that a file is the same wherever the command
+    runs.
+    """
     if spec == "<stdin>":
         return "standard input"
     try:
@@ -383,4 +408,6 @@ def _relative(spec: str, folder: str) -> str:
 
 
 def _format_manifests(manifests: Manifests, form: str) -> str:
-    return emit_all(manifests) if form == "yaml" else emit_json(as_one_object(manifests))
+    if form == "yaml":
+        return emit_all(manifests)
+    return emit_json(as_one_object(manifests))

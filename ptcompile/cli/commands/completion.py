@@ -18,7 +18,9 @@ class Values(NamedTuple):
 
     words: tuple[str, ...] = ()
     files: tuple[str, ...] | None = None
-    """Extensions of files to suggest, with directories: `("yaml",)`; empty for all files; None for no files."""
+    """Extensions of files to suggest, with directories: `("yaml",)`; empty for all files; None
+    for no files.
+    """
 
 
 class Option(NamedTuple):
@@ -69,7 +71,9 @@ def _options_of(parser: Parser) -> Iterator[Option]:
 
 
 def _positional_values(command: str, parser: Parser) -> Values:
-    """Return the values of all positional arguments of a command; for `explain` also rules and fields."""
+    """Return the values of all positional arguments of a command; for `explain` also rules and
+    fields.
+    """
     positional = [_values_of(action, "") for action in parser._actions if not action.option_strings]
     words = tuple(word for values in positional for word in values.words)
     if command == "explain":
@@ -82,8 +86,8 @@ def _positional_values(command: str, parser: Parser) -> Values:
 
 
 def _values_of(action: argparse.Action, option: str) -> Values:
-    """Return the values of an argument: its choices, formats, targets for T (and "all" if its help has that), rules
-    for R, else files.
+    """Return the values of an argument: its choices, formats, targets for T (and "all" if its help
+    has that), rules for R, else files.
     """
     if action.choices:
         return Values(tuple(map(str, action.choices)))
@@ -95,9 +99,11 @@ def _values_of(action: argparse.Action, option: str) -> Values:
         return Values((*TARGETS, ALL) if ALL in (action.help or "").split() else TARGETS)
     if action.metavar == "R":
         return Values(_rules())
+
     extensions = TABLE["filesByOption"].get(
         option, TABLE["filesByMetavar"].get(str(action.metavar))
     )
+
     return Values(files=None if extensions is None else tuple(extensions))
 
 
@@ -148,16 +154,22 @@ def _bash_cases(commands: Sequence[Command]) -> Iterator[str]:
                 patterns.setdefault(option.values, []).extend(
                     quote(f"{command.name} {name}") for name in option.names
                 )
+
     for values, names_of_options in patterns.items():
         reply = (
             f"_ptcompile_reply {quote(' '.join(values.words))} {quote(_bash_pattern(values.files))}"
         )
         yield f"    {'|'.join(names_of_options)}) {reply}; return ;;\n"
+
     yield '  esac\n  case "$command" in\n'
     for command in commands:
         options = [name for option in command.options for name in option.names]
         words = quote(" " + " ".join([*command.values.words, *options]))
-        yield f'    {command.name}) _ptcompile_reply "$words"{words} {quote(_bash_pattern(command.values.files))} ;;\n'
+        yield (
+            f'    {command.name}) _ptcompile_reply "$words"{words} '
+            f"{quote(_bash_pattern(command.values.files))} ;;\n"
+        )
+
     yield "  esac\n"
 
 
@@ -187,7 +199,10 @@ def fish_script(commands: Sequence[Command]) -> str:
 def _fish_lines(commands: Sequence[Command]) -> Iterator[str]:
     other_commands = " ".join(command.name for command in commands if command.name != "compile")
     for command in commands:
-        yield f"complete -c ptcompile -n __fish_use_subcommand -a {command.name} -d {_fish_quote(command.help)}\n"
+        yield (
+            f"complete -c ptcompile -n __fish_use_subcommand -a {command.name} -d "
+            f"{_fish_quote(command.help)}\n"
+        )
     for command in commands:
         condition = f"__fish_seen_subcommand_from {command.name}"
         when = _fish_quote(
@@ -207,11 +222,10 @@ def _fish_option(option: Option) -> str:
     names = [
         f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names
     ]
-    value = (
-        f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}"
-        if option.metavar
-        else ""
-    )
+    if option.metavar:
+        value = f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}"
+    else:
+        value = ""
     return f"{' '.join(names)}{value} -d {_fish_quote(option.help)}"
 
 
@@ -303,9 +317,8 @@ def _zsh_files(extensions: tuple[str, ...] | None) -> str:
         return "_files" if extensions is not None else ""
     if extensions == ("/",):
         return "_directories"
-    ending = (
-        f"({'|'.join(extensions)})" if len(extensions) > 1 else extensions[0]
-    )  # (x) alone is a glob qualifier
+    # (x) alone is a glob qualifier
+    ending = f"({'|'.join(extensions)})" if len(extensions) > 1 else extensions[0]
     return f'_files -g "*.{ending}"'
 
 

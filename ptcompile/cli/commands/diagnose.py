@@ -36,6 +36,7 @@ def explain_logs(options: argparse.Namespace) -> int:
     findings.add_all([*manifests], diagnosis.diagnostics)
     status = max(findings.finish(), int(diagnosis.first is None))
     text = presentation.in_form(diagnosis, options.format)
+
     return max(status, presentation.write_result(text, options.format))
 
 
@@ -61,6 +62,7 @@ def _diagnosed(
     profile = read_profile(files.read(cluster) if cluster else None, filename=cluster)
     judge = settings.lint_options(manifest.name, profile.profile)
     parsed = streams.read(manifest.content, manifest.name, kubectl=judge.versions.kubernetes)
+
     return diagnose_inputs(
         contents, judge.inputs(File(parsed, manifest.name), profile=profile), judge
     )
@@ -74,7 +76,9 @@ def is_message(word: str) -> bool:
 
 
 def may_be_message(word: str) -> bool:
-    """Return whether a word is rather a line of a log, or a word of one, than the path of a file."""
+    """Return whether a word is rather a line of a log, or a word of one, than the path of a
+    file.
+    """
     return " " in word.strip() or is_message(word) or _is_of_message(word)
 
 
@@ -85,7 +89,9 @@ def _is_of_message(word: str) -> bool:
 
 
 def explain_message(text: str, form: str) -> int:
-    """Print the page of a message by its name or by a line with it, else what comes nearest; return 1 then."""
+    """Print the page of a message by its name or by a line with it, else what comes nearest;
+    return 1 then.
+    """
     from ptcompile.api.diagnose import diagnose
     from ptcompile.diagnosis.pages import named, page
 
@@ -95,4 +101,5 @@ def explain_message(text: str, form: str) -> int:
         return max(files.write_stdout(format_json(diagnosis.to_dict())), int(known is None))
     if known is not None:
         return presentation.write_result(safe_lines(page(known)))
+
     return max(1, presentation.write_result(diagnosis.text()))

@@ -23,6 +23,7 @@ def run(options: argparse.Namespace) -> int:
         if options.b is not None:
             raise UsageError("--live FILE takes the place of A: give one other file")
         options.a, options.b = options.live, options.a
+
     changes_b = (
         options.from_cluster or options.to_cluster or options.set or options.name is not None
     )
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
+
     settings = config.of_run(options)
     options.schemas = options.schemas or settings.schemas
     config.check_schemas(options.schemas)
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
+
     text = presentation.in_form(difference, options.format)
     return max(status, int(difference.differs), presentation.write_result(text, options.format))
 
@@ -56,6 +59,7 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
     profiles = _profiles(options, findings)
     if None in profiles:
         return None
+
     a = options.a
     b = options.a if options.b is None else options.b
     before = files.read(a)
@@ -86,11 +90,16 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
         d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]
     ]
     findings.add(sides[1], overrides.point_at_options(rest, options))
-    return difference._replace(names=_side_names(options)) if a == b else difference
+    if a == b:
+        return difference._replace(names=_side_names(options))
+
+    return difference
 
 
 def _side_names(options: argparse.Namespace) -> tuple[str, str]:
-    """Return the names of two sides that are the same file: what differs is the profile or the options."""
+    """Return the names of two sides that are the same file: what differs is the profile or the
+    options.
+    """
     name = _display_name(options.a)
     first, second = (f" ({path or 'no profile'})" for path in _profile_filenames(options))
     if first == second:

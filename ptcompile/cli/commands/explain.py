@@ -1,5 +1,5 @@
-"""`ptcompile explain`: which pass, rule and line of the spec wrote each part of the manifests; a field; a rule; a
-message in a log.
+"""`ptcompile explain`: which pass, rule and line of the spec wrote each part of the manifests; a
+field; a rule; a message in a log.
 """
 
 from __future__ import annotations
@@ -28,15 +28,19 @@ _CODE = re.compile(r"PTC\d+", re.IGNORECASE)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the manifests of one file, or a word; return 1 if `compile` would not write manifests."""
+    """Explain the manifests of one file, or a word; return 1 if `compile` would not write
+    manifests.
+    """
     if options.log:
         return diagnose.explain_logs(options)
     if options.spec is None:
         raise UsageError("nothing to explain: SPEC is a file, a field, a rule or a message")
+
     if options.path is None and not os.path.exists(options.spec):
         status = _explain_word(options.spec, options.format)
         if status is not None:
             return status
+
     settings = config.of_run(options)
     options.cluster = options.cluster or settings.cluster
     check_target(options.target, extensions=settings.extensions)
@@ -47,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish()
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
+
     return _explain_file(inputs[0], options, findings)
 
 
@@ -58,9 +63,11 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
         if options.path is not None or options.format != "text":
             raise UsageError("--html shows everything: remove PATH and --format")
         check_target(options.target)  # a page shows only the built-in targets
-    profile = (
-        InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
-    )
+    if options.cluster:
+        profile = InputFile(options.cluster, files.read(options.cluster), True)
+    else:
+        profile = None
+
     given = page_inputs(file.content, profile and profile.content, file.name, options)
     selected = None if options.no_lint else config.of_run(options).selection(file.name)
     if options.html is not None:
@@ -73,10 +80,12 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
         explanation = explanation._replace(
             jobs=(), diagnostics=(*explanation.diagnostics, *given.open_choices)
         )
+
     _add_findings(explanation.diagnostics, (file, profile), options, findings)
     status = findings.finish()
     if not explanation.jobs:
         return status
+
     return max(
         status, presentation.write_result(_format_explanation(explanation, options), options.format)
     )
@@ -95,11 +104,10 @@ def _explain_word(word: str, form: str) -> int | None:
     if word.replace("_", "").replace(".", "").isalnum() and not word.endswith(
         (".yaml", ".yml", ".json")
     ):
-        hint = (
-            "; no rule has this code: run 'ptcompile rules'"
-            if _CODE.fullmatch(word)
-            else _field_hint(word)
-        )
+        if _CODE.fullmatch(word):
+            hint = "; no rule has this code: run 'ptcompile rules'"
+        else:
+            hint = _field_hint(word)
         raise UsageError(f"{word}: no such file or directory{hint}")
     return None
 
@@ -114,7 +122,9 @@ def _may_be_field(word: str) -> bool:
 
 
 def _field_hint(word: str) -> str:
-    """Return the end of a message that names the spec field of an address or a last word, or "" if no field has it."""
+    """Return the end of a message that names the spec field of an address or a last word, or ""
+    if no field has it.
+    """
     from ptcompile.compiler.frontend.aliases import DOCUMENT, find_alias, normalize
     from ptcompile.explainer.field_reference import spec_addresses
 
@@ -128,6 +138,7 @@ def _field_hint(word: str) -> str:
         address = next((field for field, words in words_by_field.items() if name in words), None)
         if address:
             return f"; for the field of the spec, run 'ptcompile explain {address}'"
+
     return f"; {DOCUMENT[word]}" if word in DOCUMENT else ""
 
 
@@ -145,7 +156,9 @@ def _explain_field(address: str, form: str) -> int:
 
 
 def _write_page(content: ExplainPage, output: str) -> int:
-    """Write the page of every target, or of one. Specs that do not compile get a page too: it shows why."""
+    """Write the page of every target, or of one. Specs that do not compile get a page too: it
+    shows why.
+    """
     from ptcompile.explainer import page
 
     if not content.listings:  # the profile has errors
@@ -184,7 +197,9 @@ def _format_explanation(explanation: Explanation, options: argparse.Namespace) -
 
 
 def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
-    """Return the causes at a path. Raises `UsageError`, with a similar path, if no manifest has it."""
+    """Return the causes at a path. Raises `UsageError`, with a similar path, if no manifest has
+    it.
+    """
     causes = explanation.at(path)
     if not causes:
         suggestion = explanation.near(path)

@@ -1,4 +1,6 @@
-"""`ptcompile flyte`: manifests for the PyTorch tasks of a Flyte project. Only this command imports a user's module."""
+"""`ptcompile flyte`: manifests for the PyTorch tasks of a Flyte project. Only this command
+imports a user's module.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _INSTALLS = {
     "flytekit": "'ptcompile[flyte]'",
     "flytekitplugins": "'ptcompile[flyte]'",
 }
-"""What to install for a module: Elastic imports torch, which the extra leaves to the user for its size."""
+"""What to install for a module: Elastic imports torch, which the extra leaves to the user for
+its size.
+"""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,10 +48,12 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target)
     if options.task.endswith(".py") and ":" not in options.task:
         return files.write_stdout(_listed(options))
+
     findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
+
     cluster = profile if options.cluster else None
     with redirect_stdout(sys.stderr):  # output of the user's module
         jobs, functions = _read_jobs(options)
@@ -56,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if options.as_flyte and not status:
         return files.write_stdout("".join(_beside_flytes(task, cluster) for task in jobs.tasks))
+
     outputs = {"": {options.task.rpartition(":")[0]: list(result.manifests)}}
     return status or write(outputs, options.output, options.format)
 
@@ -70,6 +77,7 @@ def _beside_flytes(task: Task, cluster: Any) -> str:
         raise UsageError(
             f"--as-flyte: the task does not compile for {TARGET}, which is what Flyte creates"
         )
+
     # the runner's ConfigMap comes first
     return compare_with_flyte(
         task.convert(), manifests[-1], task.compile(cluster=cluster).manifests
@@ -102,18 +110,20 @@ def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions
         return replace(task, name=options.name or task.name), {None: task.function}
     if options.name is not None:
         raise UsageError("--name applies to one job, but a workflow may have several")
+
     workflow = flyte.from_workflow(loaded, **arguments)
     functions: _Functions = {
         f"TrainingJob/{node_task.job_name}": node_task.function for node_task in workflow.tasks
     }
     if hasattr(loaded, "function"):
         functions[None] = loaded.function
+
     return workflow, functions
 
 
 def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
-    """Return the named object, with a workflow compiled by flytekit, and the inputs. Only this function runs user
-    code.
+    """Return the named object, with a workflow compiled by flytekit, and the inputs. Only this
+    function runs user code.
     """
     from ptcompile.flyte import run as runner
     from ptcompile.flyte.workflows import is_workflow
@@ -131,6 +141,7 @@ def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
         raise
     except BaseException as error:
         raise UsageError(_describe_failure(options.task, action, error)) from error
+
     return loaded, inputs
 
 
@@ -156,18 +167,25 @@ def _kind_of(value: Any) -> str:
         return ""
     if is_workflow(value):
         return "workflow"
+
     config = getattr(value, "task_config", None)
     is_task = isinstance(value, Task) or hasattr(value, "task_function")
-    return f"task {type(config).__name__ if config is not None else ''}".strip() if is_task else ""
+    if is_task:
+        return f"task {type(config).__name__ if config is not None else ''}".strip()
+
+    return ""
 
 
 def _with_files(inputs: Mapping[str, str], loaded: Any) -> JsonDict:
-    """Return the inputs with named JSON and YAML files replaced by their content, as `pyflyte run` does."""
+    """Return the inputs with named JSON and YAML files replaced by their content, as `pyflyte
+    run` does.
+    """
     from ptcompile.flyte import run as runner
 
     function = getattr(loaded, "task_function", getattr(loaded, "function", None))
     hints = runner.hints_of(function) if callable(function) else {}
     scalar_types = (str, int, float, bool)
+
     return {
         name: text
         if hints.get(name, str) in scalar_types or not text.endswith((".json", ".yaml", ".yml"))
@@ -187,14 +205,18 @@ def _read_input(path: str) -> Any:
 
 
 def _parse_images(options: Sequence[str]) -> JsonDict:
-    """Parse `--image IMAGE`, the default image, and `--image NAME=IMAGE`, a named image, as pyflyte does."""
+    """Parse `--image IMAGE`, the default image, and `--image NAME=IMAGE`, a named image, as
+    pyflyte does.
+    """
     named = dict(option.split("=", 1) for option in options if "=" in option)
     unnamed = [option for option in options if "=" not in option]
     return {"images": named or None, "image": unnamed[-1] if unnamed else None}
 
 
 def _describe_failure(task: str, action: str, error: BaseException) -> str:
-    """Return in one line why user code fails: the exception, and the last line of the user's file in its traceback."""
+    """Return in one line why user code fails: the exception, and the last line of the user's
+    file in its traceback.
+    """
     module = task.rpartition(":")[0]
     frames = traceback.extract_tb(error.__traceback__)
     user_frames = [
@@ -204,18 +226,27 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
     ]
     line = f" (line {user_frames[-1].lineno})" if user_frames else ""
     reason = " ".join(str(error).split())
-    text = f"{module if action == 'imported' else task} cannot be {action}{line}: {type(error).__name__}: {reason}"
+    text = (
+        f"{module if action == 'imported' else task} cannot be {action}{line}: "
+        f"{type(error).__name__}: {reason}"
+    )
     is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(
         "flytekit.sdk"
     )
     if is_legacy and user_frames:
         return f"{text}; {_legacy_import(user_frames[-1].filename)}"
+
     missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    return f"{text}; run `pip install {_INSTALLS[missing]}`" if missing in _INSTALLS else text
+    if missing in _INSTALLS:
+        return f"{text}; run `pip install {_INSTALLS[missing]}`"
+
+    return text
 
 
 def _legacy_import(path: str) -> str:
-    """Return the import to write for those of flytekit 0.x in a file: ptcompile.flyte has the same names."""
+    """Return the import to write for those of flytekit 0.x in a file: ptcompile.flyte has the
+    same names.
+    """
     from ptcompile import flyte
 
     tree = ast.parse(files.read(path))
@@ -231,6 +262,7 @@ def _legacy_import(path: str) -> str:
     known = [name for name in names if name in flyte.__all__]
     unknown = [name for name in names if name not in flyte.__all__ and name != "*"]
     lost = f"; {', '.join(unknown)} has no counterpart" if unknown else ""
+
     return f"write `from ptcompile.flyte import {', '.join(known) or '*'}` instead{lost}"
 
 
@@ -255,10 +287,12 @@ def _locate(
     file = places.file_of(function) if function is not None else None
     if function is None or file is None or not os.path.isfile(file):
         return where, diagnostic._replace(filename=where)
+
     is_named_file = os.path.realpath(file) == os.path.realpath(where)
     name = where if is_named_file else os.path.relpath(file)
     content = texts.setdefault(name, files.read(file))
     span = places.call_span(
         function, content.decode("utf-8-sig", errors="replace"), diagnostic.path
     )
+
     return name, diagnostic._replace(filename=name, span=span)

@@ -1,7 +1,8 @@
-"""`ptcompile krm`: specs to manifests inside other tools, which hand over objects on standard input.
+"""`ptcompile krm`: specs to manifests inside other tools, which hand over objects on standard
+input.
 
-kpt and Kustomize call KRM functions with a ResourceList, the Kustomize in kubectl calls plugins with a stream and the
-name of a file, and Helm calls post-renderers with a stream:
+kpt and Kustomize call KRM functions with a ResourceList, the Kustomize in kubectl calls plugins
+with a stream and the name of a file, and Helm calls post-renderers with a stream:
 https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-conventions/functions-spec.md
 """
 
@@ -84,7 +85,9 @@ class _Object(NamedTuple):
 
     data: Json
     spec_codes: frozenset[str] | None = None
-    """Codes of the findings of the spec that it was compiled from; None for an object of the input."""
+    """Codes of the findings of the spec that it was compiled from; None for an object of the
+    input.
+    """
 
 
 class _Finding(NamedTuple):
@@ -95,16 +98,18 @@ class _Finding(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Replace the specs on standard input by their manifests, and lint all objects; return 1 if there is an error.
+    """Replace the specs on standard input by their manifests, and lint all objects; return 1 if
+    there is an error.
 
-    A stream with an error is not written, so that the calling tool stops. A ResourceList is: with the objects as they
-    came, and the findings as its results.
+    A stream with an error is not written, so that the calling tool stops. A ResourceList is: with
+    the objects as they came, and the findings as its results.
     """
     report = Reporter(options.output_format)
     parsed = _read(options.config, report)
     settings = None if parsed is None else _settings(options, parsed, report)
     if parsed is None or settings is None:
         return report.finish()
+
     objects, findings = _compile_specs(parsed, settings, report)
     findings += _lint(
         [item for item in objects if not streams.is_ours(item.data)], settings, report
@@ -112,16 +117,21 @@ def run(options: argparse.Namespace) -> int:
     status = report.finish()
     if parsed.envelope is None:
         return status or files.write_stdout(emit_all(item.data for item in objects))
+
     items = parsed.objects if status else [item.data for item in objects]
     results = {"results": [_as_result(finding) for finding in findings]} if findings else {}
+
     return max(status, files.write_stdout(emit({**parsed.envelope, "items": items, **results})))
 
 
 def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
-    """Read standard input and the file of the function's configuration; None if one has an error, which is reported."""
+    """Read standard input and the file of the function's configuration; None if one has an
+    error, which is reported.
+    """
     inputs, unreadable = files.read_all(["-"])
     if unreadable:
         raise UsageError(*unreadable)
+
     documents = _read_documents(inputs[0], report)
     configs = (
         []
@@ -136,10 +146,12 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
         )
     if not documents and not configs:
         raise UsageError("standard input has no document: there is nothing to look at")
+
     function_config = configs[0] if configs else {}
     if not any(map(_is_resource_list, documents)):
         objects = [item for document in documents for _, item in streams.objects_in(document)]
         return _FunctionInput(objects, function_config, None)
+
     items = documents[0].get("items") or []
     if (
         len(documents) > 1
@@ -147,6 +159,7 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
         or not all(item and isinstance(item, dict) for item in items)
     ):
         raise UsageError("standard input: expected one ResourceList, whose items are objects")
+
     return _FunctionInput(
         items, as_mapping(documents[0].get("functionConfig")) or function_config, documents[0]
     )
@@ -165,8 +178,12 @@ def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
             diagnostics += [
                 streams.to_diagnostic(problem, document, file.name) for problem in problems
             ]
+
     report.add(file, diagnostics)
-    return None if has_error(diagnostics) else [document.data for document in parsed.documents]
+    if has_error(diagnostics):
+        return None
+
+    return [document.data for document in parsed.documents]
 
 
 def _is_resource_list(data: Json) -> bool:
@@ -177,7 +194,9 @@ def _is_resource_list(data: Json) -> bool:
 def _settings(
     options: argparse.Namespace, parsed: _FunctionInput, report: Reporter
 ) -> _Settings | None:
-    """Return how to compile and lint, or None if the profile has an error, which is reported. Raises `UsageError`."""
+    """Return how to compile and lint, or None if the profile has an error, which is reported.
+    Raises `UsageError`.
+    """
     target = options.target or _configured_target(parsed.function_config)
     check_target(target)
     profiles = [
@@ -187,17 +206,21 @@ def _settings(
     ]
     if len(profiles) + (options.cluster is not None) > 1:
         raise UsageError("several ClusterProfiles; specs are compiled for one cluster")
+
     if not profiles:
         profile = report.read_profile(options.cluster)
     else:
         file = _as_file(profiles[0])
         profile, diagnostics = load_profile(file.content, filename=file.name)
         report.add(file, diagnostics)
+
     return None if profile is None else _Settings(profile, target, load(None))
 
 
 def _configured_target(function_config: Json) -> str | None:
-    """Return the target that the function's configuration names, if it is a ConfigMap. Raises `UsageError`."""
+    """Return the target that the function's configuration names, if it is a ConfigMap. Raises
+    `UsageError`.
+    """
     kind = function_config.get("kind")
     if kind == "ConfigMap":
         data = nested_map(function_config, "data")
@@ -209,8 +232,10 @@ def _configured_target(function_config: Json) -> str | None:
         return as_string(data.get("target")) or None
     if function_config and not streams.is_ours(function_config):
         raise UsageError(
-            f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a ConfigMap"
+            f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a "
+            "ConfigMap"
         )
+
     return None
 
 
@@ -224,8 +249,8 @@ def _compile_specs(
 ) -> tuple[list[_Object], list[_Finding]]:
     """Return the objects with manifests in place of specs, and the findings of the specs.
 
-    Profiles go too, but objects marked as local stay: kpt keeps those in the package without applying them.
-    Manifests replace those that an earlier run added beside such a spec.
+    Profiles go too, but objects marked as local stay: kpt keeps those in the package without
+    applying them. Manifests replace those that an earlier run added beside such a spec.
     """
     objects: list[_Object] = []
     findings: list[_Finding] = []
@@ -235,6 +260,7 @@ def _compile_specs(
             objects.append(_Object(item))
         if not _is_kind(item, "TrainingJob"):
             continue
+
         file = _as_file(item)
         config = settings.config
         inputs = Inputs(
@@ -253,6 +279,7 @@ def _compile_specs(
             _Object(_place(manifest, item) if replaces else manifest, codes)
             for manifest in result.manifests
         ]
+
     written = {_identity(item.data) for item in objects if item.spec_codes is not None}
     return [
         item
@@ -292,6 +319,7 @@ def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> 
 
     if not objects:
         return []
+
     inputs = [_as_file(item.data) for item in objects]
     options = settings.config.lint_options("-", settings.profile)._replace(names_successors=False)
     result = lint_source(b"---\n".join(file.content for file in inputs), None, options)
@@ -309,6 +337,7 @@ def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> 
         report.add(file, own)
         findings += [_Finding(diagnostic, item.data) for diagnostic in own]
         first_line += file.content.count(b"\n") + 1
+
     return findings
 
 
@@ -332,6 +361,7 @@ def _as_file(item: Json) -> InputFile:
         }
         metadata = without_keys(nested_map(item, "metadata"), "annotations")
         item = {**item, "metadata": {**metadata, "annotations": own} if own else metadata}
+
     return InputFile(f"{name} in {path}" if path else name, emit(item).encode(), True)
 
 
@@ -361,4 +391,5 @@ def _as_result(finding: _Finding) -> Json:
         result["field"] = {"path": place}
     if path:
         result["file"] = {"path": path, **({"index": int(index)} if index.isdecimal() else {})}
+
     return result

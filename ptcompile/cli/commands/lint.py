@@ -81,6 +81,7 @@ class FileLinter:
         )
         lines = quoted_lines(file, diagnostics, self.options, parsed)
         parsed.documents = ()  # breaks the reference cycle between documents and source
+
         return LintedFile(
             diagnostics,
             report.documents,
@@ -129,7 +130,9 @@ class FileLinter:
         )
 
     def defined_earlier(self, file: InputFile) -> dict[ObjectIdentity, str]:
-        """Return the objects of a file that an earlier file of its folder defines too, which need not be reported."""
+        """Return the objects of a file that an earlier file of its folder defines too, which
+        need not be reported.
+        """
         from ptcompile.api.inputs import File
         from ptcompile.linter.repeated import defined_earlier
         from ptcompile.source import documents as source
@@ -137,8 +140,10 @@ class FileLinter:
         earlier = earlier_files(file, self.everything)
         if not earlier:
             return {}
+
         parsed = source.read(file.content, file.name)
         definitions = self._options_of(file).inputs(File(parsed, file.name)).definitions
+
         return defined_earlier(parsed, definitions, earlier)
 
 
@@ -177,11 +182,13 @@ def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | No
         or related.read_count < MIN_FILES_TO_CACHE
     ):
         return None
+
     from ptcompile.cli import cache
 
     folder = options.cache_dir or cache.default_folder()
     if folder is None:
         return None
+
     try:
         cache.prepare(folder)
         settings_key = cache.settings_key(options, config, shows_lines(options))
@@ -189,6 +196,7 @@ def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | No
         if options.cache_dir:
             files.print_error(f"ptcompile: --cache-dir {folder} is not used: {files.reason(error)}")
         return None
+
     return cache.ResultCache(folder, settings_key, cache.file_key(config, related))
 
 
@@ -202,6 +210,7 @@ def _restore_linter(
     config = load_with_options(options)
     if config.cluster is None:
         return FileLinter(options, config, None, related, earlier)
+
     return FileLinter(
         options, config, load_profile(files.read(config.cluster))[0], related, earlier
     )
@@ -214,13 +223,15 @@ def with_repeated(
     work: Callable[[InputFile], R],
     objects: Callable[[R], ObjectDigests],
 ) -> list[R]:
-    """Return the results, after linting again the files that repeat an object of an earlier file of their folder.
+    """Return the results, after linting again the files that repeat an object of an earlier file of
+    their folder.
 
-    `work` checks a file with `linter`, and `objects` returns the objects of a result. This takes a second
-    pass, because the files that define an object are known only after all of them are read.
+    `work` checks a file with `linter`, and `objects` returns the objects of a result. This takes a
+    second pass, because the files that define an object are known only after all of them are read.
     """
     if linter.earlier is None:
         return [*results]
+
     from contextlib import closing
 
     pairs = [*zip(inputs, results, strict=True)]
@@ -230,6 +241,7 @@ def with_repeated(
         }
     else:
         linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
+
     again = [file for file in inputs if file.name in linter.earlier]
     with closing(map_files(work, again, linter.options.jobs)) as fresh:
         return [next(fresh) if file.name in linter.earlier else result for file, result in pairs]
@@ -246,7 +258,9 @@ class _FixedFile(NamedTuple):
 
 
 def wants_fixes(options: argparse.Namespace) -> bool:
-    """Return whether fixes are requested. Raises `UsageError` for options that cannot be combined."""
+    """Return whether fixes are requested. Raises `UsageError` for options that cannot be
+    combined.
+    """
     if options.fix and options.diff:
         raise UsageError("--fix writes files and --diff does not: give only one of them")
     if options.add_ignore and (options.fix or options.diff):
@@ -263,7 +277,9 @@ def wants_fixes(options: argparse.Namespace) -> bool:
 
 
 def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter) -> int:
-    """Fix all files and report the remaining findings; with --diff, print a patch and write nothing."""
+    """Fix all files and report the remaining findings; with --diff, print a patch and write
+    nothing.
+    """
     from contextlib import closing
 
     options = linter.options
@@ -271,6 +287,7 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
         fixed = with_repeated(
             inputs, [*results], linter, linter.fixed, lambda result: result.report.objects
         )
+
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
@@ -278,16 +295,20 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
         fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files
     ):
         return _write_fixed(fixed_files, findings)  # there is nothing to look at
-    return (
-        _print_patch(fixed_files, findings) if options.diff else _write_fixed(fixed_files, findings)
-    )
+    if options.diff:
+        return _print_patch(fixed_files, findings)
+
+    return _write_fixed(fixed_files, findings)
 
 
 def _report_skipped(fixed: _FixedFile) -> None:
     for diagnostic, reason, is_bug in fixed.result.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
         bug_note = f"; {files.BUG}, please report it" if is_bug else ""
-        text = f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): {reason}{bug_note}"
+        text = (
+            f"{format_location(diagnostic)}: {diagnostic.code} is not fixed ({title}): "
+            f"{reason}{bug_note}"
+        )
         files.print_error(f"ptcompile: {text}")
 
 
@@ -319,11 +340,14 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
             checked=report.checked,
         )
         findings.ignored += len(report.meant)
+
     stdin = [fixed for fixed in fixed_files if fixed.file.name == "<stdin>"]
     if not stdin:
         return findings.finish(always=True)
+
     findings.stdout_is_taken = True
     failed = files.write_bytes(b"".join(fixed.result.content for fixed in stdin))
+
     return max(failed, findings.finish(always=True))
 
 
@@ -368,6 +392,7 @@ def run(options: argparse.Namespace) -> int:
     """Lint all documents of all files; return 1 if a finding fails the run."""
     if not options.paths and options.since is None:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
+
     options.paths = options.paths or [os.curdir]
     fixing = wants_fixes(options)
     config = load_with_options(options)
@@ -397,16 +422,20 @@ def run(options: argparse.Namespace) -> int:
     if fixing:
         related.load()  # once, not in each process
         return run_fixes(inputs, linter, findings)
+
     _lint_until_deadline(inputs, linter, related, findings)
     if options.write_baseline is not None:
         return findings.write_baseline(options.write_baseline, config.all_codes)
+
     return findings.finish(always=True)
 
 
 def _lint_until_deadline(
     inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects, findings: Reporter
 ) -> None:
-    """Add the findings of all files to the report, or those of the files that are finished at the deadline."""
+    """Add the findings of all files to the report, or those of the files that are finished at
+    the deadline.
+    """
     linted_files: list[LintedFile] = []
     try:
         for _, linted in lint_files(inputs, linter, related):
@@ -416,6 +445,7 @@ def _lint_until_deadline(
         )
     except NotFinishedError:
         findings.add_unfinished(inputs, len(linted_files))
+
     for file, linted in zip(inputs, linted_files, strict=False):
         findings.add(
             file,
@@ -429,7 +459,9 @@ def _lint_until_deadline(
 
 
 def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Reporter:
-    """Return the collector of the findings. Raises `UsageError` for options that cannot be combined."""
+    """Return the collector of the findings. Raises `UsageError` for options that cannot be
+    combined.
+    """
     return Reporter(
         options.output_format,
         fail_on=config.fail_on,
@@ -460,11 +492,14 @@ def _baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
 
 
 def _groupings(options: argparse.Namespace) -> list[str]:
-    """Return what the statistics are grouped by; nothing without --statistics. Raises `UsageError`."""
+    """Return what the statistics are grouped by; nothing without --statistics. Raises
+    `UsageError`.
+    """
     if not options.statistics:
         if options.by:
             raise UsageError("--by requires --statistics")
         return []
+
     from ptcompile.report.statistics import FORMS, GROUPINGS, LABEL
 
     for grouping in options.by:
@@ -472,16 +507,18 @@ def _groupings(options: argparse.Namespace) -> list[str]:
             raise UsageError(f"--by: no group {grouping!r}; the groups are {', '.join(GROUPINGS)}")
     if (printed := printed_format(options.output_format) or "full") not in FORMS:
         raise UsageError(f"--statistics: no form for {printed}; the formats are {', '.join(FORMS)}")
+
     return options.by or ["rule"]
 
 
 def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[InputFile], list[str]]:
-    """Return the input files and the reasons for unreadable ones. If the run covers the configuration's whole folder,
-    report its patterns that match no file.
+    """Return the input files and the reasons for unreadable ones. If the run covers the
+    configuration's whole folder, report its patterns that match no file.
     """
     required = not options.allow_empty
     if not _has_folders(options.paths):
         return files.read_all(options.paths, require_match=required)
+
     from ptcompile.cli.exclude import exclusions, unmatched_patterns
 
     excludes = exclusions(config, options.paths)
@@ -499,6 +536,7 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
     ):
         for sentence in unmatched_patterns(config, [file.name for file in inputs], visited):
             files.print_error(f"ptcompile: {sentence}")
+
     return inputs, unreadable
 
 
@@ -515,7 +553,9 @@ def _has_folders(paths: Sequence[str]) -> bool:
 def _add_ignores(
     inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter
 ) -> int:
-    """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
+    """Add a comment for every finding that is not in the baseline, and report how many cannot be
+    ignored by one.
+    """
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
@@ -536,24 +576,31 @@ def _add_ignores(
         ]
         if not ignorable:
             continue
+
+        # comments are written as UTF-8, and the rest of the file would not be
         try:
             text, ignored = add_ignores(file.content.decode(), ignorable)
-        except (
-            UnicodeDecodeError
-        ):  # comments are written as UTF-8, and the rest of the file would not be
+        except UnicodeDecodeError:
             text, ignored = "", 0
+
         added += ignored
         not_ignorable += len(ignorable) - ignored
         if ignored:
             changed[file.name] = text
+
     if "<stdin>" in changed:
         raise UsageError("--add-ignore edits files and cannot be used with standard input")
+
     saved = files.write_files(
         changed, {file.name: file.content for file in inputs if file.name in changed}
     )
     for name in saved:
         files.print_error(f"ptcompile: {_saved_meanwhile(name)}")
     files.print_error(
-        f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment"
+        f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be "
+        "ignored by a comment"
     )
-    return 2 if saved else max(findings.unreadable_status(), int(not_ignorable > 0))
+    if saved:
+        return 2
+
+    return max(findings.unreadable_status(), int(not_ignorable > 0))

@@ -23,6 +23,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "the MCP server needs the package mcp: python -m pip install 'mcp>=2,<3'"
         ) from None
+
     import gc
     import io
     import sys
@@ -41,12 +42,13 @@ def run(options: argparse.Namespace) -> int:
     anyio.run(
         serve, make_server(roots, partial(_settings, roots[0]), partial(_around, roots)), stdin
     )
+
     return 0
 
 
 def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
-    """Return what judges a file, by the configuration that applies to the first root, for the profile with this text or
-    for the configured one.
+    """Return what judges a file, by the configuration that applies to the first root, for the
+    profile with this text or for the configured one.
 
     The configuration is read for each call, because a user may change it meanwhile.
     """
@@ -64,7 +66,9 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
 
 
 def _around(roots: Sequence[str], item: NamedText) -> Around:
-    """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE --context ROOT`."""
+    """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE
+    --context ROOT`.
+    """
     from ptcompile.cli.baseline import without_known
     from ptcompile.cli.related import RelatedObjects, earlier_files, with_context
     from ptcompile.linter.repeated import defined_earlier
@@ -76,6 +80,7 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
         of_baseline = without_known(settings)
     except UsageError as error:
         raise CallError(f"the configuration has an error: {error}") from None
+
     if item.filename is None:
         return Around(without_known=of_baseline)
 
@@ -84,6 +89,7 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     _, everything, excluded, _ = with_context([file], roots, settings)
     related = RelatedObjects(everything, is_complete=len(everything) > 1)
     earlier = earlier_files(file, everything)
+
     return Around(
         beside=related.objects_for(file),
         earlier=defined_earlier(documents.read(item.content, file.name), None, earlier)

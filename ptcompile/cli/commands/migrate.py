@@ -1,5 +1,5 @@
-"""`ptcompile import` and `ptcompile convert`: turn existing manifests into specs, or into another operator's
-manifests.
+"""`ptcompile import` and `ptcompile convert`: turn existing manifests into specs, or into another
+operator's manifests.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ FILES_PER_PROCESS = 30
 
 
 def run_convert(options: argparse.Namespace) -> int:
-    """Convert all files. Without a directory as output, write nothing if any of them has an error."""
+    """Convert all files. Without a directory as output, write nothing if any of them has an
+    error.
+    """
     check_target(options.target)
     findings = Reporter(options.output_format)
     inputs = findings.read_files(options.paths)
@@ -56,6 +58,7 @@ def run_convert(options: argparse.Namespace) -> int:
         from ptcompile.converter.report import to_markdown
 
         contents[options.report] = to_markdown(converted, options.target)
+
     is_one_file = len(inputs) < 2 and all(file.named for file in inputs)
     is_file = options.output is not None and (is_one_file or _is_file(options.output))
     if options.output is not None and (files.names_folder(options.output) or not is_file):
@@ -66,6 +69,7 @@ def run_convert(options: argparse.Namespace) -> int:
             status = files.write_stdout(text)
         else:
             contents[options.output] = text
+
     files.write_files(contents)
     return status
 
@@ -76,7 +80,9 @@ def _convert_files(
     options: argparse.Namespace,
     findings: Reporter,
 ) -> list[ConvertedFile]:
-    """Return the conversion of each file that has a job, or that was named, together with the other files' objects."""
+    """Return the conversion of each file that has a job, or that was named, together with the
+    other files' objects.
+    """
     from ptcompile.converter.report import ConvertedFile
 
     given_profile = profile if options.cluster else None
@@ -103,6 +109,7 @@ def _convert_files(
             converted.append(
                 ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen)
             )
+
     return converted
 
 
@@ -114,7 +121,9 @@ def _convert_file(
     options: argparse.Namespace,
     chosen: Chosen,
 ) -> Result:
-    """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
+    """Return the conversion of a file, to whose objects those of the other files are related
+    (`objects`, by file).
+    """
     from ptcompile.api.convert import convert_inputs
 
     beside = Objects(
@@ -124,6 +133,7 @@ def _convert_file(
     inputs = Inputs(
         [file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions
     )
+
     return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen)
 
 
@@ -151,19 +161,21 @@ def run_import(options: argparse.Namespace) -> int:
         raise UsageError(
             "--profile writes a profile and --cluster reads one: give only one of them"
         )
+
     findings = Reporter(options.output_format)
     inputs = findings.read_files(options.paths)
     values = dict(_parse_variable(text) for text in options.set)
     profile = findings.read_profile(options.cluster)
-    imports = (
-        _import_files(inputs, values, profile, options, findings) if profile is not None else {}
-    )
+    if profile is not None:
+        imports = _import_files(inputs, values, profile, options, findings)
+    else:
+        imports = {}
+
     status = findings.finish()
-    return (
-        max(status, _write_specs(imports, options))
-        if imports
-        else max(status, findings.report_no_jobs(options.paths))
-    )
+    if imports:
+        return max(status, _write_specs(imports, options))
+
+    return max(status, findings.report_no_jobs(options.paths))
 
 
 class ImportedFile(NamedTuple):
@@ -171,7 +183,9 @@ class ImportedFile(NamedTuple):
 
     imported: Imported
     text: str
-    """The specs in the format of the command; empty without any, and if the profile to be written changes them."""
+    """The specs in the format of the command; empty without any, and if the profile to be
+    written changes them.
+    """
 
 
 def _import_files(
@@ -202,6 +216,7 @@ def _import_files(
                     file._replace(content=_substitute(file.content, values, file.name)), diagnostics
                 )
                 imports[file.name] = result
+
     return imports
 
 
@@ -230,7 +245,9 @@ def _parse_variable(text: str) -> tuple[str, str]:
 
 
 def _substitute(content: bytes, values: dict[str, str], filename: str | None = None) -> bytes:
-    """Replace `$NAME` and `${NAME}` as envsubst does; other names stay unchanged, and so does a batch script."""
+    """Replace `$NAME` and `${NAME}` as envsubst does; other names stay unchanged, and so does a
+    batch script.
+    """
     text = content.decode("utf-8-sig", errors="surrogateescape") if values else ""
     if not values or is_batch_script(text, filename):
         return content
@@ -256,6 +273,7 @@ def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespac
         texts = {name: _format_specs(imports[name], options.format) for name in texts}
         for line in notes:
             files.print_error(f"ptcompile: {line}")
+
     _print_summary(imports, options)
     contents: dict[str, str] = {}
     needed = profile or next(
@@ -272,6 +290,7 @@ def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespac
     if kept and options.output is not None:
         contents[_kept_file(options.output)] = emit_all(kept)
     files.write_files(contents)
+
     return status
 
 
@@ -280,16 +299,22 @@ def _is_file(output: str) -> bool:
 
 
 def _kept_file(output: str) -> str:
-    """Return where the objects go that no spec emits: a folder below the specs, or a file next to the one spec."""
+    """Return where the objects go that no spec emits: a folder below the specs, or a file next
+    to the one spec.
+    """
     if files.names_folder(output):
         return os.path.join(output, "kept", "kept.yaml")
     return f"{os.path.splitext(output)[0]}.kept.yaml"
 
 
 def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
-    """Return the contents of the files to write, by path; `texts` are the specs by the file they are imported from."""
+    """Return the contents of the files to write, by path; `texts` are the specs by the file they
+    are imported from.
+    """
     if not files.names_folder(options.output):
-        return {options.output: _join_specs(texts, options.format)} if texts else {}
+        if texts:
+            return {options.output: _join_specs(texts, options.format)}
+        return {}
     texts_by_path: dict[str, str] = {}
     for name, text in texts.items():
         texts_by_path[files.path_for(name, options.output, options.format, texts_by_path)] = text
@@ -311,24 +336,27 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
     same_worlds = sum(spec.same_world for spec in specs)
     scripts = sum(not spec.target for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
-    place = (
-        f"in {_kept_file(options.output)}"
-        if options.output is not None
-        else "and written if -o says where"
-    )
+    if options.output is not None:
+        place = f"in {_kept_file(options.output)}"
+    else:
+        place = "and written if -o says where"
+
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
     if scripts:
         files.print_error(
-            f"ptcompile: {scripts} imported from batch scripts: read the findings before you compile"
+            f"ptcompile: {scripts} imported from batch scripts: read the findings before you "
+            "compile"
         )
     if scripts == len(specs) > 0:
         return
+
     files.print_error(
         f"ptcompile: {len(specs) - scripts} imported: {same_worlds} with the same world, "
         f"{same_manifests} of them with the same manifest{kept_note}"
     )
     if not options.profile and any(imported.profile is not None for imported in imports.values()):
         files.print_error(
-            "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
+            "ptcompile: the built-in profile adds tolerations to pods with GPUs that the "
+            "manifests do not have: "
             "import again with --profile FILE, and compile with --cluster FILE"
         )

@@ -1,4 +1,6 @@
-"""`ptcompile platform` and `ptcompile requires`: what a cluster must have before jobs run, and for specific jobs."""
+"""`ptcompile platform` and `ptcompile requires`: what a cluster must have before jobs run, and
+for specific jobs.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,12 @@ def platform(options: argparse.Namespace) -> int:
         raise UsageError(
             "no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how"
         )
+
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
+
     jobs = _read_jobs(options, profile, None, findings)
     specs = [spec for stream in jobs for spec in stream.specs]
     _check_releases(specs, profile, None, options.cluster, findings)
@@ -44,6 +48,7 @@ def platform(options: argparse.Namespace) -> int:
         return status
     if options.paths and not specs:
         return findings.report_no_jobs(options.paths)
+
     from ptcompile.requirements.setup import plan_setup
     from ptcompile.source.emitter import emit
 
@@ -57,11 +62,14 @@ def platform(options: argparse.Namespace) -> int:
             "ptcompile: no Helm values: no job is a PyTorchJob, and the profile has no operator"
         )
         return 0
+
     return files.write_stdout(emit(setup.values))
 
 
 def profile_of_dumps(paths: Sequence[str], findings: Reporter) -> str:
-    """Return the profile of the cluster with the objects of these dumps; mistakes in them are added to the findings."""
+    """Return the profile of the cluster with the objects of these dumps; mistakes in them are
+    added to the findings.
+    """
     from ptcompile.api.requirements import profile_from_dumps
 
     dumps = read_dumps(paths, "dump")
@@ -76,6 +84,7 @@ def requires(options: argparse.Namespace) -> int:
         raise UsageError(
             "no spec given; ptcompile requires --help shows how (- reads standard input)"
         )
+
     extensions = config.of_run(options).extensions
     check_target(options.target, extensions=extensions)
     findings = Reporter(options.output_format)
@@ -83,6 +92,7 @@ def requires(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
+
     from ptcompile.api.requirements import requirements_of
 
     jobs = _read_jobs(options, profile, options.target, findings)
@@ -91,9 +101,11 @@ def requires(options: argparse.Namespace) -> int:
     status = findings.finish()
     if status:
         return status
+
     needed = requirements_of(jobs, Inputs((), profile, extensions=extensions), options.target)
     if not needed:
         return findings.report_no_jobs(options.paths)
+
     return files.write_stdout(join_escaped(map(str, needed)))
 
 
@@ -142,4 +154,5 @@ def _read_jobs(
         else:
             findings.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
         jobs.append(of_file)
+
     return jobs

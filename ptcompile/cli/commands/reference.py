@@ -24,6 +24,7 @@ def run_init(options: argparse.Namespace) -> int:
     check_target(options.target)
     if not options.profile and (options.cloud or options.from_dump):
         raise UsageError("--cloud and --from-dump are of a profile: give --profile too")
+
     text, status = _starter(options)
     if status:
         return status
@@ -31,12 +32,13 @@ def run_init(options: argparse.Namespace) -> int:
         return files.write_stdout(text)
     if os.path.lexists(options.output):
         raise UsageError(f"{options.output} already exists; init never overwrites a file")
+
     files.write_files({options.output: text})
-    use = (
-        "--cluster takes it"
-        if options.profile
-        else f"ptcompile {options.output} prints its manifests"
-    )
+    if options.profile:
+        use = "--cluster takes it"
+    else:
+        use = f"ptcompile {options.output} prints its manifests"
+
     files.print_error(f"ptcompile: wrote {options.output}; {use}")
     return 0
 
@@ -47,11 +49,13 @@ def _starter(options: argparse.Namespace) -> tuple[str, int]:
 
     if not options.from_dump:
         return starter_profile(options.cloud) if options.profile else init(options.target), 0
+
     from ptcompile.cli.commands.platform import profile_of_dumps
     from ptcompile.cli.reporter import Reporter
 
     findings = Reporter()
     text = profile_of_dumps(options.from_dump, findings)
+
     return text, findings.finish()
 
 
@@ -67,6 +71,7 @@ def run_plugins(options: argparse.Namespace) -> int:
         used = [plugin.name for plugin in extensions.plugins] if extensions is not None else []
     except files.UsageError as error:
         config_error = error
+
     if options.format == "json":
         shown = format_json(
             [{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed]
@@ -76,9 +81,11 @@ def run_plugins(options: argparse.Namespace) -> int:
             "".join(_format_plugin(plugin, is_used=plugin.name in used) for plugin in installed)
             or "no plugin is installed\n"
         )
+
     status = files.write_stdout(shown)
     if config_error is not None:
         raise config_error
+
     return status
 
 
@@ -104,7 +111,9 @@ def is_code(word: str) -> bool:
 
 
 def explain(word: str, hint: Callable[[str], str]) -> int:
-    """Print the page of a code or rule name. Raises `UsageError` if it does not exist, with the hint for the word."""
+    """Print the page of a code or rule name. Raises `UsageError` if it does not exist, with the
+    hint for the word.
+    """
     from ptcompile._internal.spelling import closest_match
     from ptcompile.diagnostics.codes import CODES
     from ptcompile.linter.pages import explain_name, name_of
@@ -123,6 +132,7 @@ def explain(word: str, hint: Callable[[str], str]) -> int:
             word, [*CODES, *CODES.values(), *extension_codes, *extension_codes.values()]
         )
         raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else hint(word)))
+
     return files.write_stdout(explain_name(name))
 
 
@@ -157,6 +167,7 @@ def run_targets(options: argparse.Namespace) -> int:
         from ptcompile.requirements import capabilities
 
         return files.write_stdout(capabilities.versions_text())
+
     from ptcompile.api.reference import targets
 
     return files.write_stdout(presentation.in_form(targets(), options.format))

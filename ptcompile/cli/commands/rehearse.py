@@ -1,4 +1,6 @@
-"""`ptcompile rehearse`: run a job's pods as real torchrun processes on this machine, with faults."""
+"""`ptcompile rehearse`: run a job's pods as real torchrun processes on this machine, with
+faults.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Rehearse the job and print the observations; return 0 if it trained to its end as `simulate` predicts, else 1."""
+    """Rehearse the job and print the observations; return 0 if it trained to its end as
+    `simulate` predicts, else 1.
+    """
     from ptcompile.rehearsal import RehearsalError, text, to_dict
 
     check_target(options.target, extensions=config.of_run(options).extensions)
@@ -44,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
             f"ptcompile: interrupted: all pods are ended and their folders are removed{kept}"
         )
         return 128 + (signal.SIGTERM if isinstance(error, _TerminatedError) else signal.SIGINT)
+
     output = format_json(to_dict(rehearsal)) if options.format == "json" else text(rehearsal)
     return max(presentation.write_result(output, options.format), int(not rehearsal.verdict.passed))
 
@@ -77,15 +82,18 @@ def _read_job(options: argparse.Namespace) -> tuple[SimulatedJob | None, int]:
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return None, findings.finish()
+
     inputs = findings.read_files([options.path])
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
+
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
     given = inputs_of(inputs, profile, options, beside=beside)
     world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
     findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     status = findings.finish()
+
     return only_job(world) if world.ok else None, status
 
 
@@ -118,6 +126,7 @@ def _rehearse(
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
+
     settings = RehearsalSettings(
         options.python, script, options.own_command, options.scale, limit, options.image, options.keep_logs,
         _parse_mounts(options.mount),

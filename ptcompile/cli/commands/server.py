@@ -17,7 +17,9 @@ _MAX_HEADER_BYTES = 1 << 12
 
 
 class _ClientInput:
-    """Standard input, with headers that pygls would wait for or allocate any amount of memory for rejected."""
+    """Standard input, with headers that pygls would wait for or allocate any amount of memory
+    for rejected.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -25,7 +27,9 @@ class _ClientInput:
         self.read = stream.read
 
     def readline(self) -> bytes:
-        """Return a header line. Raises `UsageError` for a length that no message has, and for a second one."""
+        """Return a header line. Raises `UsageError` for a length that no message has, and for a
+        second one.
+        """
         line = self._stream.readline(_MAX_HEADER_BYTES)
         name, _, value = line.partition(b":")
         if name.strip().lower() != b"content-length":
@@ -39,8 +43,10 @@ class _ClientInput:
         if not length.isdigit() or len(length) > 10 or int(length) > _MAX_MESSAGE_BYTES:
             text = length[:40].decode(errors="replace")
             raise UsageError(
-                f"the client sent Content-Length: {text}, which is no length up to {_MAX_MESSAGE_BYTES}"
+                f"the client sent Content-Length: {text}, which is no length up to "
+                f"{_MAX_MESSAGE_BYTES}"
             )
+
         return b"Content-Length: " + length + b"\r\n"
 
 
@@ -52,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "the language server needs pygls: python -m pip install 'pygls>=2'"
         ) from None
+
     import gc
     import sys
     import tempfile
@@ -74,4 +81,5 @@ def run(options: argparse.Namespace) -> int:
 
         stdin = cast("BinaryIO", _ClientInput(sys.stdin.buffer))
         Server(make_workspace, save).pygls.start_io(stdin)
+
     return 0

@@ -24,20 +24,25 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the pods of all files, which form one stream; return 1 if one cannot be read or compiled."""
+    """Show the pods of all files, which form one stream; return 1 if one cannot be read or
+    compiled.
+    """
     if not options.paths:
         raise UsageError(
             "no file given; ptcompile simulate --help shows how (- reads standard input)"
         )
+
     settings = config.of_run(options)
     check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
+
     findings = Reporter(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
+
     inputs = findings.read_files(options.paths)
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
@@ -45,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if options.stored:
         config.check_schemas(settings.schemas)
         return _print_stored(given, inputs, options, findings)
+
     target = None if options.target == ALL else options.target or simulate.DEFAULT
     world = simulate.simulate_inputs(given, target)
     findings.add_all(
@@ -53,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if not world.jobs and status:
         return status
+
     form = options.graph or ("env" if options.env_file else options.format)
     return max(status, presentation.write_result(_format_world(world, options), form))
 
@@ -65,11 +72,13 @@ def _print_stored(
 
     if options.target == ALL:
         raise UsageError("--stored shows one target; name it, or leave --target out")
+
     result = stored_inputs(given, options.target)
     findings.add_all(inputs, overrides.point_at_options(result.diagnostics, options))
     status = findings.finish()
     if not result.objects and options.format != "json":
         return status
+
     text = format_json(result.to_list()) if options.format == "json" else result.yaml()
     return max(status, presentation.write_result(text, options.format))
 
@@ -79,6 +88,7 @@ def _format_world(world: World, options: argparse.Namespace) -> str:
         from ptcompile.graph import GRAPHS
 
         return GRAPHS[options.graph](world)
+
     name = options.pod or options.env_file
     if name:
         return _format_pod(_find_pod(world, name), options)
@@ -87,6 +97,7 @@ def _format_world(world: World, options: argparse.Namespace) -> str:
         for truncation in data["diagnostics"][len(world.diagnostics) :]:
             files.print_error(f"ptcompile: {truncation['message']}; {truncation['help']}")
         return format_json(data)
+
     from ptcompile.simulator.as_text import overview
 
     return overview(world) or "no object here creates pods\n"
@@ -108,15 +119,16 @@ def _find_pod(world: World, name: str) -> Pod:
     pods = world.pods.named(name)
     if pods:
         return pods[0]
+
     from ptcompile._internal.spelling import closest_match
 
     names = [pod.display_name for pod in world.pods.folded()]
     near = closest_match(name, names)
-    help = (
-        f"did you mean {near}?"
-        if near
-        else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
-    )
+    if near:
+        help = f"did you mean {near}?"
+    else:
+        help = f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
+
     raise UsageError(
         f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods"
     )

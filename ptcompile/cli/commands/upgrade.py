@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes"
         )
+
     settings = config.of_run(options)
     schemas = options.schemas or settings.schemas
     config.check_schemas(schemas)
@@ -66,8 +67,10 @@ def run(options: argparse.Namespace) -> int:
         changed = upgrade_inputs(old, new)
         findings.add(file, changed.diagnostics)
         total += changed
+
     status = findings.finish()
     text = presentation.in_form(total, options.format)
+
     return max(status, presentation.write_result(text, options.format), int(not total.ok))
 
 
@@ -86,13 +89,16 @@ def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
 def _profile(
     path: str | None, releases: dict[str, str], findings: Reporter
 ) -> ClusterProfile | None:
-    """Return the profile in a file, or the built-in one, with these releases; None if it is wrong."""
+    """Return the profile in a file, or the built-in one, with these releases; None if it is
+    wrong.
+    """
     from ptcompile.compiler.reader import load_profile
     from ptcompile.source.documents import read
 
     profile = findings.read_profile(path)
     if profile is None or not releases:
         return profile
+
     data = read(files.read(path)).documents[0].data if path is not None else _EMPTY_PROFILE
     spec = nested_map(data, "spec")
     versions = {
@@ -103,4 +109,5 @@ def _profile(
         {**data, "spec": {**spec, "versions": versions}}, filename=path
     )
     findings.add(InputFile(path or "<options>", b"", True), diagnostics)
+
     return profile

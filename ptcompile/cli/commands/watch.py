@@ -1,7 +1,8 @@
 """`ptcompile watch`: the page of `explain --html`, live, from a server on the loopback interface.
 
-Only a client that knows the token in the address and requests the exact host can read it. A foreign DNS name that
-resolves to 127.0.0.1 is a different host, so no page of another site can read this one.
+Only a client that knows the token in the address and requests the exact host can read it. A foreign
+DNS name that resolves to 127.0.0.1 is a different host, so no page of another site can read this
+one.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ look();
 """
 
 _POLICY = (
-    "default-src 'none'; frame-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; "
+    "default-src 'none'; frame-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
+    "script-src 'nonce-{nonce}'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 
@@ -187,6 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_all("Host") != [self.live.host] or not self._same_site():
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", "not this host\n")
             return
+
         token, _, name = path.removeprefix("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.live.token.encode()):
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
@@ -197,9 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif name == "page":
             self._answer(HTTPStatus.OK, "text/html", self.live.page())
         elif name == "version":
-            last_version = (
-                int(query) if query.isascii() and query.isdigit() and len(query) < 10 else 0
-            )
+            if query.isascii() and query.isdigit() and len(query) < 10:
+                last_version = int(query)
+            else:
+                last_version = 0
             self._answer(HTTPStatus.OK, "text/plain", str(self.live.version(last_version)))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
@@ -238,6 +242,7 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target)
     if options.spec == "-":
         raise UsageError("standard input does not change: watch needs a file")
+
     for path in filter(None, (options.spec, options.cluster)):
         files.read(path)
     of_run(options)  # its mistakes are those of the run
@@ -246,15 +251,19 @@ def run(options: argparse.Namespace) -> int:
         live = Live(options.port)
     except (OSError, OverflowError) as error:
         raise UsageError(f"port {options.port}: {error}") from None
+
     gc.enable()
     with suppress(KeyboardInterrupt), live:
         files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)")
         _watch(live, options)
+
     return 0
 
 
 def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
-    """Show the page, and update it when its files change. While they do not compile, keep their last manifests."""
+    """Show the page, and update it when its files change. While they do not compile, keep their
+    last manifests.
+    """
     from ptcompile.explainer.page import html, with_earlier_manifests
 
     shown: list[bytes | str] | None = None
@@ -267,11 +276,10 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
             try:
-                page = (
-                    _outdated(earlier, notices)
-                    if notices and earlier
-                    else _make_page(options, contents)
-                )
+                if notices and earlier:
+                    page = _outdated(earlier, notices)
+                else:
+                    page = _make_page(options, contents)
             except NotFinishedError:
                 if earlier is None:
                     raise
@@ -279,13 +287,16 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
                     f"Not finished after {options.timeout:g} s. The page shows its last version."
                 ]
                 page = _outdated(earlier, notices)
+
             if not notices or earlier is None:
                 last_page = page
                 if page.compiles:
                     last_compiled = page
                 elif last_compiled is not None:
                     page = with_earlier_manifests(page, last_compiled)
+
             live.show(html(page))
+
         time.sleep(_CHECK_SECONDS)
 
 
@@ -294,8 +305,8 @@ def _outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
 
 
 def _read_contents(options: argparse.Namespace) -> list[bytes | str]:
-    """Return the contents of the files, or why they cannot be read. An editor may be replacing a missing file, so try
-    twice.
+    """Return the contents of the files, or why they cannot be read. An editor may be replacing a
+    missing file, so try twice.
     """
     return [_read_content(path) for path in filter(None, (options.spec, options.cluster))]
 

@@ -1,4 +1,5 @@
-"""Checks that run before a spec is built: of the spec itself, then of its job on one target, in this order.
+"""Checks that run before a spec is built: of the spec itself, then of its job on one target, in
+this order.
 
 `compiler.verification` checks what was built.
 """
@@ -34,7 +35,9 @@ def machine_type(parts: SpecParts) -> Problems:
 
 
 def kubernetes_fields(parts: SpecParts) -> Problems:
-    """Yield the errors of Kubernetes' decoder in the spec fields that have Kubernetes' structure."""
+    """Yield the errors of Kubernetes' decoder in the spec fields that have Kubernetes'
+    structure.
+    """
     return kubernetes_field_problems(parts.job)
 
 
@@ -48,7 +51,7 @@ CHECKS: tuple[Callable[[SpecParts], Problems], ...] = (
     checks.queue,
     checks.part_names,
     checks.gang_size,
-    checks.role_names,
+    checks.check_role_names,
     checks.containers,
     checks.images,
     devices.amounts,
@@ -58,7 +61,9 @@ CHECKS: tuple[Callable[[SpecParts], Problems], ...] = (
     checks.run_policy,
     kubernetes_fields,
 )
-"""Checks that the models cannot express: contradicting fields, the profile, arithmetic and Kubernetes' own rules."""
+"""Checks that the models cannot express: contradicting fields, the profile, arithmetic and
+Kubernetes' own rules.
+"""
 
 
 def check(

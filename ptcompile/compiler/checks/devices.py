@@ -39,6 +39,7 @@ def amounts(parts: SpecParts) -> Problems:
                     (*path, "devices", gpu), "gpu requests the same resource", "set it once"
                 )
         yield from _check_requests_and_limits(part)
+
     if isinstance(job.shared_memory, str):
         for part in parts.nodes:
             yield from _check_shared_memory(job.shared_memory, part)
@@ -73,6 +74,7 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
                 message,
                 help,
             )
+
     for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
         request = requests.get(name, limits.get(name, "0"))
@@ -115,7 +117,9 @@ def _amount_key(name: str) -> Path:
     """Return the spec's key for a Kubernetes resource."""
     if name in {"cpu", "memory", "gpu"}:
         return (name,)
-    return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
+    if name == "ephemeral-storage":
+        return ("ephemeralStorage",)
+    return ("devices", name)
 
 
 def _check_shared_memory(size: str, part: SpecPart) -> Problems:
@@ -171,16 +175,19 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None:
         slices = row.slices_in(cloud)
         where = f" on {cloud}" if slice_name in row.slices else ""
-        listed = (
-            (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
-        )
+        if len(slices) > _MAX_LISTED_SLICES:
+            listed = (*slices[:_MAX_LISTED_SLICES], "...")
+        else:
+            listed = slices
         help = f"use one of its slices: {', '.join(listed)}" if slices else f"write {base}"
         return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
+
     message = (
         f"{name!r} is neither in the catalog of the profile {cluster.metadata.name!r} nor built in"
     )
     suggestions = _similar_accelerators(name, profile_accelerators, cloud)
     names = ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)])
+
     return invalid_field(
         _ACCELERATOR,
         message,
@@ -189,29 +196,37 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
 
 
 def _similar_accelerators(name: str, profile_names: Iterable[str], cloud: str) -> list[str]:
-    """Return the names that a user may have meant: the profile's, else a product's, else similar built-in ones."""
+    """Return the names that a user may have meant: the profile's, else a product's, else similar
+    built-in ones.
+    """
     from ptcompile.hardware import accelerators, products
 
     if match := closest_match(name, profile_names):
         return [match]
+
     offered = [*accelerators.names(cloud)]
     if product_names := products.accelerators_named(name):
         return [built_in for built_in in product_names if built_in in offered] or [*product_names]
     if products.is_other_product(name):
         return []
+
     matches = [built_in for built_in in offered if name and name.lower() in built_in]
     similar = closest_match(name, accelerators.names(cloud, slices=True))
+
     return matches[:4] or ([similar] if similar else [])
 
 
 def devices(parts: SpecParts) -> Problems:
-    """Yield contradictions between the accelerator's name, the device amounts and the number of processes."""
+    """Yield contradictions between the accelerator's name, the device amounts and the number of
+    processes.
+    """
     job = parts.job
     cluster = parts.cluster
     has_entry = job.script is not None or job.module is not None
     is_counted = has_entry or (job.elastic is not None and job.elastic.nproc_per_node is None)
     if job.accelerator is None and not is_counted:
         return
+
     nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
         auxiliary_counts = (gpus_per_node(part, cluster) for part in parts.every if part.auxiliary)
@@ -229,14 +244,18 @@ def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _
         name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)
     }
     count = hardware.count_accelerators(cluster, devices)
-    processes = (
-        count if accelerator is None else hardware.count_processes(cluster, devices, accelerator)
-    )
+    if accelerator is None:
+        processes = count
+    else:
+        processes = hardware.count_processes(cluster, devices, accelerator)
+
     return _Node(part.path, count, processes, frozenset(devices))
 
 
 def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
-    """Yield contradictions between the devices and the processes that torchrun starts on each node."""
+    """Yield contradictions between the devices and the processes that torchrun starts on each
+    node.
+    """
     yield from _check_mig_slices(job, nodes, cluster)
     nproc = job.elastic.nproc_per_node if job.elastic is not None else None
     if nproc is None:
@@ -250,10 +269,13 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
             yield _run_problem(
                 "more-processes-than-gpus", (*nodes[0].path, "resources"), message, help
             )
+
         return
+
     is_known = hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not is_known and isinstance(nproc, int):
         return  # how many processes a device takes is unknown
+
     least = min(nodes, key=lambda node: node.processes)
     most = max(node.processes for node in nodes)
     if nproc == "gpu":
@@ -284,7 +306,9 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
 
 
 def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Problems:
-    """Yield an error if `nprocPerNode: gpu` fails: torchrun then counts CUDA devices and exits if there are none."""
+    """Yield an error if `nprocPerNode: gpu` fails: torchrun then counts CUDA devices and exits
+    if there are none.
+    """
     resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
     foreign_resource = next((name for name in sorted(resources) if not is_cuda(name)), None)
     if not min(node.devices for node in nodes):
@@ -301,7 +325,9 @@ def _drives_all_with_one(job: JobSpec, nproc: int, cluster: ClusterProfile) -> b
 
 
 def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
-    """Yield a warning for several MIG slices in a pod: CUDA shows a process only one (NVIDIA MIG user guide, R570)."""
+    """Yield a warning for several MIG slices in a pod: CUDA shows a process only one (NVIDIA MIG
+    user guide, R570).
+    """
     entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
     resource = hardware.gpu_resource(cluster, job.accelerator)
@@ -314,7 +340,10 @@ def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProf
         )
         process_count = (job.elastic and job.elastic.nproc_per_node) or node.processes
         if (has_mig_resource or has_partition_label) and node.devices > 1 and process_count != 1:
-            message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
+            message = (
+                f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only "
+                "the first"
+            )
             help = "request one slice per node, on more nodes"
             yield _run_problem(
                 "several-mig-slices", (*node.path, "resources"), message, help, severity="warning"
@@ -322,11 +351,15 @@ def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProf
 
 
 def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
-    """Yield a warning if a job uses part of a TPU slice, which starts only if all its hosts run (GKE, plan TPUs)."""
+    """Yield a warning if a job uses part of a TPU slice, which starts only if all its hosts run
+    (GKE, plan TPUs).
+    """
     entry = hardware.accelerator(cluster, job.accelerator)
-    shape = (
-        entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
-    )
+    if entry is not None:
+        shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology")
+    else:
+        shape = None
+
     sides = (shape or "").split("x")
     if (
         entry is None
@@ -334,11 +367,15 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
         or not all(side.isdecimal() and side.isascii() for side in sides)
     ):
         return
+
     chips, (least, most) = prod(int(side) for side in sides), job.node_range()
     requested = most * nodes[0].devices
     if requested and (requested % chips or least != most):
         counts = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
-        message = f"a {shape} slice has {chips} chips, but {counts} {'makes' if most == 1 else 'make'} {requested}"
+        message = (
+            f"a {shape} slice has {chips} chips, but {counts} {'makes' if most == 1 else 'make'} "
+            f"{requested}"
+        )
         help = "request all chips and nodes of the slice, which starts only if all its hosts run"
         yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
 
@@ -359,11 +396,14 @@ def _plural(n: int, word: str, ending: str = "s") -> str:
 
 
 def fabric(parts: SpecParts) -> Problems:
-    """Yield an error for an unknown or misplaced fabric, and a warning if its number of devices is unknown."""
+    """Yield an error for an unknown or misplaced fabric, and a warning if its number of devices
+    is unknown.
+    """
     job = parts.job
     cluster = parts.cluster
     if job.fabric is None:
         return
+
     path: Path = ("spec", "fabric")
     if hardware.fabric(cluster, job.fabric) is None:
         from ptcompile.hardware.fabrics import FABRICS
@@ -371,7 +411,10 @@ def fabric(parts: SpecParts) -> Problems:
 
         names = sorted({*cluster.spec.fabrics, *FABRICS})
         suggestion = " or ".join(fabrics_named(job.fabric)) or closest_match(job.fabric, names)
-        message = f"{job.fabric!r} is neither a fabric of the profile {cluster.metadata.name!r} nor built in"
+        message = (
+            f"{job.fabric!r} is neither a fabric of the profile {cluster.metadata.name!r} nor "
+            "built in"
+        )
         yield invalid_field(
             path,
             message,
@@ -381,6 +424,7 @@ def fabric(parts: SpecParts) -> Problems:
     if misplaced_problems := list(misplaced_fabric(parts)):
         yield from misplaced_problems
         return
+
     yield from _check_compute_domain(parts)
     counted = hardware.per_machine_resource(cluster, job.fabric)
     entry = hardware.accelerator(cluster, job.accelerator)
@@ -407,7 +451,8 @@ def fabric(parts: SpecParts) -> Problems:
 
 
 def _check_compute_domain(parts: SpecParts) -> Problems:
-    """Yield a warning for a ComputeDomain without NVLink between nodes, larger than a rack, or with two pods on a node.
+    """Yield a warning for a ComputeDomain without NVLink between nodes, larger than a rack, or with
+    two pods on a node.
 
     A node gives only one pod its channel; a second pod waits for it (dra-driver-nvidia-gpu,
     compute-domain-kubelet-plugin).
@@ -417,31 +462,42 @@ def _check_compute_domain(parts: SpecParts) -> Problems:
     definition = hardware.fabric(cluster, job.fabric, job.accelerator)
     if definition is None or not definition.compute_domain:
         return
+
     entry = hardware.accelerator(cluster, job.accelerator)
     path = ("spec", "fabric")
     if entry is None:
         message = "an NVLink domain needs an accelerator, but none is set"
         yield _fabric_problem(path, message, "add accelerator, such as nvidia-gb200")
         return
+
     (_, most), rack = job.node_range(), entry.nodes_per_domain
     if rack is None:
-        message = f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain to join"
+        message = (
+            f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain "
+            "to join"
+        )
         yield _fabric_problem(
             path, message, "use the fabric between the nodes, such as efa or infiniband"
         )
     elif most > rack:
-        message = f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
-        help = (
-            "or set topology to place them"
-            if job.topology is None
-            else "or expect both networks to be used"
+        message = (
+            f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses "
+            "the other network"
         )
+        if job.topology is None:
+            help = "or set topology to place them"
+        else:
+            help = "or expect both networks to be used"
         yield _fabric_problem(path, message, f"use at most {rack} nodes, {help}")
+
     for part in parts.nodes:
         requested = gpus_per_node(part, cluster)
         whole = entry.devices_per_node
         if whole and 0 < requested < whole:
-            message = f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
+            message = (
+                f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second "
+                "pod on it stays Pending"
+            )
             yield _fabric_problem(
                 (*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes"
             )
@@ -451,7 +507,9 @@ def _check_compute_domain(parts: SpecParts) -> Problems:
 def _check_unequal_machines(
     accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
 ) -> Problems:
-    """Yield a warning if machines with the accelerator have more fabric devices than the job requests, the minimum."""
+    """Yield a warning if machines with the accelerator have more fabric devices than the job
+    requests, the minimum.
+    """
     from ptcompile.hardware.accelerators import machines_of
 
     machines = machines_of(accelerator, cluster.spec.cloud)
@@ -461,13 +519,21 @@ def _check_unequal_machines(
     least = min(counts.values(), default=0)
     if larger := {name: count for name, count in counts.items() if count > least}:
         name, count = next(iter(larger.items()))
-        message = f"{least} {counted} per node, but {name} has {count}: a job there uses only part of its bandwidth"
-        help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
+        message = (
+            f"{least} {counted} per node, but {name} has {count}: a job there uses only part of "
+            "its bandwidth"
+        )
+        help = (
+            f"for {name} write resources.devices[{counted}]: {count} and its "
+            "node.kubernetes.io/instance-type"
+        )
         yield _fabric_problem(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
 def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
-    """Yield a role of the job after its passes, and a warning, for each part of a fabric that lacks the rest."""
+    """Yield a role of the job after its passes, and a warning, for each part of a fabric that
+    lacks the rest.
+    """
     from ptcompile.hardware.fabric_gaps import concerns, gaps
 
     for role in job.training_roles:

@@ -1,7 +1,8 @@
-"""Checks of the entry point: `script` names a file and `module` a module, but users write whole command lines there.
+"""Checks of the entry point: `script` names a file and `module` a module, but users write whole
+command lines there.
 
-torchrun's options become fields of `elastic` if their meaning is exactly the same. Shell syntax, other programs and
-options without a field are left to the user.
+torchrun's options become fields of `elastic` if their meaning is exactly the same. Shell syntax,
+other programs and options without a field are left to the user.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def entry_point(parts: SpecParts) -> Problems:
         text = getattr(job, field)
         if text is None:
             continue
+
         noun = "file" if field == "script" else "module"
         if not text.strip():
             yield invalid_field(
@@ -79,13 +81,13 @@ def entry_point(parts: SpecParts) -> Problems:
             if field == "module" and _is_file_name(text):
                 yield _file_as_module(text, set_fields)
             continue
+
         from ptcompile.source.secrets.texts import secret_parts
 
         entry = _read_line(text, field, job)
         included = "shell operators" if text.split() == [text] else "spaces"
-        is_fixable = len(set_fields) == 1 and not secret_parts(
-            text
-        )  # as an argument a secret is another finding
+        # as an argument a secret is another finding
+        is_fixable = len(set_fields) == 1 and not secret_parts(text)
         yield problem(
             "command-as-script",
             ("spec", field),
@@ -98,7 +100,9 @@ def entry_point(parts: SpecParts) -> Problems:
 
 
 def _is_file_name(module: str) -> bool:
-    """Return whether the value of `module` is certainly a file: Python finds no module of such a name."""
+    """Return whether the value of `module` is certainly a file: Python finds no module of such a
+    name.
+    """
     return "$" not in module and ("/" in module or module.endswith(".py"))
 
 
@@ -111,6 +115,7 @@ def _file_as_module(text: str, set_fields: list[str]) -> Problem:
     )
     is_fixable = len(set_fields) == 1 and (field == "script" or _is_module(value) is not None)
     edits = [Edit("rename", ("spec", "module"), field)] if field == "script" else []
+
     return problem(
         "command-as-script",
         ("spec", "module"),
@@ -127,9 +132,13 @@ def _file_as_module(text: str, set_fields: list[str]) -> Problem:
 
 
 def _read_line(text: str, field: str, job: JobSpec) -> Entry | str:
-    """Return the fields of a command line, or a help sentence if it is not one of a Python program."""
+    """Return the fields of a command line, or a help sentence if it is not one of a Python
+    program.
+    """
     tokens = split_line(text)
-    return _read_tokens(tokens, field, job) if tokens else _shell_help(text, field, job)
+    if tokens:
+        return _read_tokens(tokens, field, job)
+    return _shell_help(text, field, job)
 
 
 def _shell_help(text: str, field: str, job: JobSpec) -> str:
@@ -144,41 +153,51 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
         ]
     except ValueError:
         return "close the quotation mark, and write the arguments in args"
+
     if "$" in line and split_line(_VARIABLE.sub("x", line)):
         fields = _help_text(_read_tokens(tokens, field, job))
         return f"{fields}; Kubernetes fills in $(NAME) from env, but no shell expands $NAME"
+
     if field == "module" or _starts_with_script(line):
         line = f"torchrun -m {line}" if field == "module" else f"torchrun {line}"
     script = double_quote(line) if len(line) <= _MAX_SHOWN and "\n" not in line else '"..."'
+
     return f"run a shell with command: [bash, -c, {script}], and add elastic if it starts torchrun"
 
 
 def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
     if _is_assignment(tokens[0]) and tokens[1:]:
         name, _, value = tokens[0].partition("=")
-        return f"add env: {{{name}: {double_quote(value)}}}, and {_help_text(_read_tokens(tokens[1:], field, job))}"
+        return (
+            f"add env: {{{name}: {double_quote(value)}}}, and "
+            f"{_help_text(_read_tokens(tokens[1:], field, job))}"
+        )
+
     is_python = _is_python(basename(tokens[0])) is not None
     launch = command.read_command_line(tokens, {})
     start = len(tokens) - len(launch.arguments)
     if launch.launcher == "torchrun" and (start == 1 or is_python):
         if tokens[start - 1] == "torch.distributed.launch":
-            return "write script or module, and read LOCAL_RANK instead of the --local-rank that this launcher adds"
+            return (
+                "write script or module, and read LOCAL_RANK instead of the --local-rank that "
+                "this launcher adds"
+            )
         return _torchrun_entry(launch, tokens, job)
     if (launcher_and_start := launchers.launcher_of(tokens)) is not None:
         return _launcher_entry(*launcher_and_start, tokens)
     if is_python:
         return _python_entry(tokens)
-    return (
-        _PROGRAM.format(_format_list(tokens))
-        if unwrap(tokens).start or is_program(tokens[0])
-        else _program_entry(tokens, field)
-    )
+    if unwrap(tokens).start or is_program(tokens[0]):
+        return _PROGRAM.format(_format_list(tokens))
+
+    return _program_entry(tokens, field)
 
 
 def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec) -> Entry | str:
     """Return the fields of a torchrun command line."""
     if not launch.entry or "no-python" in launch.options:
         return _PROGRAM.format(_format_list(tokens))
+
     elastic: JsonDict = {}
     obstacle = None
     for option, text in launch.options.items():
@@ -190,19 +209,18 @@ def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec)
             elastic[name] = value
         else:
             obstacle = obstacle or _obstacle(option, text)
+
     field = "module" if "module" in launch.options else "script"
     entry, *args = launch.entry
     if " " in entry or (field == "script" and _is_python(basename(entry))):
-        nested = (
-            _python_entry([entry, *args])
-            if " " not in entry
-            else _PROGRAM.format(_format_list(tokens))
-        )
-        return (
-            nested._replace(elastic=elastic, obstacle=obstacle)
-            if isinstance(nested, Entry)
-            else nested
-        )
+        if " " not in entry:
+            nested = _python_entry([entry, *args])
+        else:
+            nested = _PROGRAM.format(_format_list(tokens))
+        if isinstance(nested, Entry):
+            return nested._replace(elastic=elastic, obstacle=obstacle)
+        return nested
+
     return Entry(field, entry, tuple(args), elastic, obstacle)
 
 
@@ -250,18 +268,19 @@ _ELASTIC: dict[str, tuple[str, Callable[[str], Any]]] = {
     "rdzv-backend": ("rdzvBackend", _choice_parser("c10d", "static")),
     "rdzv-id": ("rdzvId", lambda text: text or None),
 }
-"""torchrun options with a field of exactly the same meaning: the field's name, and a parser that returns its value or
-None.
+"""torchrun options with a field of exactly the same meaning: the field's name, and a parser that
+returns its value or None.
 """
 
 
 def _is_free(field: str, value: object, job: JobSpec) -> bool:
-    """Return whether the spec leaves a field of `elastic` unset, or already sets it to this value."""
-    elastic_fields = (
-        {}
-        if job.elastic is None
-        else {yaml_name(name): name for name in job.elastic.model_fields_set}
-    )
+    """Return whether the spec leaves a field of `elastic` unset, or already sets it to this
+    value.
+    """
+    if job.elastic is None:
+        elastic_fields = {}
+    else:
+        elastic_fields = {yaml_name(name): name for name in job.elastic.model_fields_set}
     if field == "nnodes":
         return {"nodes", "master", "worker"}.isdisjoint(
             job.non_null_fields()
@@ -270,7 +289,9 @@ def _is_free(field: str, value: object, job: JobSpec) -> bool:
 
 
 def _is_written_anyway(option: str, value: str, job: JobSpec) -> bool:
-    """Return whether the manifests already express the option: the number of nodes, or a single node."""
+    """Return whether the manifests already express the option: the number of nodes, or a single
+    node.
+    """
     least, most = job.node_range()
     if option == "standalone":
         return most == 1
@@ -292,7 +313,10 @@ def _obstacle(option: str, value: str) -> str:
     if option == "nnodes":
         return f"set the number of nodes in one place instead of --nnodes={_shorten(value)}"
     if option in _ELASTIC:
-        return f"set elastic.{_ELASTIC[option][0]} to the value you want instead of --{option}={_shorten(value)}"
+        return (
+            f"set elastic.{_ELASTIC[option][0]} to the value you want instead of "
+            f"--{option}={_shorten(value)}"
+        )
     if option == "master-port":
         return f"write masterPort: {_shorten(value)}"
     if option == "rdzv-conf":
@@ -303,21 +327,24 @@ def _obstacle(option: str, value: str) -> str:
 
 
 def _launcher_entry(name: str, start: int, tokens: list[str]) -> Entry | str:
-    """Return the fields of an accelerate, deepspeed or composer command line: torchrun starts the same script."""
+    """Return the fields of an accelerate, deepspeed or composer command line: torchrun starts
+    the same script.
+    """
     script = launchers.parse_options(name, tokens[start:])[1]
     options = tokens[start : len(tokens) - len(script)]
     is_module = options[-1:] in (["-m"], ["--module"])
     options = options[:-1] if is_module else options
     if not script or " " in script[0]:
         return _PROGRAM.format(_format_list(tokens))
-    obstacle = (
-        f"torchrun starts the processes instead of {name}, whose options do not apply"
-        if options
-        else None
-    )
-    safe = (
-        name == "accelerate"
-    )  # deepspeed passes --local_rank to the script, composer sets its own variables
+
+    if options:
+        obstacle = f"torchrun starts the processes instead of {name}, whose options do not apply"
+    else:
+        obstacle = None
+
+    # deepspeed passes --local_rank to the script, composer sets its own variables
+    safe = name == "accelerate"
+
     return Entry("module" if is_module else "script", script[0], script[1:], {}, obstacle, safe)
 
 
@@ -330,7 +357,10 @@ def _python_entry(tokens: list[str]) -> Entry | str:
     if tokens[start : start + 1] == ["-m"] and tokens[start + 1 :]:
         return Entry("module", tokens[start + 1], tuple(tokens[start + 2 :]), safe=safe)
     if not tokens[start:] or tokens[start].startswith("-") or " " in tokens[start]:
-        return f"remove {tokens[0]} and its options, since torchrun starts Python itself, or use command: [...]"
+        return (
+            f"remove {tokens[0]} and its options, since torchrun starts Python itself, or use "
+            "command: [...]"
+        )
     return Entry("script", tokens[start], tuple(tokens[start + 1 :]), safe=safe)
 
 
@@ -345,14 +375,18 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
     if field == "module" and _is_module(first):
         return Entry("module", first, rest)
     if " " in first or any(token.endswith(".py") for token in rest if not token.startswith("-")):
-        return f"rename the file if its name has spaces, or start another program with command: {_format_list(tokens)}"
+        return (
+            "rename the file if its name has spaces, or start another program with command: "
+            f"{_format_list(tokens)}"
+        )
     if "." in basename(first) or not rest:
-        return _PROGRAM.format(_format_list(tokens)) if rest else Entry(field, first)
-    return (
-        Entry("script", first, rest, safe=False)
-        if rest[0].startswith("-")
-        else _PROGRAM.format(_format_list(tokens))
-    )
+        if rest:
+            return _PROGRAM.format(_format_list(tokens))
+        return Entry(field, first)
+    if rest[0].startswith("-"):
+        return Entry("script", first, rest, safe=False)
+
+    return _PROGRAM.format(_format_list(tokens))
 
 
 def _help(entry: Entry) -> str:
@@ -366,10 +400,12 @@ def _help(entry: Entry) -> str:
             + ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items())
             + "}"
         )
+
     assignments = [f"{name}: {value}" for name, value in fields.items()]
     text = " and ".join(
         [", ".join(assignments[:-1]), assignments[-1]] if assignments[1:] else assignments
     )
+
     return f"write {text}" + (f"; {entry.obstacle}" if entry.obstacle else "")
 
 
@@ -378,9 +414,12 @@ def _help_text(entry: Entry | str) -> str:
 
 
 def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
-    """Return the fix that writes the fields. Existing arguments of the job and its roles follow those of the line."""
+    """Return the fix that writes the fields. Existing arguments of the job and its roles follow
+    those of the line.
+    """
     if entry.obstacle:
         return None
+
     edits = [Edit("rename", ("spec", field), entry.field)] if entry.field != field else []
     edits.append(Edit("set", ("spec", entry.field), entry.value))
     holders: list[tuple[Path, list[str] | None]] = [(("spec",), job.args or [])]
@@ -395,6 +434,7 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
             for path, args in holders
             if args is not None
         ]
+
     edits += [
         Edit("set", ("spec", "elastic", name), value) for name, value in entry.elastic.items()
     ]
@@ -403,6 +443,7 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
         *(["args"] if entry.args else []),
         *(["elastic"] if entry.elastic else []),
     ]
+
     return Fix(f"write {', '.join(names)}", tuple(edits), entry.safe)
 
 

@@ -1,8 +1,8 @@
 """Checks whether the nodes of a job can have its fabric.
 
-Reports an error if the fabric belongs to another cloud, and a warning if no machine type of the built-in catalog has
-it. The profile wins: its own fabrics and accelerators are not checked, and if it lists node pools, only their machine
-types count.
+Reports an error if the fabric belongs to another cloud, and a warning if no machine type of the
+built-in catalog has it. The profile wins: its own fabrics and accelerators are not checked, and if
+it lists node pools, only their machine types count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class _Choice(NamedTuple):
 
 
 def misplaced_fabric(parts: SpecParts) -> Problems:
-    """Yield an error for a fabric of another cloud, and a warning if none of the job's machine types has it."""
+    """Yield an error for a fabric of another cloud, and a warning if none of the job's machine
+    types has it.
+    """
     from ptcompile.hardware import fabric_machines as catalogue
 
     job = parts.job
@@ -40,14 +42,17 @@ def misplaced_fabric(parts: SpecParts) -> Problems:
     cloud = cluster.spec.cloud or catalogue.home_of(job.fabric or "")
     if fabric in cluster.spec.fabrics or not cloud:
         return
+
     home = catalogue.home_of(fabric)
     if home not in ("", cloud):
         if not _profile_has_fabric(job, cluster):
             yield _wrong_cloud(fabric, home, cloud, job)
         return
+
     choice = _machine_choice(job, cluster, cloud)
     if choice is None or not catalogue.is_counted(fabric, cloud):
         return
+
     offered = catalogue.fabrics_of(choice.names)
     if fabric not in offered:
         yield _without_machine(fabric, cloud, choice.title, offered)
@@ -68,32 +73,40 @@ def _machine_choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choic
     pools = cluster.spec.node_pools
     if name in cluster.spec.accelerators:
         return None
+
     pinned = job.node_selector.get(_INSTANCE_TYPE) or ""
     if pinned in machines_by_name() and not pools:
         return _Choice(pinned, (pinned,))
+
     machines = machines_with(name, cloud)
     if machines is None:
         return None
     if not pools:
         return _Choice(f"{name} on {cloud}", [machine.name for machine in machines])
+
     types = [pool.machine or "" for pool in pools.values()]
     if not all(machine in machines_by_name() for machine in types):
         return None
+
     pool_machines = [machine.name for machine in machines if machine.name in types]
-    return _Choice(f"{name} in the node pools", pool_machines) if pool_machines else None
+    if pool_machines:
+        return _Choice(f"{name} in the node pools", pool_machines)
+
+    return None
 
 
 def _wrong_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Problem:
     from ptcompile.hardware.fabric_machines import fabrics_in, fabrics_of, machines_with
 
     machines = machines_with(job.accelerator or "", cloud)
-    offered = (
-        fabrics_in(cloud)
-        if machines is None
-        else fabrics_of([machine.name for machine in machines])
-    )
+    if machines is None:
+        offered = fabrics_in(cloud)
+    else:
+        offered = fabrics_of([machine.name for machine in machines])
+
     message = f"only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
     help = f"use {' or '.join(offered)}, or remove it" if offered else "remove it"
+
     return problem("fabric-of-another-cloud", _PATH, message, help, stage="run")
 
 
@@ -105,6 +118,7 @@ def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]
     ways = [f"use {' or '.join(offered)}" if offered else "remove it"]
     ways += [f"name an accelerator that has it: {accelerators}"] if accelerators else []
     help = ", or ".join(ways)
+
     return problem(
         "fabric-without-machine",
         _PATH,

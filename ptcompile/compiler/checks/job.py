@@ -1,8 +1,10 @@
-"""Checks for contradictions in a spec: names, entry point, node counts, torchrun, roles, images, restarts."""
+"""Checks for contradictions in a spec: names, entry point, node counts, torchrun, roles, images,
+restarts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.spelling import closest_match
@@ -61,14 +63,15 @@ def metadata(parts: SpecParts) -> Problems:
 
 
 def containers(parts: SpecParts) -> Problems:
-    """Yield an error or a warning for the variables of each part, and an error for each part without an image."""
+    """Yield an error or a warning for the variables of each part, and an error for each part
+    without an image.
+    """
     job = parts.job
     for path, fields, _, _ in parts.every:
         yield from _check_env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
-            roles_train = (
-                job.master is not None or job.worker is not None
-            )  # then the job itself needs none
+            # then the job itself needs none
+            roles_train = job.master is not None or job.worker is not None
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem(
                     "spec-missing-field",
@@ -84,11 +87,14 @@ def is_only_too_long(name: str) -> bool:
 
 
 def reserved_env(spec: Spec, job: Job, context: Context) -> Problems:
-    """Yield an error for each variable that the operator overwrites, since this target cannot pass it on."""
+    """Yield an error for each variable that the operator overwrites, since this target cannot
+    pass it on.
+    """
     cluster = context.cluster
     target = context.target
     if not target.overwrites or target.keeps_variables(job):
         return
+
     for field, env in _profile_variables(job, cluster):
         for name in _overwritten_names(env, target):
             yield _reserved_variable(("spec",), name, target, f"the profile's {field} sets {name}")
@@ -96,14 +102,14 @@ def reserved_env(spec: Spec, job: Job, context: Context) -> Problems:
         variables = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
         if role.template.nulls:
             variables |= _nulled_variables(role.template)
-        if (
-            not role.trains
-        ):  # auxiliary roles have no rank and no torchrun, so no operator overwrites these
+        # auxiliary roles have no rank and no torchrun, so no operator overwrites these
+        if not role.trains:
             variables = {
                 key: variables[key]
                 for key in variables
                 if key != "RANK" and not key.startswith("PET_")
             }
+
         for name in _overwritten_names(variables, target):
             path = _variable_path(spec.spec, role.name, name)
             yield _reserved_variable(path, name, target)
@@ -113,15 +119,15 @@ def _nulled_variables(template: PodTemplate) -> dict[str, None]:
     """Return the variables that a role sets to null in its main container, by name."""
     main = template.nulls.get("spec", {}).get("containers", {}).get(template.main.name, {})
     env = main.get("env", {})
-    return (
-        {}
-        if isinstance(env, tuple)
-        else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
-    )
+    if isinstance(env, tuple):
+        return {}
+    return dict.fromkeys(name for name in env if isinstance(env[name], tuple))
 
 
 def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Json]]:
-    """Yield the variables that the profile sets for the job, after the profile field that sets them."""
+    """Yield the variables that the profile sets for the job, after the profile field that sets
+    them.
+    """
     profile = cluster.spec
     yield "defaults.env", profile.defaults.env
     yield "defaults.podTemplate", _main_env(profile.defaults.pod_template)
@@ -152,18 +158,18 @@ def _overwritten_names(env: Json, target: Target) -> list[str]:
 
 
 def _variable_path(job: JobSpec, role: str, name: str) -> Path:
-    """Return the spec path that sets a role's variable: in the role's env, the job's, or one of the two patches."""
+    """Return the spec path that sets a role's variable: in the role's env, the job's, or one of
+    the two patches.
+    """
     auxiliary = job.roles.get(role)
     block = auxiliary if auxiliary is not None else getattr(job, role, None)
     block_path: Path = ("spec", role) if auxiliary is None else ("spec", "roles", role)
     for path, fields in ((block_path, block), (("spec",), job)):
         if fields is not None and name in fields.env:
             return (*path, "env", name)
-    return (
-        (*block_path, "podTemplate")
-        if block is not None and block.pod_template
-        else ("spec", "podTemplate")
-    )
+    if block is not None and block.pod_template:
+        return (*block_path, "podTemplate")
+    return ("spec", "podTemplate")
 
 
 def _reserved_variable(path: Path, name: str, target: Target, field: str | None = None) -> Problem:
@@ -176,7 +182,9 @@ def _reserved_variable(path: Path, name: str, target: Target, field: str | None 
 
 
 def program(parts: SpecParts) -> Problems:
-    """Yield an error unless exactly one field sets the program, and if `elastic` is set but nothing starts torchrun."""
+    """Yield an error unless exactly one field sets the program, and if `elastic` is set but
+    nothing starts torchrun.
+    """
     job = parts.job
     set_fields = [
         name for name in ("script", "module", "command") if getattr(job, name) is not None
@@ -187,6 +195,7 @@ def program(parts: SpecParts) -> Problems:
             f"{set_fields[0]} already sets what runs",
             f"remove {set_fields[0]} or {name}",
         )
+
     if job.elastic is not None and not set_fields and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
@@ -214,12 +223,14 @@ def node_counts(parts: SpecParts) -> Problems:
             yield conflict(
                 ("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it"
             )
+
     for path in set_paths[1:]:
         yield conflict(
             path,
             f"{field_path(set_paths[0])} already sets the number of nodes",
             "set it in one place",
         )
+
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
         yield invalid_field(
@@ -235,12 +246,14 @@ def torchrun(parts: SpecParts) -> Problems:
     elastic = parts.job.elastic
     if elastic is None:
         return
+
     path: Path = ("spec", "elastic")
     least, most = job.node_range()
     if elastic.rdzv_backend == "static" and least < most:
         yield conflict(
             (*path, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d"
         )
+
     uses_etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
     if uses_etcd and most == 1:
         yield conflict(
@@ -266,6 +279,7 @@ def torchrun(parts: SpecParts) -> Problems:
             f"{elastic.rdzv_endpoint!r} is not HOST:PORT",
             "use HOST:PORT, such as etcd.infra:2379",
         )
+
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
             message = (
@@ -293,7 +307,9 @@ def profile_references(parts: SpecParts) -> Problems:
 
 
 def _check_spot(cluster: ClusterProfile) -> Problems:
-    """Yield an error if nothing identifies spot nodes; only a warning if the profile sets an empty `spot`."""
+    """Yield an error if nothing identifies spot nodes; only a warning if the profile sets an
+    empty `spot`.
+    """
     path = ("spec", "spot")
     spot = cluster.spec.spot
     name = cluster.metadata.name
@@ -304,6 +320,7 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
         or hardware.spot_nodes(cluster) is not None
     ):
         return
+
     if "spot" in cluster.spec.model_fields_set:
         message = f"the profile {name!r} defines no spot nodes, so `spot: true` has no effect"
         help = "describe them in spec.spot of the profile"
@@ -311,15 +328,16 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
     else:
         message = f"the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
         help = (
-            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile init --profile writes, "
+            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile "
+            "init --profile writes, "
             "and pass it with --cluster FILE"
         )
         yield conflict(path, message, help)
 
 
 def queue(parts: SpecParts) -> Problems:
-    """Yield an error for an invalid queue or priority name or another one in a label, and for an unknown topology
-    level.
+    """Yield an error for an invalid queue or priority name or another one in a label, and for an
+    unknown topology level.
     """
     job = parts.job
     cluster = parts.cluster
@@ -333,11 +351,13 @@ def queue(parts: SpecParts) -> Problems:
             yield conflict(
                 path, f"{written!r} differs from spec.{field}, {name!r}", "set it in one place"
             )
+
     for field, name in values:
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield invalid_field(("spec", field), f"{name!r} {reason}", name_help(name, "team-a"))
     if job.topology is None:
         return
+
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
     for strength, level in job.topology.non_null_fields().items():
         if level not in levels:
@@ -368,6 +388,7 @@ def part_names(parts: SpecParts) -> Problems:
     job = parts.job
     if not job.has_part_names():
         return
+
     names_by_path = job.part_names()
     for path, name in names_by_path.items():
         if reason := names.why_not_dns_label(name):
@@ -408,6 +429,7 @@ def run_policy(parts: SpecParts) -> Problems:
     policy = parts.job.run_policy
     if not policy.model_fields_set:
         return
+
     restarts = _in_place_restart(part for part in parts.every if not part.auxiliary)
     if policy.on_pod_failure is not None and restarts is not None:
         message = (
@@ -421,6 +443,7 @@ def run_policy(parts: SpecParts) -> Problems:
             message,
             "use RestartPod or RestartJob, or remove backoffLimit",
         )
+
     anywhere = _in_place_restart(parts.every)
     retry = (
         policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
@@ -437,13 +460,17 @@ def run_policy(parts: SpecParts) -> Problems:
 
 
 def _in_place_restart(parts: Iterable[SpecPart]) -> RestartPolicy | None:
-    """Return the first restart policy with which the kubelet restarts a failed container in place, or None."""
+    """Return the first restart policy with which the kubelet restarts a failed container in
+    place, or None.
+    """
     policies = (part.fields.restart_policy for part in parts)
     return next((policy for policy in policies if policy not in {None, "Never"}), None)
 
 
 def images(parts: SpecParts) -> Problems:
-    """Yield an error for invalid images of a spec's parts and of the containers in their patches."""
+    """Yield an error for invalid images of a spec's parts and of the containers in their
+    patches.
+    """
     for path, fields, _, _ in parts.every:
         if fields.image:
             yield from _check_image((*path, "image"), fields.image)
@@ -469,19 +496,23 @@ def _check_image(path: Path, image: str) -> Problems:
     reason = why_not_image(image)
     if reason is None:
         return
+
     if is_placeholder(image):
         reason = "is a placeholder, but a spec is not a template"
         help = "write the image, or set it with --set"
     else:
         reason = f"is not an image name: {reason}"
         help = "write REGISTRY/REPOSITORY:TAG"
+
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
 def _check_container_name(
     path: Path, container: JsonDict, main: str, image: str | None
 ) -> Problems:
-    """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
+    """Yield a warning for an additional container with the main container's image: its name is
+    probably wrong.
+    """
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
         text = f"{name} is a container next to {main} with the same image"
@@ -504,27 +535,24 @@ _RESERVED_ROLE_NAMES = {
 }
 
 _MAX_ROLE_NAME = 32
-"""Maximum length of a role's name: the rest of a pod name's 63 characters is left for the job's name."""
+"""Maximum length of a role's name: the rest of a pod name's 63 characters is left for the job's
+name.
+"""
 
 
-def role_names(parts: SpecParts) -> Problems:
+def check_role_names(parts: SpecParts) -> Problems:
     """Yield an error for each name that an auxiliary role cannot have."""
     job = parts.job
     if not job.roles:
         return
     if len(job.roles) > (max_roles := limits().roles):
-        yield problem(
-            "too-large",
-            ("spec", "roles"),
-            f"has more than {max_roles} roles",
-            "use fewer roles with more pods each",
-        )
+        message = f"has more than {max_roles} roles"
+        help = "use fewer roles with more pods each"
+        yield problem("too-large", ("spec", "roles"), message, help)
         return
+
     fields_by_name = {
         name: field for (field, part), name in job.part_names().items() if part != "container"
-    }
-    variables = {
-        operator.role_prefix: operator.title for operator in OPERATORS if operator.role_prefix
     }
     template = parts.cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {
@@ -534,36 +562,41 @@ def role_names(parts: SpecParts) -> Problems:
     }
     for name in job.roles:
         path: Path = ("spec", "roles", name)
-        if name in _RESERVED_ROLE_NAMES:
-            yield _bad_role_name(
-                path,
-                f"{name!r} is the name of a training role",
-                _RESERVED_ROLE_NAMES[name],
-            )
-        elif name in fields_by_name:
-            yield _bad_role_name(
-                path,
-                f"spec.{fields_by_name[name]} already names training pods {name!r}",
-                "choose another name",
-            )
-        elif reason := names.why_not_dns_1035_label(name):
-            yield _bad_role_name(
-                path, f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader")
-            )
-        elif len(name) > _MAX_ROLE_NAME:
-            message = f"{name!r} has {len(name)} characters, which leaves too few for the job's name in pod names"
-            yield _bad_role_name(
-                path, message, f"use at most {_MAX_ROLE_NAME} characters, such as loader"
-            )
-        elif titles := [title for prefix, title in variables.items() if name.startswith(prefix)]:
-            yield _bad_role_name(
-                path,
-                f"the variable of {name!r} collides with one that {titles[0]} sets",
-                "choose another name",
-            )
+        reason = _why_not_role_name(name, fields_by_name)
+        if reason is not None:
+            yield _bad_role_name(path, *reason)
         elif name in sidecars:
-            message = f"the profile's pod template already has a container {name!r}, the name of the role's container"
+            message = (
+                f"the profile's pod template already has a container {name!r}, the name of the "
+                "role's container"
+            )
             yield _bad_role_name(path, message, "choose another name")._replace(field="")
+
+
+def _why_not_role_name(name: str, fields_by_name: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return what is wrong with the name of a role, and the help, or None.
+
+    `fields_by_name`: the fields of the spec that name training pods, by that name.
+    """
+    if name in _RESERVED_ROLE_NAMES:
+        return f"{name!r} is the name of a training role", _RESERVED_ROLE_NAMES[name]
+    if name in fields_by_name:
+        message = f"spec.{fields_by_name[name]} already names training pods {name!r}"
+        return message, "choose another name"
+    if reason := names.why_not_dns_1035_label(name):
+        return f"{name!r} {reason}", name_help(name.lstrip("0123456789-_."), "loader")
+    if len(name) > _MAX_ROLE_NAME:
+        message = (
+            f"{name!r} has {len(name)} characters, which leaves too few for the job's name in "
+            "pod names"
+        )
+        return message, f"use at most {_MAX_ROLE_NAME} characters, such as loader"
+
+    for operator in OPERATORS:
+        if operator.role_prefix and name.startswith(operator.role_prefix):
+            message = f"the variable of {name!r} collides with one that {operator.title} sets"
+            return message, "choose another name"
+    return None
 
 
 def _bad_role_name(path: Path, message: str, help: str) -> Problem:

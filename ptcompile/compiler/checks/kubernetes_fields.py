@@ -1,7 +1,7 @@
 """Checks of spec fields with Kubernetes' own structure against Kubernetes' schema.
 
-They run before anything is built from these fields, so passes and targets can rely on their shapes and the finding is
-at the spec line with the mistake.
+They run before anything is built from these fields, so passes and targets can rely on their shapes
+and the finding is at the spec line with the mistake.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 
 
 def kubernetes_field_problems(job: JobSpec) -> Problems:
-    """Yield the errors of Kubernetes' decoder in volumes, affinity and the like, and in the pod template patches."""
+    """Yield the errors of Kubernetes' decoder in volumes, affinity and the like, and in the pod
+    template patches.
+    """
     for path, fields in blocks(job):
         yield from _check_fields(path, fields)
         yield from _check_patch((*path, "podTemplate"), fields.pod_template)
@@ -66,7 +68,9 @@ _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)
 
 
 def _kubernetes_pod(fields: PodFields) -> JsonDict:
-    """Return a pod of the block's fields that the spec's models do not type, or {} if it sets none."""
+    """Return a pod of the block's fields that the spec's models do not type, or {} if it sets
+    none.
+    """
     set_fields = fields.model_fields_set
     words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
     if not words or (
@@ -92,26 +96,27 @@ def _decode_problems(pod: Json) -> list[Problem]:
 def _check_patch(path: Path, patch: Json) -> Problems:
     if not patch:
         return
+
     for key in patch.keys() - {"metadata", "spec"}:
-        help = (
-            "move it to podTemplate.spec"
-            if key[:1].islower()
-            else "remove it; a pod template has metadata and spec"
-        )
+        if key[:1].islower():
+            help = "move it to podTemplate.spec"
+        else:
+            help = "remove it; a pod template has metadata and spec"
         yield problem(
             "spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True
         )
+
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         suggestion = closest_match(key, _PATCH_METADATA)
-        help = (
-            f"did you mean {suggestion}?"
-            if suggestion
-            else "remove it; a pod template sets only labels and annotations of its pods"
-        )
+        if suggestion:
+            help = f"did you mean {suggestion}?"
+        else:
+            help = "remove it; a pod template sets only labels and annotations of its pods"
         is_name = key in {"name", "generateName"}
         message = "pods are named after the job" if is_name else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
+
     spec = patch.get("spec")
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
         message = "the target sets the restart policy of the pods"
@@ -121,17 +126,20 @@ def _check_patch(path: Path, patch: Json) -> Problems:
             message,
             "set restartPolicy under spec instead",
         )
+
     for null_path, noun in _NEVER_NULL.items():
         if get(patch, null_path, MISSING) is None:
             help = "remove it; null removes the value that is set otherwise"
             yield problem(
                 "spec-conflict", (*path, *null_path), f"every pod needs {noun}", help, on_key=True
             )
+
     template = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         template["metadata"] = {
             key: value for key, value in metadata.items() if key in _PATCH_METADATA
         }
+
     yield from _check_template(path, template)
 
 
@@ -139,21 +147,27 @@ _NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "a 
 
 
 def _has_null_item(value: Any) -> bool:
-    """Return whether any list in `value` contains null. A loop costs 34,000 instructions per spec, any() 82,000."""
+    """Return whether any list in `value` contains null. A loop costs 34,000 instructions per
+    spec, any() 82,000.
+    """
     if type(value) is dict or isinstance(value, Mapping):
         value = value.values()
     elif not isinstance(value, list):
         return False
     elif None in value:
         return True
+
     for inner in value:  # noqa: SIM110
         if type(inner) is not str and _has_null_item(inner):
             return True
+
     return False
 
 
 def _null_item_problems(value: Any, path: Path) -> Problems:
-    """Yield an error for each null item of a list: Kubernetes treats it as an empty item, which is never intended."""
+    """Yield an error for each null item of a list: Kubernetes treats it as an empty item, which
+    is never intended.
+    """
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _null_item_problems(inner, (*path, key))

@@ -1,12 +1,12 @@
 """Checks whether a node's amounts fit a machine type, and a job's pods the profile's node pools.
 
-A pod without a fitting machine stays Pending, since no autoscaler can add one. An accelerator of the profile's own
-overrides the built-in one without defining machine types, so such jobs are not checked. Jobs of a profile with node
-pools are checked against these instead.
+A pod without a fitting machine stays Pending, since no autoscaler can add one. An accelerator of
+the profile's own overrides the built-in one without defining machine types, so such jobs are not
+checked. Jobs of a profile with node pools are checked against these instead.
 
-Pools are compared with the job after its passes, whose pods show the nodes that they may run on and what they request.
-A label that a pool does not list is unknown and assumed to match; unknown amounts of a pool's nodes are assumed to
-suffice.
+Pools are compared with the job after its passes, whose pods show the nodes that they may run on and
+what they request. A label that a pool does not list is unknown and assumed to match; unknown
+amounts of a pool's nodes are assumed to suffice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class _Amount(NamedTuple):
 
 
 def machine_misfits(parts: SpecParts) -> Problems:
-    """Yield an error for amounts that no machine type has, and a warning if they leave too little for the kubelet."""
+    """Yield an error for amounts that no machine type has, and a warning if they leave too
+    little for the kubelet.
+    """
     job = parts.job
     cluster = parts.cluster
     from ptcompile.hardware.accelerators import machines_of
@@ -66,6 +68,7 @@ def machine_misfits(parts: SpecParts) -> Problems:
     )
     if not is_built_in or cluster.spec.node_pools:
         return
+
     candidates = machines_of(name, cloud, largest=False)
     pinned = job.node_selector.get(_INSTANCE_TYPE)
     machines = tuple(machine for machine in candidates if machine.name == pinned) or candidates
@@ -86,21 +89,22 @@ def _check_part(
     for misfit in part_misfits:
         amount = next(amount for amount in amounts if amount.ask is misfit.ask)
         yield _misfit_problem(misfit, amount, job.accelerator or "", cloud)
-    if not part_misfits and "/" not in (
-        job.accelerator or ""
-    ):  # a slice is a defined part of a machine
+    # a slice is a defined part of a machine
+    if not part_misfits and "/" not in (job.accelerator or ""):
         yield from _check_share(amounts, machines, job, cloud)
+
     yield from _check_disk(part, job, machines, cluster)
 
 
 def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Amount]:
-    """Return the amounts of a part, accelerators first, since they decide which machine types are possible."""
+    """Return the amounts of a part, accelerators first, since they decide which machine types
+    are possible.
+    """
     amounts = part.amounts
     gpu_resource = hardware.gpu_resource(cluster, job.accelerator)
     nics = hardware.per_machine_resource(cluster, job.fabric)
-    is_slice = (
-        "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"
-    )  # one device provides several slices
+    # one device provides several slices
+    is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"
     measures = {
         **({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}),
         "cpu": "cpu",
@@ -119,19 +123,20 @@ def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) ->
             requested.append(
                 _Amount(_amount_path(blocks, name), text, Ask(measure, total_quantity(text).nano))
             )
+
     return requested
 
 
 def _counted_fabric(fabric: str, cluster: ClusterProfile) -> str:
-    """Return the fabric whose devices are counted: the named fabric, or the one that it includes."""
+    """Return the fabric whose devices are counted: the named fabric, or the one that it
+    includes.
+    """
     from ptcompile.hardware.fabrics import FABRICS
 
     built_in = FABRICS.get(fabric)
-    return (
-        built_in.companions.get(cluster.spec.cloud or "", fabric)
-        if built_in is not None
-        else fabric
-    )
+    if built_in is not None:
+        return built_in.companions.get(cluster.spec.cloud or "", fabric)
+    return fabric
 
 
 def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
@@ -161,31 +166,43 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
             stage="run",
             authority="kubelet",
         )
+
     on_cloud = f" on {cloud}" if cloud else ""
-    message = f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} ({misfit.machine})"
+    message = (
+        f"{amount.text}: no machine with {name}{on_cloud} has more than {misfit.has} "
+        f"({misfit.machine})"
+    )
     more_nodes = ", on more nodes" if amount.ask.what == "devices" else ""
     help = f"request at most {misfit.has} per node{more_nodes}"
+
     return problem("fits-no-machine", amount.path, message, help, stage="run")
 
 
 def _check_share(
     amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None
 ) -> Problems:
-    """Yield a note if a node takes part of its machine's accelerators, so only other pods can use the rest."""
+    """Yield a note if a node takes part of its machine's accelerators, so only other pods can
+    use the rest.
+    """
     shared = find_shared_machine([amount.ask for amount in amounts], machines, cloud)
     devices = next((amount for amount in amounts if amount.ask.what == "devices"), None)
     if shared is None or devices is None:
         return
+
     requested, (_, nodes) = devices.ask.nano // NANO, job.node_range()
     pods = min(nodes, shared.pods)
     if pods * requested >= shared.devices:
         return
+
     rest = shared.devices - pods * requested
     used = shared.pods * requested
     used_part = f"uses {requested} of the {shared.devices} accelerators of {shared.machine}"
     message = f"{used_part}; other pods can use the remaining {rest}"
     if used < shared.devices and pods == shared.pods:
-        message = f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} accelerators unusable"
+        message = (
+            f"{shared.machine} fits {pods} of these pods, which leaves {shared.devices - used} "
+            "accelerators unusable"
+        )
     help = f"request {shared.devices} per node, on fewer nodes"
     yield problem(
         "part-of-a-machine",
@@ -201,7 +218,9 @@ def _check_share(
 def _check_disk(
     part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile
 ) -> Problems:
-    """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks elsewhere."""
+    """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks
+    elsewhere.
+    """
     name = "ephemeral-storage"
     cloud = cluster.spec.cloud
     storage = part.amounts.requests.get(name) or part.amounts.limits.get(name)
@@ -210,6 +229,7 @@ def _check_disk(
     }
     if storage is None or len(disks) < len(machines):
         return
+
     largest = max(disks, key=disks.__getitem__)
     requested = total_quantity(storage).nano
     if requested > disks[largest]:
@@ -217,9 +237,13 @@ def _check_disk(
         help = "mount a volume for the rest"
     elif cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
         message = f"EKS's default root volume leaves pods {EKS_ROOT_LEFT}"
-        help = f"create the nodes with a larger root volume, or use their local disks ({DISKS[largest]}, RAID0)"
+        help = (
+            "create the nodes with a larger root volume, or use their local disks "
+            f"({DISKS[largest]}, RAID0)"
+        )
     else:
         return
+
     path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)
     text = f"{storage}: {message}"
     yield problem(
@@ -234,7 +258,8 @@ def _check_disk(
 
 
 def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None, Problem]]:
-    """Yield an error for each role that fits no pool of the profile, and for a job with more nodes than the pools.
+    """Yield an error for each role that fits no pool of the profile, and for a job with more nodes
+    than the pools.
 
     Each comes with the role whose pod template its path leads into, or None for the spec.
     """
@@ -243,6 +268,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
     pools = pools_of_profile(cluster)
     if pools is None or job.runtime is not None:
         return
+
     training: list[Placement] = []
     has_misfit = False
     for role in job.roles:
@@ -265,6 +291,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
             )
         if role.trains:
             training.append(placement)
+
     room = None if has_misfit else room_for(training)
     if room is not None and training:
         for larger in _check_node_count(job, room, pools, cluster):
@@ -274,11 +301,9 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
 def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
     """Return the accelerators that a pod claims instead of requesting them."""
     claimed = accelerators_in(job.claims, template.extra)
-    return (
-        {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)}
-        if claimed
-        else {}
-    )
+    if claimed:
+        return {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)}
+    return {}
 
 
 def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Problems:
@@ -287,7 +312,10 @@ def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile
     is_certain = job.min_nodes > room
     path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
     count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
-    message = f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
+    message = (
+        f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only "
+        f"{room}"
+    )
     help = f"use at most {room} nodes, or request less per node"
     severity = "error" if is_certain and pools.is_complete else "warning"
     yield problem("larger-than-pools", path, message, help, severity=severity, stage="run")  # type: ignore[arg-type]

@@ -1,11 +1,14 @@
-"""Checks for what no target can express: names that are too long, and queues and gangs that the profile lacks.
+"""Checks for what no target can express: names that are too long, and queues and gangs that the
+profile lacks.
 
-An operator names pods, host names, Services, PodGroups and label values after the job. Names that are too long are not
-always rejected: a PyTorchJob with a long name is accepted, but its Services are never created. So the checks find the
-tightest derived name before anything is written, and report the longest name that leaves room for it.
+An operator names pods, host names, Services, PodGroups and label values after the job. Names that
+are too long are not always rejected: a PyTorchJob with a long name is accepted, but its Services
+are never created. So the checks find the tightest derived name before anything is written, and
+report the longest name that leaves room for it.
 
-`queues` and `queue_systems` map queues and gangs to the fields of each target. The checks here cover
-the rest: an error if a target lacks the field, a warning if the operator treats it differently.
+`queues` and `queue_systems` map queues and gangs to the fields of each target. The checks here
+cover the rest: an error if a target lacks the field, a warning if the operator treats it
+differently.
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ if TYPE_CHECKING:
 
 
 class Room(NamedTuple):
-    """The maximum length of a job's name, and the derived name that determines it, with `<name>` for the job's."""
+    """The maximum length of a job's name, and the derived name that determines it, with `<name>`
+    for the job's.
+    """
 
     longest: int
     derived_name: str
@@ -55,7 +60,9 @@ class Room(NamedTuple):
 
 
 def room(job: Job, target: Target) -> Room:
-    """Return the maximum length of a job's name that leaves room for every derived name of these pods."""
+    """Return the maximum length of a job's name that leaves room for every derived name of these
+    pods.
+    """
     return _tightest_room(
         target.derived or _OBJECT_NAME, tuple(target.groups(job)) or (IndexedGroup("", job.nodes),)
     )
@@ -86,7 +93,8 @@ def too_long(job: Job, target: Target) -> Problems:
         yield problem_at(
             "name-too-long",
             ("metadata", "name"),
-            f"{job.name!r} has {len(job.name)} characters and leaves no room for {least.derived_name} "
+            f"{job.name!r} has {len(job.name)} characters and leaves no room for "
+            f"{least.derived_name} "
             f"{least.pattern}, which has a limit of {least.limit}",
             f"use at most {least.longest} characters, such as {safe!r}",
         )
@@ -97,7 +105,9 @@ _PRIORITY = (*SPEC, "priority")
 
 
 def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
-    """Yield an error or a warning for a job's queue and placement on this target; paths are those of a spec."""
+    """Yield an error or a warning for a job's queue and placement on this target; paths are
+    those of a spec.
+    """
     yield from _check_label_values(job, cluster, target.name)
     yield from _check_queue(job, cluster, target.name)
     if cluster.spec.multi_kueue and queue_of(job, cluster):
@@ -110,7 +120,9 @@ def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> P
 
 
 def unread_annotations(job: Job, target: Target) -> Problems:
-    """Yield a warning for each annotation of the job by which another operator would place its pods."""
+    """Yield a warning for each annotation of the job by which another operator would place its
+    pods.
+    """
     for operator in OPERATORS if job.annotations else ():
         for key, purpose in operator.placing_annotations.items():
             if key in job.annotations and operator.target_name != target.name:
@@ -137,6 +149,7 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Probl
     """
     if queue_of(job, cluster) is None and job.priority is None:
         return
+
     labels = object_labels(job, cluster)
     queue = labels.get(queue_systems.KUEUE_QUEUE) or labels.get(queue_systems.KAI_QUEUE)
     priority = labels.get(queue_systems.KUEUE_PRIORITY) or labels.get(queue_systems.KAI_PRIORITY)
@@ -165,21 +178,27 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     if queue is None:
         yield from _note_unqueued(job, cluster, target)
         return
+
     if target == "volcano" and system == "kai":
         yield unsupported_by_target(
             _QUEUE,
             "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's",
             "use another target",
         )
+
     versions = cluster.versions()
     patched = has_feature("kueue-runtime-patches", versions) and not has_feature(
         "runtime-patches", versions
     )
     if target == "trainjob" and system == "kueue" and patched:
-        message = "Kueue starts TrainJobs through runtimePatches, so on Trainer before 2.2 the job would never start"
+        message = (
+            "Kueue starts TrainJobs through runtimePatches, so on Trainer before 2.2 the job "
+            "would never start"
+        )
         yield unsupported_by_target(
             _QUEUE, message, "use the target jobset, or a newer Trainer", "kueue"
         )
+
     is_explicit = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if target == "volcano" and system == "kueue" and is_explicit:
         yield done_differently(
@@ -196,7 +215,8 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Problems:
 
 
 def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
-    """Yield a note if the profile names Kueue as its queue system, but the job neither names a queue nor opts out.
+    """Yield a note if the profile names Kueue as its queue system, but the job neither names a
+    queue nor opts out.
 
     A priority without a queue is an error already.
     """
@@ -208,18 +228,25 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     )
     if not is_explicit or has_queue or target == "volcano" or cluster.spec.multi_kueue:
         return
+
     message = (
-        "is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless its "
+        "is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless "
+        "its "
         "namespace has a LocalQueue named default"
     )
-    help = "add queue, set defaults.queue in the profile, or write queue: null for a job outside of all queues"
+    help = (
+        "add queue, set defaults.queue in the profile, or write queue: null for a job outside of "
+        "all queues"
+    )
     yield problem_at(
         "unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue"
     )
 
 
 def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
-    """Yield an error if the kind's own controller does not leave the object to MultiKueue (facts/kueue; Kueue 0.19)."""
+    """Yield an error if the kind's own controller does not leave the object to MultiKueue
+    (facts/kueue; Kueue 0.19).
+    """
     versions = cluster.versions()
     since = {
         "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue only since 1.32"),
@@ -231,7 +258,10 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
     }
     system = cluster.spec.queue_system
     if system != "kueue":
-        message = f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start the job"
+        message = (
+            f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: "
+            "nothing would start the job"
+        )
         yield unsupported_by_target(
             _QUEUE, message, "remove multiKueue or queueSystem from the profile"
         )
@@ -254,6 +284,7 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     queue = queue_of(job, cluster)
     if target == "volcano" or system == "kai":
         return
+
     if queue is None and (system == "kueue" or gang_scheduler_of(job, cluster) == "none"):
         help = "add queue, or use priorityClassName, which is for the pods"
         yield unsupported_by_target(
@@ -265,7 +296,10 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:
             pod_priority = role.template.extra.get("priorityClassName")
             if pod_priority not in {None, job.priority}:
                 path = (*role_path(role), "priorityClassName")
-                message = f"{owner} takes the job's priority from its pods, but {pod_priority} is not {job.priority}"
+                message = (
+                    f"{owner} takes the job's priority from its pods, but {pod_priority} is not "
+                    f"{job.priority}"
+                )
                 yield unsupported_by_target(
                     path, message, "set the same in both, or use the target volcano, job or jobset"
                 )
@@ -278,7 +312,8 @@ def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Proble
         help = "add a queue of Kueue, or use the target volcano"
         yield unsupported_by_target(
             TOPOLOGY,
-            "nothing places these pods by network topology: the job uses no Kueue queue, Volcano or KAI",
+            "nothing places these pods by network topology: the job uses no Kueue queue, Volcano "
+            "or KAI",
             help,
         )
     elif placer != "kueue":
@@ -299,7 +334,10 @@ def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     )
     scheduler = gang_scheduler(cluster)
     if target.name == "volcano" and scheduler not in {"none", "volcano"} and not is_queued:
-        message = f"Volcano places the pods of its Jobs itself, not {BY_GANG_SCHEDULER[scheduler].title or scheduler}"
+        message = (
+            "Volcano places the pods of its Jobs itself, not "
+            f"{BY_GANG_SCHEDULER[scheduler].title or scheduler}"
+        )
         yield done_differently(SPEC, message, "use another target", "volcano")
     else:
         yield from gang_system(job, cluster).check(job, cluster, target)

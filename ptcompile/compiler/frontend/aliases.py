@@ -1,7 +1,8 @@
 """Names that other tools use for spec fields.
 
-`aliases.json` has them by subject; they come from the tools in its `sources`. A note says how to write the value, with
-%s for the name. Names are compared without `_`, `-` and letter case, and only for unknown fields.
+`aliases.json` has them by subject; they come from the tools in its `sources`. A note says how to
+write the value, with %s for the name. Names are compared without `_`, `-` and letter case, and only
+for unknown fields.
 """
 
 from __future__ import annotations

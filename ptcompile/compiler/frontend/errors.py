@@ -1,7 +1,7 @@
 """Problems of a spec in plain words: similar names, other tools' names, values of another form.
 
-Users write what they know from torchrun, Kubernetes and the operators. Suggestions are computed only for unknown
-fields.
+Users write what they know from torchrun, Kubernetes and the operators. Suggestions are computed
+only for unknown fields.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ _LAUNCH_FIELDS = ("script", "module", "elastic")
 
 
 class FieldSuggestion(NamedTuple):
-    """The place of a misplaced field: as a help sentence, and as a path if its value can be moved unchanged."""
+    """The place of a misplaced field: as a help sentence, and as a path if its value can be
+    moved unchanged.
+    """
 
     help: str
     path: Path | None = None
 
 
 def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
-    """Return where a field belongs that the `block` at `path` does not have, or None if its name has no meaning.
+    """Return where a field belongs that the `block` at `path` does not have, or None if its name
+    has no meaning.
 
     `path` ends with the field; `root` is the document's block.
     """
@@ -75,19 +78,21 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
 
 
 def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
-    """Return the suggestion for a name that another tool or the document has for something in a spec, or None."""
+    """Return the suggestion for a name that another tool or the document has for something in a
+    spec, or None.
+    """
     if path[:-1] == ("spec", "elastic") and (help := _torchrun_option_help(key)):
         return FieldSuggestion(help)
+
     alias = aliases.find_alias(key)
     name = aliases.normalize(key)
     exact_paths = [home for home in _paths_by_name(root).get(name, ()) if home[:-1] != path[:-1]]
     if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
         return _alias_suggestion(alias, path, block)
-    return (
-        FieldSuggestion(aliases.DOCUMENT[name])
-        if len(path) == 2 and name in aliases.DOCUMENT
-        else None
-    )
+    if len(path) == 2 and name in aliases.DOCUMENT:
+        return FieldSuggestion(aliases.DOCUMENT[name])
+
+    return None
 
 
 _OTHER_OPTIONS = frozenset(
@@ -106,7 +111,9 @@ _OTHER_OPTIONS = frozenset(
 
 
 def _torchrun_option_help(key: str) -> str | None:
-    """Return how to set an option of torchrun that `elastic` does not have, or None for any other name."""
+    """Return how to set an option of torchrun that `elastic` does not have, or None for any
+    other name.
+    """
     from ptcompile.simulator.launchers.torchrun import (
         COMMAND_LINE_ONLY,
         OPTIONS,
@@ -118,16 +125,20 @@ def _torchrun_option_help(key: str) -> str | None:
     option = names.get(aliases.normalize(key))
     if option is None:
         return None
+
     argument = f"--{option}" if option in SWITCHES else f"--{option}=..."
     help = f"write spec.command: [torchrun, {argument}, train.py] instead of script"
     if option in COMMAND_LINE_ONLY:
         return help
+
     value = '"1"' if option in SWITCHES else "..."
     return f"{help}, or spec.env: {{{option_variable(option)}: {value}}}"
 
 
 def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSuggestion:
-    """Return the suggestion for an alias: a field of the block at `path` if it has the field, else of the job."""
+    """Return the suggestion for an alias: a field of the block at `path` if it has the field,
+    else of the job.
+    """
     home = (*path[:-1], *alias.field) if alias.field[0] in block.fields else ("spec", *alias.field)
     if not alias.keeps_value:
         return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
@@ -148,8 +159,8 @@ _WORD = Pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 def likely_field(key: str, fields: Iterable[str]) -> str | None:
     """Return the field that a misspelled or incomplete name most likely means, or None.
 
-    A name is similar if it has the same letters, differs in one letter (two from seven letters on), or has at least
-    half of the words of exactly one field.
+    A name is similar if it has the same letters, differs in one letter (two from seven letters on),
+    or has at least half of the words of exactly one field.
     """
     names = list(fields)
     normalized = aliases.normalize(key)
@@ -158,6 +169,7 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
             return name
     if not 4 <= len(normalized) <= _MAX_FIELD:
         return None
+
     max_distance = 1 if len(normalized) < 7 else 2
     distances = {
         name: distance(normalized, aliases.normalize(name), max_distance) for name in names
@@ -171,6 +183,7 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
         if aliases.normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
     ]:
         return max(contained, key=len)
+
     words = {word.lower() for word in _WORD.findall(key)}
     words_by_name = {name: {word.lower() for word in _WORD.findall(name)} for name in names}
     matches = [
@@ -178,6 +191,7 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
         for name, name_words in words_by_name.items()
         if words < name_words and 2 * len(words) > len(name_words)
     ]
+
     return matches[0] if len(matches) == 1 else None
 
 
@@ -186,7 +200,9 @@ _MAX_FIELD = 64
 
 
 def _closest_home(key: str, path: Path, block: Block, root: Block) -> Path | None:
-    """Return the path of a field with this name that shares most with `path`; the shortest if several do."""
+    """Return the path of a field with this name that shares most with `path`; the shortest if
+    several do.
+    """
     below = ((*path[:-1], *home) for home in _paths_by_name(block).get(aliases.normalize(key), ()))
     homes = [
         home
@@ -233,13 +249,17 @@ def _field_paths(block: Block, path: Path) -> Iterator[Path]:
 
 
 def _pod_field_help(key: str, path: Path, root: Block) -> str | None:
-    """Return the help for a field of Kubernetes' pods or containers that is not a spec field, or None."""
+    """Return the help for a field of Kubernetes' pods or containers that is not a spec field, or
+    None.
+    """
     if root.file != SPEC_FILE or path[:1] != ("spec",):
         return None
     core = load("kubernetes/core.json")["$defs"]
     if key in core["PodSpec"]["properties"]:
         return f"move it to podTemplate.spec.{key}"
-    return f"set {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
+    if key in core["Container"]["properties"]:
+        return f"set {_CONTAINERS % key}"
+    return None
 
 
 def is_same_name(a: str | None, b: str) -> bool:
@@ -256,7 +276,9 @@ invalid_field = partial(problem, "spec-invalid-value")
 
 
 def name_help(name: str, example: str) -> str:
-    """Return the help for an invalid name: the user's own name made valid, or the example if nothing remains."""
+    """Return the help for an invalid name: the user's own name made valid, or the example if
+    nothing remains.
+    """
     return f"use a name such as {(fixes.nearest_label(name) or example)!r}"
 
 
@@ -302,6 +324,7 @@ def problems(violations: Iterable[SpecViolation], data: Any, document: Block) ->
         by_path.setdefault(violation.path, []).append(violation)
     # the other branch of a union reports the whole value, this one a part
     outer = {path[:size] for path in by_path for size in range(len(path))}
+
     return [
         _to_problem(path, group, data, document)
         for path, group in by_path.items()
@@ -334,14 +357,17 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         return problem(
             "spec-invalid-value", path, str(violation.error), help, fix=fix and fix.at(path)
         )
+
     expected = list(
         dict.fromkeys(_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES)
     )
     if expected:
         help = _quoting_help(value) if "a string" in expected else None
-        fix = (
-            fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value) if len(expected) == 1 else None
-        )
+        if len(expected) == 1:
+            fix = fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value)
+        else:
+            fix = None
+
         help, fix = form_help(path, value) or (help, fix)
         if help is None and fix is not None and isinstance(value, str):
             help = f"{fix.title}, without quotes"
@@ -350,6 +376,7 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
     if violation.kind == "string_pattern_mismatch":
         expectation, help = _PATTERN_TEXTS[violation.message.partition("'")[2][:-1]]
         return invalid_field(path, f"{_describe_value(value)} is not {expectation}", help)
+
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
 
 
@@ -368,6 +395,7 @@ def _literal_problem(
     if isinstance(value, bool) or value is None:
         help = "quote it: YAML does not read this plain word as a string"
     message = f"{_describe_value(value)} is not one of {', '.join([*type_names, *allowed])}"
+
     return problem("spec-invalid-value", path, message, help, fix=fix and fix.at(path))
 
 
@@ -389,13 +417,15 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
         help = suggestion.help.removesuffix(": in seconds")
         help = suggestion.help if seconds is None else f"{help}: {seconds}, in seconds"
         return problem("spec-unknown-field", path, message, help, on_key=True, fix=fix)
+
     cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))
-    help = (
-        f"did you mean {likely}?"
-        if likely
-        else (block and misplaced_field_help(key, path, block, document))
-        or _siblings_help(siblings, path, document)
-    )
+    if likely:
+        help = f"did you mean {likely}?"
+    else:
+        help = (block and misplaced_field_help(key, path, block, document)) or _siblings_help(
+            siblings, path, document
+        )
+
     return problem(
         "spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path)
     )
@@ -406,7 +436,9 @@ def _sibling_alias(key: str, path: Path, siblings: Iterable[str]) -> str | None:
     alias = aliases.find_alias(key) if path[:1] == ("spec",) else None
     if alias is None or not alias.keeps_value or alias.field[-1] not in siblings:
         return None
-    return alias.field[-1] if len(alias.field) == 1 or alias.field[-2] in path else None
+    if len(alias.field) == 1 or alias.field[-2] in path:
+        return alias.field[-1]
+    return None
 
 
 def _move_fix(path: Path, home: Path, data: Any) -> Fix | None:
@@ -429,13 +461,14 @@ _MAX_LISTED_FIELDS = 12
 def _siblings_help(siblings: Sequence[str], path: Path, document: Block) -> str:
     """Return the help that lists the known fields, or says where to find a long list."""
     if len(siblings) > _MAX_LISTED_FIELDS:
-        address = (
-            field_path(path[:-1])
-            if document.file == SPEC_FILE
-            else f"ClusterProfile.{field_path(path[:-1])}"
-        )
+        if document.file == SPEC_FILE:
+            address = field_path(path[:-1])
+        else:
+            address = f"ClusterProfile.{field_path(path[:-1])}"
         return f"run ptcompile explain {address} to list its fields"
-    return f"use one of {', '.join(sorted(siblings))}" if siblings else "remove it"
+    if siblings:
+        return f"use one of {', '.join(sorted(siblings))}"
+    return "remove it"
 
 
 def _block_at(block: Block, path: Path) -> Block | None:
@@ -445,18 +478,23 @@ def _block_at(block: Block, path: Path) -> Block | None:
         name = str(part)
         if name not in block.fields:
             return None
+
         inner = block.inside(name)
         if inner is None:
             inner = block.inside(name, into_values=True)
             next(parts, None)  # a key of a mapping is not a field
         if inner is None:
             return None
+
         block = inner
+
     return block
 
 
 def _quoting_help(value: Any) -> str | None:
-    """Return the help for an unquoted value. YAML loses the spelling of `on` and `1.0`, so they are not repeated."""
+    """Return the help for an unquoted value. YAML loses the spelling of `on` and `1.0`, so they
+    are not repeated.
+    """
     if isinstance(value, bool | float):
         return "write it in quotes"
     return f'write it in quotes: "{value}"' if isinstance(value, int) else None
@@ -480,7 +518,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _seconds(key: str | int, value: Any) -> int | None:
-    """Return the seconds of a duration such as 24h in a field of seconds, or None for another value."""
+    """Return the seconds of a duration such as 24h in a field of seconds, or None for another
+    value.
+    """
     match = _DURATION.fullmatch(value) if isinstance(value, str) and "Seconds" in str(key) else None
     return match and int(match[1]) * _SECONDS[match[2]]
 
@@ -498,18 +538,18 @@ _MAX_COMMAND = 60
 
 
 def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
-    """Return the help for a value of another form, with its fix if there is exactly one; None for other values.
+    """Return the help for a value of another form, with its fix if there is exactly one; None for
+    other values.
 
     Values of variables are not repeated, because they may be secrets.
     """
     if value is None:
         return "leave it out: null stands only for values that something else would fill in", None
     if path[-2:-1] and path[-2] in _ITEMS and isinstance(value, str):
-        cure = (
-            FixTemplate("write a mapping", "set", {"name": value})
-            if path[-2] == "imagePullSecrets"
-            else None
-        )
+        if path[-2] == "imagePullSecrets":
+            cure = FixTemplate("write a mapping", "set", {"name": value})
+        else:
+            cure = None
         return f"write {_ITEMS[path[-2]].format(shorten(value, _MAX_COMMAND))}", cure
     if path and (seconds := _seconds(path[-1], value)) is not None:
         return f"write {seconds}, in seconds", FixTemplate(f"write {seconds}", "set", seconds)
@@ -529,7 +569,9 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
 
 
 def _env_mapping(entries: list[Any]) -> JsonDict | None:
-    """Return Kubernetes' env entries as a mapping of the spec, or None for other items and repeated names."""
+    """Return Kubernetes' env entries as a mapping of the spec, or None for other items and
+    repeated names.
+    """
     variables: JsonDict = {}
     for entry in entries:
         if (
@@ -538,11 +580,14 @@ def _env_mapping(entries: list[Any]) -> JsonDict | None:
             or entry["name"] in variables
         ):
             return None
+
         source = entry.get("valueFrom")
         value = entry.get("value", "")
         if entry.keys() - {"name", "value", "valueFrom"} or not isinstance(value, str):
             return None
+
         variables[entry["name"]] = source if isinstance(source, dict) and source else value
+
     return variables
 
 

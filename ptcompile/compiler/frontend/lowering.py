@@ -38,7 +38,9 @@ _NULLABLE = tuple(word for word in POD_FIELDS if word.nullable)
 
 
 def nulls_of_fields(fields: PodFields, path: Path, container: str) -> Tree:
-    """Return the fields that a block sets to null. `path` is the block's, `container` names its main container."""
+    """Return the fields that a block sets to null. `path` is the block's, `container` names its
+    main container.
+    """
     tree: Tree = {}
     holders: dict[str, KeyPath] = {
         "metadata": ("metadata",),
@@ -55,11 +57,14 @@ def nulls_of_fields(fields: PodFields, path: Path, container: str) -> Tree:
         elif value and isinstance(value, Mapping) and None in value.values():
             for key in [key for key, item in value.items() if item is None]:
                 _set_null(tree, (*holders[holder], field, key), (*path, spec_key, key))
+
     return tree
 
 
 def nulls_of_patch(patch: Any, path: Path, field: str = "") -> Tree:
-    """Return the fields that a pod template patch sets to null. `path` is the patch's, `field` the key of the value."""
+    """Return the fields that a pod template patch sets to null. `path` is the patch's, `field`
+    the key of the value.
+    """
     nulls: Tree = {}
     if isinstance(patch, Mapping):
         for key, value in patch.items():
@@ -71,6 +76,7 @@ def nulls_of_patch(patch: Any, path: Path, field: str = "") -> Tree:
             if inner := nulls_of_patch(item, (*path, index)):
                 name = str(item.get(MERGE_KEYS[field]))
                 nulls[name] = merge_nulls(nulls.get(name, {}), inner)
+
     return nulls
 
 
@@ -110,7 +116,9 @@ def _training_roles(job: JobSpec) -> tuple[ir.Role, ...]:
         return (_training_role("node", job.initial_nodes(), job, None),)
     workers = job.worker.replicas if job.worker is not None else 0
     master = _training_role("master", 1, job, job.master)
-    return (master, _training_role("worker", workers, job, job.worker)) if workers else (master,)
+    if workers:
+        return (master, _training_role("worker", workers, job, job.worker))
+    return (master,)
 
 
 def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
@@ -123,11 +131,13 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
         template = merge(pods.without_paths(template, role_nulls), template_of(role))
         nulls = merge_nulls(nulls, role_nulls)
         own_amounts = lower_resources(role.resources)
+
     patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
     if role is not None:
         patches.append(
             ((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name))
         )
+
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(
         name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart
@@ -141,33 +151,44 @@ def _apply_patches(
     patches: list[tuple[Path, Any]],
     main: str,
 ) -> pods.PodTemplate:
-    """Return a role's template with its amounts and patches, and the nulls that no later field sets."""
+    """Return a role's template with its amounts and patches, and the nulls that no later field
+    sets.
+    """
     if own_amounts.requests or own_amounts.limits:
         template["spec"]["containers"][0]["resources"] = {
             "requests": own_amounts.requests,
             "limits": own_amounts.limits,
         }
+
     for path, patch in patches:
         if patch:
             template = merge(template, patch)
             nulls = merge_nulls(nulls, nulls_of_patch(patch, path))
+
     pod = pods.read(template, main)
     if own_amounts.nulls:
         pod = pod.with_main(
             pod.main._replace(resources=pod.main.resources._replace(nulls=own_amounts.nulls))
         )
-    return pod._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else pod
+    if nulls:
+        return pod._replace(nulls=pods.absent_nulls(nulls, template))
+
+    return pod
 
 
 def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
-    """Return a patch with the main container under its name in the spec; the patch may use its name in the manifest."""
+    """Return a patch with the main container under its name in the spec; the patch may use its
+    name in the manifest.
+    """
     name = _names(job).container_of(role) if patch else None
     if name in {None, MAIN}:
         return patch
+
     spec = patch.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
     if not isinstance(containers, list) or not isinstance(spec, Mapping):
         return patch
+
     return {
         **patch,
         "spec": {
@@ -181,10 +202,11 @@ def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
 
 
 def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
-    """Return an auxiliary role: the job's fields except the command, overridden by the role's, then its patch.
+    """Return an auxiliary role: the job's fields except the command, overridden by the role's, then
+    its patch.
 
-    A failed container restarts in its pod (OnFailure) unless the user sets a policy: it keeps its name and the training
-    pods can reconnect to it, while a failed pod would end the job.
+    A failed container restarts in its pod (OnFailure) unless the user sets a policy: it keeps its
+    name and the training pods can reconnect to it, while a failed pod would end the job.
     """
     template = template_of(job, name)
     nulls = nulls_of_fields(job, _JOB, name)
@@ -197,6 +219,7 @@ def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     pod = _apply_patches(
         template, merge_nulls(nulls, role_nulls), lower_resources(role.resources), patches, name
     )
+
     return ir.Role(name, role.replicas, pod, role.restart_policy or "OnFailure", trains=False)
 
 
@@ -212,7 +235,9 @@ def template_of(fields: PodFields, name: str = MAIN) -> JsonDict:
 
 
 def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MAIN) -> JsonDict:
-    """Return some fields of a block as a pod template, without nulls, empty lists and empty mappings."""
+    """Return some fields of a block as a pod template, without nulls, empty lists and empty
+    mappings.
+    """
     main: JsonDict = {"name": name}
     pod: JsonDict = {"containers": [main]}
     metadata: JsonDict = {}
@@ -232,6 +257,7 @@ def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MA
             or (type(value) in _EMPTY and field not in _MEANINGFUL_WHEN_EMPTY)
         ):
             holders[holder][field] = value
+
     return {"metadata": metadata, "spec": pod}
 
 
@@ -249,7 +275,8 @@ def env_entry(name: str, value: str | EnvSource) -> JsonDict:
 
 
 def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -> ir.Job:
-    """Lower a checked spec to a `Job`: all defaults of the spec are set, nothing of the profile is applied yet.
+    """Lower a checked spec to a `Job`: all defaults of the spec are set, nothing of the profile is
+    applied yet.
 
     `parts` are those of the spec, if already computed.
     """
@@ -257,6 +284,7 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
     parts = parts_of(spec, cluster) if parts is None else parts
     least, most = job.node_range()
     reference = job.runtime_ref
+
     return ir.Job(
         name=spec.metadata.name,
         namespace=spec.metadata.namespace,
@@ -314,6 +342,7 @@ def _runtime(reference: RuntimeRef | None) -> JsonDict | None:
 def _names(job: JobSpec) -> ir.JobNames:
     names = job.names
     containers = names.master_container, names.worker_container
+
     return ir.JobNames(
         names.container,
         names.node or "node",
@@ -346,18 +375,20 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
         entry = ()
     else:
         return None
-    runtime_decides = (
-        job.runtime_ref is not None and not entry
-    )  # a runtime's command gets only what the spec sets
+
+    # a runtime's command gets only what the spec sets
+    runtime_decides = job.runtime_ref is not None and not entry
     is_bare = elastic is not None and elastic.defaults == "torchrun"
     sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
+    # one store for all jobs
     uses_etcd = elastic is not None and elastic.rdzv_backend in {
         "etcd",
         "etcd-v2",
-    }  # one store for all jobs
+    }
     prefix = spec.metadata.generate_name
     common_id = spec.metadata.name if prefix is None or uses_etcd else prefix.rstrip("-")
     default_id = None if is_bare else common_id
+
     return ir.Launch(
         entry=entry,
         nproc_per_node=(elastic and elastic.nproc_per_node) or _default_processes(parts),
@@ -382,18 +413,17 @@ def _configs(elastic: Elastic | None) -> dict[str, str | None]:
 
 
 def _monitor_interval(elastic: Elastic | None, default: float | None) -> float | None:
-    return (
-        elastic.monitor_interval
-        if elastic and "monitor_interval" in elastic.model_fields_set
-        else default
-    )
+    if elastic and "monitor_interval" in elastic.model_fields_set:
+        return elastic.monitor_interval
+    return default
 
 
 def _default_processes(parts: SpecParts) -> int | str:
-    """Return the processes per node if the spec does not set them: one per accelerator of a worker, or one without any.
+    """Return the processes per node if the spec does not set them: one per accelerator of a worker,
+    or one without any.
 
-    A device that takes several, such as a Trainium with its cores, gets them. If the runtime may define the resources,
-    it also decides the number of processes.
+    A device that takes several, such as a Trainium with its cores, gets them. If the runtime may
+    define the resources, it also decides the number of processes.
     """
     limits = parts.nodes[-1].amounts.limits
     if parts.job.runtime_ref is not None and not hardware.count_accelerators(parts.cluster, limits):

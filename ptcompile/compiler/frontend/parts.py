@@ -27,7 +27,9 @@ class SpecPart(NamedTuple):
     own_amounts: pods.Resources
     """The amounts that the block sets."""
     amounts: pods.Resources
-    """The same with the defaults of the job and the profile, as the pass `resources` will set them."""
+    """The same with the defaults of the job and the profile, as the pass `resources` will set
+    them.
+    """
 
     @property
     def auxiliary(self) -> bool:
@@ -36,7 +38,9 @@ class SpecPart(NamedTuple):
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
-    """Return the blocks of a spec that describe pods, with their paths: the job, then the roles that it sets."""
+    """Return the blocks of a spec that describe pods, with their paths: the job, then the roles
+    that it sets.
+    """
     path_and_fields: list[tuple[Path, PodFields]] = [(("spec",), job)]
     if job.master is not None:
         path_and_fields.append((("spec", "master"), job.master))
@@ -80,12 +84,15 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
                 own_amounts.over(parts[0].amounts if is_node else profile),
             )
         )
+
     nodes = tuple([part for part in parts[1:] if not part.auxiliary]) or (parts[0],)
     return SpecParts(spec, cluster, tuple(parts), nodes)
 
 
 def lower_resources(resources: Resources) -> pods.Resources:
-    """Return the spec's resources as requests and limits: a plain amount sets both, null sets neither."""
+    """Return the spec's resources as requests and limits: a plain amount sets both, null sets
+    neither.
+    """
     flat = resources.amounts_by_name()
     requests = resources.requests.amounts_by_name()
     limits = resources.limits.amounts_by_name()
@@ -109,7 +116,8 @@ NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "pod
 
 
 def with_path(problem: Problem, path: Path) -> Problem:
-    """Return the problem at another path, which its message then begins with if it began with a field.
+    """Return the problem at another path, which its message then begins with if it began with a
+    field.
 
     The fix is kept if it edits only the problem's own path and the key is the same at the new path.
     """
@@ -123,15 +131,19 @@ def with_path(problem: Problem, path: Path) -> Problem:
 
 
 def to_source_field(problem: Problem, spec: Json) -> Problem:
-    """Return a problem of an inherited field at the job's field, and one of `nodes` at the field that sets it."""
+    """Return a problem of an inherited field at the job's field, and one of `nodes` at the field
+    that sets it.
+    """
     path = problem.path
     job = spec.get("spec")
     if path == ("spec", "nodes") and isinstance(job, Mapping) and "nodes" not in job:
         field = ("worker",) if "worker" in job else ("elastic", "nnodes")
         return with_path(problem, ("spec", *field))
+
     depth = 3 if path[1:2] == ("roles",) else 2
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
+
     role = get(job, path[1:depth])
     in_role = isinstance(role, Mapping) and path[depth] in role
     in_job = (
@@ -139,4 +151,7 @@ def to_source_field(problem: Problem, spec: Json) -> Problem:
         and path[depth] in job
         and not (depth == 3 and path[depth] in NOT_INHERITED)
     )
-    return with_path(problem, ("spec", *path[depth:])) if in_job and not in_role else problem
+    if in_job and not in_role:
+        return with_path(problem, ("spec", *path[depth:]))
+
+    return problem

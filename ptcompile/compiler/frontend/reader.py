@@ -29,12 +29,16 @@ def with_placeholder_name(spec: Spec) -> Spec:
 
 
 def placeholder_name(prefix: str) -> str:
-    """Return a placeholder for a name that the server completes, as long as the final name and easy to recognize."""
+    """Return a placeholder for a name that the server completes, as long as the final name and
+    easy to recognize.
+    """
     return f"{prefix[:_MAX_GENERATE_NAME]}x7k2m"
 
 
 _MAX_GENERATE_NAME = 58
-"""Number of generateName's characters that the API server keeps before its five-character suffix (Kubernetes 1.36)."""
+"""Number of generateName's characters that the API server keeps before its five-character suffix
+(Kubernetes 1.36).
+"""
 
 
 def decode_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:

@@ -25,11 +25,15 @@ from ptcompile.ir.pods import without_nulled_fields
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: GPU requests decide tolerations
-    processes,  # after resources, which names the devices; before passes that read the number of processes
-    fabric,  # before placement, whose pod template has the lowest priority; before tolerations, which read devices
+    # after resources, which names the devices; before passes that read the number of processes
+    processes,
+    # before placement, whose pod template has the lowest priority; before tolerations, which read
+    # devices
+    fabric,
     placement,  # node affinity for the accelerator and for spot nodes
     scheduling,  # after placement, which fills queue and scheduler from the profile's defaults
-    tolerations,  # after placement: tolerations of the catalog entry and of the GPU form one sorted list
+    # after placement: tolerations of the catalog entry and of the GPU form one sorted list
+    tolerations,
     claims,  # after tolerations and placement, which read device amounts: claims remove them
     shm,  # before volumes, which reads the pod's volumes
     volumes,  # after fabric and placement, whose pod templates may add volumes
@@ -55,13 +59,16 @@ class PassRun(NamedTuple):
 
 
 Observer = Callable[[str, Job, Job], Job]
-"""Called after each pass with its name and the job before and after it. Returns the job to continue with."""
+"""Called after each pass with its name and the job before and after it. Returns the job to
+continue with.
+"""
 
 
 def run(
     job: Job, context: Context, passes: tuple[Pass, ...] = PASSES, observe: Observer | None = None
 ) -> Job:
-    """Run the passes in order and return the resulting job. Pass a different tuple to extend the compiler.
+    """Run the passes in order and return the resulting job. Pass a different tuple to extend the
+    compiler.
 
     Fields that the user set to null are removed again after each pass: no pass may fill them in.
     """
@@ -87,8 +94,6 @@ def pass_runs(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> 
 
 
 def _applicable_passes(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
-    return (
-        passes
-        if job.runtime is None
-        else tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])
-    )
+    if job.runtime is None:
+        return passes
+    return tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])

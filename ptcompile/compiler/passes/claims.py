@@ -1,12 +1,13 @@
 """Claims: devices that pods get through ResourceClaims of a DRA driver instead of a device plugin.
 
-There are three kinds of claims: a channel of the job's ComputeDomain, if the fabric is an NVLink domain (the driver's
-controller creates its template); the fabric's own devices, such as the RDMA ports of A4X Max; and, if the profile
-claims GPUs, the GPUs and MIG slices that the job requests. The latter are removed from the job's resources, because
-the same GPUs must not be requested both ways. A claim with the same name in the job's pod template is left unchanged.
+There are three kinds of claims: a channel of the job's ComputeDomain, if the fabric is an NVLink
+domain (the driver's controller creates its template); the fabric's own devices, such as the RDMA
+ports of A4X Max; and, if the profile claims GPUs, the GPUs and MIG slices that the job requests.
+The latter are removed from the job's resources, because the same GPUs must not be requested both
+ways. A claim with the same name in the job's pod template is left unchanged.
 
-A required pod affinity keeps the nodes of a ComputeDomain in one rack, unless the job sets its topology or does not fit
-into one rack.
+A required pod affinity keeps the nodes of a ComputeDomain in one rack, unless the job sets its
+topology or does not fit into one rack.
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ _MIG = "nvidia.com/mig-"
 
 
 def claims(job: Job, context: Context) -> Job:
-    """Add the claims of the fabric and of the profile to the pods, and their templates to the job."""
+    """Add the claims of the fabric and of the profile to the pods, and their templates to the
+    job.
+    """
     cluster = context.cluster
     fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
     gpu_claim = cluster.spec.gpu.claim
     has_domain = fabric is not None and fabric.compute_domain
     if gpu_claim is None and not has_domain and not (fabric and fabric.claims):
         return job
+
     fabric_claims = [
         JobClaim(
             name,
@@ -66,17 +70,21 @@ def claims(job: Job, context: Context) -> Job:
         return template
 
     claimed = map_templates(job, attach_node, attach)
+
     return claimed._replace(claims=tuple(job_claims), compute_domain=has_domain)
 
 
 def _gpu_claims(
     job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim
 ) -> Iterator[tuple[str, JobClaim]]:
-    """Yield the claims that replace a container's GPU amounts, each after the name of the resource that it replaces."""
+    """Yield the claims that replace a container's GPU amounts, each after the name of the
+    resource that it replaces.
+    """
     for name, text in resources.limits.items():
         amount = quantity.parse(text)
         if amount is None or amount.value < 1:
             continue
+
         if name.startswith(_MIG):
             mig_profile = name.removeprefix(_MIG).replace(".me", "+me")
             claim_name = f"mig-{mig_profile.replace('.', '-').replace('+', '-')}"
@@ -116,13 +124,16 @@ def _without_resources(template: PodTemplate, names: Collection[str]) -> PodTemp
 
 
 def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> PodTemplate:
-    """Return the template with the claims that it lacks by name, on the pod and on the main container."""
+    """Return the template with the claims that it lacks by name, on the pod and on the main
+    container.
+    """
     existing = list(template.extra.get("resourceClaims") or ())
     missing = [
         claim for claim in job_claims if all(entry.get("name") != claim.name for entry in existing)
     ]
     if not missing:
         return template
+
     added = [{"name": claim.name, "resourceClaimTemplateName": claim.template} for claim in missing]
     return template._replace(
         main=_with_claims(template.main, [claim.name for claim in missing]),
@@ -142,7 +153,9 @@ def _with_claims(main: Container, names: Iterable[str]) -> Container:
 
 
 def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """Return the template with a required affinity to the job's other nodes, by the label of their NVLink domain."""
+    """Return the template with a required affinity to the job's other nodes, by the label of
+    their NVLink domain.
+    """
     from ptcompile.hardware.nodes import nvlink_domain
 
     entry = hardware.accelerator(cluster, job.accelerator)
@@ -155,11 +168,13 @@ def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfi
         return template
     if template.affinity.get("podAffinity"):
         return template
+
     labels = {DOMAIN_LABEL: job.name}
     term = {
         "labelSelector": {"matchLabels": labels},
         "topologyKey": nvlink_domain(cluster.spec.cloud),
     }
+
     return template._replace(
         labels={**labels, **template.labels},
         affinity={

@@ -1,10 +1,11 @@
 """Environment: the profile's variables, and OMP_NUM_THREADS.
 
-The profile's variables come first, so the user's variables can refer to them. Pods that request the named accelerator
-also get its variables, which override the profile's. The user's variables override both and keep their order.
-OMP_NUM_THREADS=1 comes last, if it is unset, a node runs several processes and the spec does not leave defaults to
-torchrun, which would set the same for its processes (PyTorch 2.13): this way the manifest shows it. Auxiliary roles do
-not run torchrun and do not get it.
+The profile's variables come first, so the user's variables can refer to them. Pods that request the
+named accelerator also get its variables, which override the profile's. The user's variables
+override both and keep their order. OMP_NUM_THREADS=1 comes last, if it is unset, a node runs
+several processes and the spec does not leave defaults to torchrun, which would set the same for its
+processes (PyTorch 2.13): this way the manifest shows it. Auxiliary roles do not run torchrun and do
+not get it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from ptcompile.spec import devices as hardware
 
 
 def env(job: Job, context: Context) -> Job:
-    """Add the variables of the profile and of the accelerator, and OMP_NUM_THREADS, to each role's main container."""
+    """Add the variables of the profile and of the accelerator, and OMP_NUM_THREADS, to each
+    role's main container.
+    """
     defaults = context.cluster.spec.defaults.env
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
 
@@ -27,8 +30,12 @@ def env(job: Job, context: Context) -> Job:
             variables = {**defaults, **accelerator.env}
         if not variables:
             return template
+
         added = template.main.missing_env(variables)
-        return template.with_env((*added, *template.main.env)) if added else template
+        if added:
+            return template.with_env((*added, *template.main.env))
+
+        return template
 
     def add_all(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
@@ -43,7 +50,9 @@ def env(job: Job, context: Context) -> Job:
 
 
 def _runs_several_processes(launch: Launch, template: PodTemplate, context: Context) -> bool:
-    """Return whether a node runs several processes; `auto`, `gpu`, `xpu` and `cpu` count its devices or cores."""
+    """Return whether a node runs several processes; `auto`, `gpu`, `xpu` and `cpu` count its
+    devices or cores.
+    """
     if isinstance(launch.nproc_per_node, int):
         return launch.nproc_per_node > 1
     has_one_device = (

@@ -1,10 +1,11 @@
 """Fabric: everything that `spec.fabric` requires in the pods of training roles.
 
-Adds devices to requests and limits, capabilities, annotations and variables; the rest comes from a pod template that is
-merged under the job's. The job wins: a device amount, variable or annotation that it sets, a capability that it drops.
-The profile's default variables win as well. Huge pages are omitted if the pod requests neither cpu nor memory
-(Kubernetes would reject it), and NCCL_SOCKET_IFNAME on the host network, whose interfaces have other names. The number
-of devices is the one in the profile's entry, else the number on a whole node with the named accelerator, else the
+Adds devices to requests and limits, capabilities, annotations and variables; the rest comes from a
+pod template that is merged under the job's. The job wins: a device amount, variable or annotation
+that it sets, a capability that it drops. The profile's default variables win as well. Huge pages
+are omitted if the pod requests neither cpu nor memory (Kubernetes would reject it), and
+NCCL_SOCKET_IFNAME on the host network, whose interfaces have other names. The number of devices is
+the one in the profile's entry, else the number on a whole node with the named accelerator, else the
 fabric's minimum. The pass `shm` provides /dev/shm, for every job.
 """
 
@@ -27,10 +28,13 @@ _INTERFACE = "NCCL_SOCKET_IFNAME"
 
 
 def fabric(job: Job, context: Context) -> Job:
-    """Add the devices, capabilities, annotations, variables and sidecars of the job's fabric to its training roles."""
+    """Add the devices, capabilities, annotations, variables and sidecars of the job's fabric to
+    its training roles.
+    """
     definition = hardware.fabric(context.cluster, job.fabric, job.accelerator)
     if definition is None:
         return job
+
     default_env = context.cluster.spec.defaults.env
 
     def attach(template: PodTemplate) -> PodTemplate:
@@ -56,11 +60,10 @@ def fabric(job: Job, context: Context) -> Job:
             **template.annotations,
         }
         attached = template._replace(main=main, annotations=annotations)
-        return (
-            pod_template.merge_under(attached, definition.pod_template, MAIN)
-            if definition.pod_template
-            else attached
-        )
+        if definition.pod_template:
+            return pod_template.merge_under(attached, definition.pod_template, MAIN)
+
+        return attached
 
     return map_templates(job, attach, keep_template)
 
@@ -74,7 +77,9 @@ def _network_annotation(fabric: Fabric, amounts: Mapping[str, str]) -> dict[str,
 
 
 def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources:
-    """Return the resources with the fabric's devices that they do not set, as equal requests and limits."""
+    """Return the resources with the fabric's devices that they do not set, as equal requests and
+    limits.
+    """
     allows_huge_pages = bool({"cpu", "memory"} & {*resources.requests, *resources.limits})
     existing = {*resources.requests, *resources.limits}
     missing = {
@@ -86,8 +91,8 @@ def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources
 
 
 def _with_capabilities(main: Container, fabric: Fabric) -> Container:
-    """Return the container with the fabric's capabilities that it neither adds nor drops; a privileged one has them
-    all.
+    """Return the container with the fabric's capabilities that it neither adds nor drops; a
+    privileged one has them all.
     """
     context: Json = main.extra.get("securityContext") or {}
     capabilities: Json = context.get("capabilities") or {}

@@ -1,12 +1,14 @@
 """Placement: which nodes a job may run on, and the profile's pod template.
 
-A named accelerator, for roles that request one, and spot or on-demand nodes become required node affinity. Each label
-is one expression, added to every term that the user wrote: terms are alternatives, so each must contain it (as in Flyte
-1.16). Machine types of an accelerator with fewer devices than the pod requests are left out. Spot nodes are those that
-the profile describes, else those of its cloud. If a cloud marks them by one of several labels, each term is repeated
-per label. The profile's default node selector adds labels that the user did not select by. Scheduler, service account
-and pull secrets apply if the job sets none. The profile's pod template is merged last, under everything else: mappings
-merge, but existing items of named lists, an affinity and a dnsConfig are left unchanged (as in Flyte 1.16).
+A named accelerator, for roles that request one, and spot or on-demand nodes become required node
+affinity. Each label is one expression, added to every term that the user wrote: terms are
+alternatives, so each must contain it (as in Flyte 1.16). Machine types of an accelerator with fewer
+devices than the pod requests are left out. Spot nodes are those that the profile describes, else
+those of its cloud. If a cloud marks them by one of several labels, each term is repeated per label.
+The profile's default node selector adds labels that the user did not select by. Scheduler, service
+account and pull secrets apply if the job sets none. The profile's pod template is merged last,
+under everything else: mappings merge, but existing items of named lists, an affinity and a
+dnsConfig are left unchanged (as in Flyte 1.16).
 """
 
 from __future__ import annotations
@@ -44,24 +46,27 @@ def placement(job: Job, context: Context) -> Job:
     everywhere = bool(gaps or profile_template or defaults.node_selector)
 
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    any_of = (
-        [_label_expression(*label) for label in spot.labels.items()] if spot is not None else []
-    )
+    if spot is not None:
+        any_of = [_label_expression(*label) for label in spot.labels.items()]
+    else:
+        any_of = []
 
     def place(template: PodTemplate) -> PodTemplate:
-        devices = (
-            hardware.count_accelerators(context.cluster, template.main.resources.limits)
-            if accelerator
-            else 0
-        )
-        requirements = (
-            hardware.node_requirements(context.cluster, job.accelerator, devices) if devices else []
-        )
+        if accelerator:
+            devices = hardware.count_accelerators(context.cluster, template.main.resources.limits)
+        else:
+            devices = 0
+        if devices:
+            requirements = hardware.node_requirements(context.cluster, job.accelerator, devices)
+        else:
+            requirements = []
+
         expressions = _node_expressions(
             profile, accelerator if devices else None, requirements, spot=job.spot
         )
         if not (expressions or any_of or everywhere):
             return template
+
         placed = template._replace(
             affinity=_with_node_affinity(
                 template.affinity or default_affinity, expressions, any_of
@@ -69,15 +74,18 @@ def placement(job: Job, context: Context) -> Job:
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return (
-            pod_template.merge_under(placed, profile_template, MAIN) if profile_template else placed
-        )
+        if profile_template:
+            return pod_template.merge_under(placed, profile_template, MAIN)
+
+        return placed
 
     placed = map_templates(job, place)
     if job.queue is not None or not defaults.queue:
         return placed
+
     labels = QUEUE_LABELS.get(profile.queue_system or "", ())  # a job may name its queue by a label
     by_label = job.labels.get(labels[0]) if labels else None
+
     return placed._replace(queue=by_label or defaults.queue)
 
 
@@ -88,7 +96,9 @@ def _node_expressions(
     *,
     spot: bool,
 ) -> list[Json]:
-    """Return the expressions that a node must match: labels first, then what labels cannot express."""
+    """Return the expressions that a node must match: labels first, then what labels cannot
+    express.
+    """
     labels = {
         **(accelerator.node_labels if accelerator else {}),
         **(profile.spot.node_labels if spot else {}),
@@ -107,9 +117,12 @@ def _label_expression(key: str, value: str) -> Json:
 def _with_node_affinity(
     affinity: Json, expressions: Sequence[Json], alternatives: Sequence[Json]
 ) -> Json:
-    """Return the affinity with these expressions in every term, and one of the alternatives in each."""
+    """Return the affinity with these expressions in every term, and one of the alternatives in
+    each.
+    """
     if not (expressions or alternatives):
         return affinity
+
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
     choices = (
@@ -122,6 +135,7 @@ def _with_node_affinity(
         for term in required.get("nodeSelectorTerms") or [{}]
         for choice in choices
     ]
+
     return {
         **affinity,
         "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}},
@@ -147,8 +161,8 @@ def _copy_expression(expression: Json) -> Json:
 
 
 def _without_tolerations(template: Json) -> JsonDict:
-    """Return the profile's pod template without its tolerations, which the pass `tolerations` merges with the
-    user's.
+    """Return the profile's pod template without its tolerations, which the pass `tolerations`
+    merges with the user's.
     """
     if not template:
         return {}

@@ -1,18 +1,21 @@
 """Rendezvous: torchrun's command line, without a shell, or the variables of a plain command.
 
-Only settings that the operator does not pass on itself are written. A single node runs with `--standalone` unless the
-spec asks for a static rendezvous. Several nodes join at node 0: statically by rank if their number is fixed, or through
-torchrun's c10d store if it is a range or if processes or pods restart, since nodes cannot rejoin a static rendezvous
-(PyTorch 2.13). A plain command runs without torchrun and gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which
-count nodes, unless the operator sets them. A command next to `elastic` starts torchrun itself and gets the same
-settings as PET_* variables. Auxiliary pods do not take part.
+Only settings that the operator does not pass on itself are written. A single node runs with
+`--standalone` unless the spec asks for a static rendezvous. Several nodes join at node 0:
+statically by rank if their number is fixed, or through torchrun's c10d store if it is a range or if
+processes or pods restart, since nodes cannot rejoin a static rendezvous (PyTorch 2.13). A plain
+command runs without torchrun and gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, which count
+nodes, unless the operator sets them. A command next to `elastic` starts torchrun itself and gets
+the same settings as PET_* variables. Auxiliary pods do not take part.
 
-Nodes that may rejoin through c10d, because processes restart or pods join late, get two more variables:
-- TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1: from PyTorch 2.4 on an agent keeps the store of its first rendezvous, so a pod
-  that joins a later one waits for keys that no store has, and after 60 seconds every pod exits with 1 (measured on
-  2.13; pytorch issues 135712 and 147064). Older releases ignore it.
-- PET_LOCAL_ADDR, for pods on the host network: otherwise c10d publishes the Kubernetes node's host name, which pods on
-  other nodes may not resolve.
+Nodes that may rejoin through c10d, because processes restart or pods join late, get two more
+variables:
+- TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1: from PyTorch 2.4 on an agent keeps the store of its first
+  rendezvous, so a pod that joins a later one waits for keys that no store has, and after 60 seconds
+  every pod exits with 1 (measured on 2.13; pytorch issues 135712 and 147064). Older releases ignore
+  it.
+- PET_LOCAL_ADDR, for pods on the host network: otherwise c10d publishes the Kubernetes node's host
+  name, which pods on other nodes may not resolve.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ def rendezvous(job: Job, context: Context) -> Job:
         return map_templates(
             job, lambda template: _with_env(template, wiring.env), auxiliary_change=keep_template
         )
+
     launch = with_rendezvous(job, job.launch)
     job = job if launch == job.launch else job._replace(launch=launch)
     options = _torchrun_options(job, launch, wiring)
@@ -74,7 +78,9 @@ def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:
         return template
     existing = {entry.get("name") for entry in template.main.env}
     added = [entry for entry in entries if entry["name"] not in existing]
-    return template.with_env((*template.main.env, *added)) if added else template
+    if added:
+        return template.with_env((*template.main.env, *added))
+    return template
 
 
 def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
@@ -91,7 +97,8 @@ def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context
 def _option_variables(options: Mapping[str, str], wiring: Wiring) -> Iterator[Json]:
     """Yield torchrun's options as variables: each option has one named PET_<OPTION> (PyTorch 2.13).
 
-    A variable cannot refer to one that a controller appends, so the rank is read from the pod itself.
+    A variable cannot refer to one that a controller appends, so the rank is read from the pod
+    itself.
     """
     for option, value in options.items():
         source = wiring.rank_from if option == "node-rank" else {"value": value or "1"}
@@ -107,6 +114,7 @@ def _torchrun_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str
         options["monitor-interval"] = str(launch.monitor_interval)
     if launch.start_method != "spawn":
         options["start-method"] = launch.start_method
+
     return {
         option: value
         for option, value in options.items()
@@ -121,6 +129,7 @@ def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, s
     if nodes == 1 and "nnodes" not in wiring.injected:
         meeting = {"standalone": ""} if launch.standalone else {"master-port": str(job.master_port)}
         return {**meeting, "nproc-per-node": processes, "rdzv-conf": settings}
+
     if launch.rdzv_backend == "static":
         method = {
             "node-rank": wiring.node_rank,
@@ -134,5 +143,6 @@ def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, s
             "rdzv-endpoint": endpoint,
             "rdzv-id": launch.rdzv_id,
         }
+
     count = f"{job.min_nodes}:{nodes}" if job.elastic else str(nodes)
     return {"nnodes": count, "nproc-per-node": processes, **method, "rdzv-conf": settings}

@@ -1,12 +1,13 @@
 """Resources: which level wins, and what replaces a missing request or limit.
 
-For each resource, a role's own amount wins, then the job's, then the profile's default. The job's amounts are those of
-a node: an auxiliary role has its own or the profile's. A level that sets a resource overrides both its request and its
-limit. Within that level a missing request becomes the limit, as in the API server, but a missing limit stays missing,
-because many sites deliberately set no CPU limits. Only devices and huge pages, whose request and limit must be equal in
-Kubernetes, get the request as their limit. A null keeps a request or limit empty at this level and in its defaults.
-`gpu` becomes the profile's resource name. A role that requests 0 of a device requests none: the device is left out.
-Amounts are never clamped.
+For each resource, a role's own amount wins, then the job's, then the profile's default. The job's
+amounts are those of a node: an auxiliary role has its own or the profile's. A level that sets a
+resource overrides both its request and its limit. Within that level a missing request becomes the
+limit, as in the API server, but a missing limit stays missing, because many sites deliberately set
+no CPU limits. Only devices and huge pages, whose request and limit must be equal in Kubernetes, get
+the request as their limit. A null keeps a request or limit empty at this level and in its defaults.
+`gpu` becomes the profile's resource name. A role that requests 0 of a device requests none: the
+device is left out. Amounts are never clamped.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def _with_gpu_resource(written: Resources, gpu: str) -> Resources:
         (half, gpu if name == "gpu" else name) for half, name in written.nulls
     )
     if "gpu" not in written.requests and "gpu" not in written.limits:
-        return written if nulls == written.nulls else written._replace(nulls=nulls)
+        if nulls == written.nulls:
+            return written
+        return written._replace(nulls=nulls)
 
     def rename(half: Mapping[str, str]) -> dict[str, str]:
         return {gpu if name == "gpu" else name: amount for name, amount in half.items()}

@@ -1,7 +1,8 @@
 """Restarts: the rules by which the kubelet restarts the training container in its pod.
 
-A container with rules needs its own restartPolicy; it is the pod's, so that any other exit status has the same result
-as without rules (Kubernetes 1.35, docs/facts/gangs.md#restarts-in-place). The user's values win.
+A container with rules needs its own restartPolicy; it is the pod's, so that any other exit status
+has the same result as without rules (Kubernetes 1.35, docs/facts/gangs.md#restarts-in-place). The
+user's values win.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Scheduling: labels, annotations and scheduler names through which a job's queue and topology reach its pods.
+"""Scheduling: labels, annotations and scheduler names through which a job's queue and topology
+reach its pods.
 
-Kueue reads a topology from annotations of the pod template, one per required or preferred level, whose value is a node
-label. Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set with its own placement; a group name
-places two pod sets with the same constraint together if one of them is a single pod (Kueue 0.19; facts/kueue). KAI
-reads its queue from the pods if their object has none. Pods that Volcano or KAI places name it as their scheduler,
-except for operators that set it themselves. Auxiliary pods are queued and placed with the nodes. The user's values win.
+Kueue reads a topology from annotations of the pod template, one per required or preferred level,
+whose value is a node label. Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod
+set with its own placement; a group name places two pod sets with the same constraint together if
+one of them is a single pod (Kueue 0.19; facts/kueue). KAI reads its queue from the pods if their
+object has none. Pods that Volcano or KAI places name it as their scheduler, except for operators
+that set it themselves. Auxiliary pods are queued and placed with the nodes. The user's values win.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ def scheduling(job: Job, context: Context) -> Job:
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang_scheduler_of(job, cluster)
-    scheduler = (
-        "" if placer in target.names_scheduler else queues.system_named(placer).scheduler_name
-    )
+    if placer in target.names_scheduler:
+        scheduler = ""
+    else:
+        scheduler = queues.system_named(placer).scheduler_name
+
     gaps = {"schedulerName": scheduler} if scheduler else {}
     if not (labels or annotations or gaps):
         return job

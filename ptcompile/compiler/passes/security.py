@@ -1,9 +1,10 @@
 """Pod security: the fields that the level `restricted` requires in every pod and container.
 
-The level is `podSecurity` of the spec, or else of the profile. The level baseline requires no fields: only fabrics make
-ptcompile's output violate it, and compile reports that. The user's fields are kept, and compile rejects them if they
-violate the level. A pod without its own service account gets no token, because training does not talk to the API
-server. Windows pods are left unchanged. Source: pod-security-admission of Kubernetes 1.36, restricted.
+The level is `podSecurity` of the spec, or else of the profile. The level baseline requires no
+fields: only fabrics make ptcompile's output violate it, and compile reports that. The user's fields
+are kept, and compile rejects them if they violate the level. A pod without its own service account
+gets no token, because training does not talk to the API server. Windows pods are left unchanged.
+Source: pod-security-admission of Kubernetes 1.36, restricted.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 
 def security(job: Job, context: Context) -> Job:
-    """Add the fields that the level restricted requires to the pods of each role, sidecars and init containers
-    included.
+    """Add the fields that the level restricted requires to the pods of each role, sidecars and init
+    containers included.
     """
     level = job.pod_security or context.cluster.spec.pod_security or ""
-    return map_templates(job, _restrict) if level.partition(":")[0] == "restricted" else job
+    if level.partition(":")[0] == "restricted":
+        return map_templates(job, _restrict)
+    return job
 
 
 def _restrict(template: PodTemplate) -> PodTemplate:
     if _as_mapping(template.extra.get("os")).get("name") == "windows":
         return template
+
     pod = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     extra = {
         **template.extra,
@@ -41,12 +45,13 @@ def _restrict(template: PodTemplate) -> PodTemplate:
         sidecars=tuple(_restrict_container(container) for container in template.sidecars),
         extra=extra,
     )
+
     return template if filled == template else filled
 
 
 def _restrict_container(container: Json) -> JsonDict:
-    """Return the container without privilege escalation and with all capabilities dropped; capabilities it adds are
-    kept.
+    """Return the container without privilege escalation and with all capabilities dropped;
+    capabilities it adds are kept.
     """
     context = _as_mapping(container.get("securityContext"))
     capabilities = _fill(_as_mapping(context.get("capabilities")), {"drop": ["ALL"]})
@@ -54,10 +59,12 @@ def _restrict_container(container: Json) -> JsonDict:
     if context.get("privileged") is not True and "CAP_SYS_ADMIN" not in (
         capabilities.get("add") or ()
     ):
+        # the API server rejects false together with either of the two
         required = {
             "allowPrivilegeEscalation": False,
             **required,
-        }  # the API server rejects false together with either of the two
+        }
+
     return {
         **container,
         "securityContext": {**_fill(context, required), "capabilities": capabilities},

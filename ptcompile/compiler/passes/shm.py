@@ -1,10 +1,11 @@
 """Shared memory: a memory volume at /dev/shm.
 
-A container without one has only 64 MiB there, which causes the "bus error" of DataLoader workers and NCCL. The volume
-is an emptyDir with medium Memory, mounted in the main container. It has no sizeLimit unless the user sets a size: the
-kubelet then uses the pod's memory limit (Kubernetes 1.36). A user's own mount at /dev/shm is kept. Auxiliary pods get
-the volume too, since a data loader runs DataLoader workers and an unused volume costs nothing; a size applies only to
-nodes, so theirs is unlimited.
+A container without one has only 64 MiB there, which causes the "bus error" of DataLoader workers
+and NCCL. The volume is an emptyDir with medium Memory, mounted in the main container. It has no
+sizeLimit unless the user sets a size: the kubelet then uses the pod's memory limit (Kubernetes
+1.36). A user's own mount at /dev/shm is kept. Auxiliary pods get the volume too, since a data
+loader runs DataLoader workers and an unused volume costs nothing; a size applies only to nodes, so
+theirs is unlimited.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from ptcompile.kubernetes.unstructured import as_string
 
 
 def shm(job: Job, _context: Context) -> Job:
-    """Add a memory volume at /dev/shm to each role's main container if the job has shared memory."""
+    """Add a memory volume at /dev/shm to each role's main container if the job has shared
+    memory.
+    """
     if not job.shared_memory:
         return job
+
     free = {"medium": "Memory"}
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
@@ -39,7 +43,9 @@ def shm(job: Job, _context: Context) -> Job:
 
 
 def _keeps_volumes_empty(template: PodTemplate) -> bool:
-    """Return whether a null keeps volumes or mounts empty: one without the other would be rejected or unused."""
+    """Return whether a null keeps volumes or mounts empty: one without the other would be
+    rejected or unused.
+    """
     main = ("spec", "containers", template.main.name)
     return is_nulled(template, "spec", "volumes") or is_nulled(template, *main, "volumeMounts")
 

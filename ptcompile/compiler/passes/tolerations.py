@@ -1,10 +1,11 @@
 """Tolerations: the profile's, added to the user's.
 
-Only GPU pods get the profile's GPU tolerations and those of the job's accelerator. If the profile sets no GPU
-tolerations, the taint NoSchedule with the resource's own name as its key is assumed, which keeps nodes with devices
-free; Kubernetes' admission plugin ExtendedResourceToleration (1.36) adds the same toleration. Pods with a container
-that requests a resource get that resource's tolerations, spot jobs those of spot nodes, and every pod the profile's
-defaults. The user's tolerations come first, as written; added ones follow, sorted and without duplicates, and without
+Only GPU pods get the profile's GPU tolerations and those of the job's accelerator. If the profile
+sets no GPU tolerations, the taint NoSchedule with the resource's own name as its key is assumed,
+which keeps nodes with devices free; Kubernetes' admission plugin ExtendedResourceToleration (1.36)
+adds the same toleration. Pods with a container that requests a resource get that resource's
+tolerations, spot jobs those of spot nodes, and every pod the profile's defaults. The user's
+tolerations come first, as written; added ones follow, sorted and without duplicates, and without
 those that another one covers, which is for any value.
 """
 
@@ -59,8 +60,10 @@ def tolerations(job: Job, context: Context) -> Job:
                 toleration.non_null_fields()
                 for toleration in profile.resource_tolerations.get(name, ())
             ]
+
         if not added:
             return template
+
         existing = {_toleration_key(toleration) for toleration in template.tolerations}
         missing = {
             key: toleration
@@ -77,6 +80,7 @@ def tolerations(job: Job, context: Context) -> Job:
             for key, toleration in missing.items()
             if _is_for_any_value(toleration) or _taint_of(toleration) not in covered
         }
+
         return template._replace(
             tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing)))
         )
@@ -110,13 +114,16 @@ def _requested_resources(template: PodTemplate) -> set[str]:
         for half in ("requests", "limits")
     )
     lists = [main.requests, main.limits, *halves]
+
     return {
         name for amounts in lists for name, amount in amounts.items() if quantity.parse(str(amount))
     }
 
 
 def _is_for_any_value(toleration: Json) -> bool:
-    """Return whether a toleration covers all with its key and effect: for any value, without an end."""
+    """Return whether a toleration covers all with its key and effect: for any value, without an
+    end.
+    """
     return toleration.get("operator") == "Exists" and toleration.get("tolerationSeconds") is None
 
 

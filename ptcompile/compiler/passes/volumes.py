@@ -1,7 +1,9 @@
-"""Volumes: the annotation that makes a CSI driver's webhook inject the sidecar that mounts a pod's volume.
+"""Volumes: the annotation that makes a CSI driver's webhook inject the sidecar that mounts a pod's
+volume.
 
-GKE's Cloud Storage FUSE is such a driver (`hardware.csi_drivers`). Only volumes that name the driver themselves are
-recognized: a spec does not show what a claim is bound to. The user's own annotation is kept, whatever its value.
+GKE's Cloud Storage FUSE is such a driver (`hardware.csi_drivers`). Only volumes that name the
+driver themselves are recognized: a spec does not show what a claim is bound to. The user's own
+annotation is kept, whatever its value.
 """
 
 from __future__ import annotations

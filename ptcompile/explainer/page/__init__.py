@@ -1,7 +1,8 @@
 """One page that shows the origin of every line: `ptcompile explain --html`.
 
-`content` explains and simulates every target and locates the lines; `html` writes the page, and `queue` its part about
-the job's queue. It embeds page.css, queue.css, reasons.js and page.js from this folder and loads nothing.
+`content` explains and simulates every target and locates the lines; `html` writes the page, and
+`queue` its part about the job's queue. It embeds page.css, queue.css, reasons.js and page.js from
+this folder and loads nothing.
 """
 
 from __future__ import annotations

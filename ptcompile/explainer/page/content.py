@@ -28,12 +28,16 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Strength = Literal["value", "there", "said"]
-    """How a line matters: another value on it changes the result, only omitting it does, or neither does alone."""
+    """How a line matters: another value on it changes the result, only omitting it does, or
+    neither does alone.
+    """
     Outdated = Literal["", "manifests", "everything"]
 
 
 class SourceLines(NamedTuple):
-    """The lines of a file that a value came from, or a description in `words` if it is in no file."""
+    """The lines of a file that a value came from, or a description in `words` if it is in no
+    file.
+    """
 
     file: InputName
     first: int
@@ -61,7 +65,9 @@ class SourceText(NamedTuple):
     inside: frozenset[int] = frozenset()
     """Lines that continue a multi-line value, so they have no keys and no comments."""
     numbers: tuple[int, ...] = ()
-    """The number of each line if these are some lines of a file, or empty if they are all of them."""
+    """The number of each line if these are some lines of a file, or empty if they are all of
+    them.
+    """
 
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers, from 1."""
@@ -74,7 +80,9 @@ class Panel(NamedTuple):
     file: InputName
     filename: str
     text: SourceText | None
-    """The lines; of a file that could not be parsed only those with errors, as in a report, or None without any."""
+    """The lines; of a file that could not be parsed only those with errors, as in a report, or
+    None without any.
+    """
 
 
 class PageFinding(NamedTuple):
@@ -110,7 +118,9 @@ class ExplainPage(NamedTuple):
     listings: tuple[Listing, ...]
     findings: tuple[PageFinding, ...]
     chosen: str
-    """The target shown first: the one that `compile` would use, else the first that can express the job."""
+    """The target shown first: the one that `compile` would use, else the first that can express
+    the job.
+    """
     diagnostics: tuple[Diagnostic, ...]
     """The diagnostics of `compile`."""
     outdated: Outdated = ""
@@ -136,7 +146,9 @@ class ExplainPage(NamedTuple):
 
 
 def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> Listing:
-    """Return a target's listing: its manifests as `compile` writes them, with secrets masked, and their pods."""
+    """Return a target's listing: its manifests as `compile` writes them, with secrets masked,
+    and their pods.
+    """
     manifests = [without_secrets(manifest) for manifest in explanation.manifests]
     lines: list[str] = []
     ranges: list[dict[Path, tuple[int, int]]] = []
@@ -144,6 +156,7 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
         lines += ["---"] if lines else []
         ranges.append(emitter.line_ranges(manifest, len(lines) + 1))
         lines += emitter.emit(manifest).split("\n")[:-1]
+
     known: dict[int, SourceLines] = {}
     reasons = [
         Reason(
@@ -160,13 +173,16 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
         range_ for of_manifest in ranges for range_ in of_manifest.values()
     )
     text = SourceText(tuple(lines), inside)
+
     return Listing(
         target, target_named(target).title, text, tuple(reasons), explanation, world, answers
     )
 
 
 def _lines_at(path: Path, ranges: Mapping[Path, tuple[int, int]]) -> tuple[int, int]:
-    """Return the first and last line of a value, or of the closest parent if a masked key is on its path."""
+    """Return the first and last line of a value, or of the closest parent if a masked key is on
+    its path.
+    """
     return next(ranges[path[:end]] for end in range(len(path), -1, -1) if path[:end] in ranges)
 
 
@@ -190,8 +206,8 @@ def line_range(span: Span) -> tuple[int, int]:
 def _origins(
     cause: Cause, explanation: Explanation, known: dict[int, SourceLines]
 ) -> tuple[SourceLines, ...]:
-    """Return the lines a value came from, each once: lines whose values matter come first, then lines that matter only
-    if omitted.
+    """Return the lines a value came from, each once: lines whose values matter come first, then
+    lines that matter only if omitted.
 
     `known` has the lines of earlier values by the identity of their input.
     """
@@ -200,10 +216,10 @@ def _origins(
         if id(line) not in known:
             known[id(line)] = _source_lines(line, explanation)
         origin = known[id(line)]
-        if not origin.first or all(
-            earlier[:3] != origin[:3] for earlier in origins
-        ):  # the strongest comes first
+        # the strongest comes first
+        if not origin.first or all(earlier[:3] != origin[:3] for earlier in origins):
             origins.append(origin)
+
     return tuple(dict.fromkeys(origins))
 
 
@@ -217,15 +233,19 @@ def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
 
 
 def _describe_input(line: Input, explanation: Explanation) -> str:
-    """Return a description of an input without a line: a default, or a field of input passed as data."""
+    """Return a description of an input without a line: a default, or a field of input passed as
+    data.
+    """
     if line.overridden:
         source_name = "an override"
     elif line.given:
         source_name = "the profile" if line.file == "cluster" else "the spec"
     else:
-        source_name = (
-            "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
-        )
+        if "cluster" in explanation.texts:
+            source_name = "the profile's default"
+        else:
+            source_name = "the built-in profile"
+
     return f"{source_name}: {field_path(line.path)}: {shown_value(line.value, 80)}"
 
 
@@ -243,6 +263,7 @@ def gather(
     names = _filenames(shared)
     requested, shown_target, explanations = _explain_targets(explain, target)
     jobs = filter(None, (object_name(document.data) for document in sources["spec"].documents))
+
     return ExplainPage(
         ", ".join(jobs) or names["spec"],
         tuple(_make_panel(file, names[file], read, requested) for file, read in sources.items()),
@@ -282,7 +303,9 @@ def with_earlier_manifests(page: ExplainPage, earlier: ExplainPage) -> ExplainPa
 
 
 def _count_values(read: source.Source) -> int:
-    """Return the number of values in a file with aliases expanded, plus text lines; 500 characters count as a line."""
+    """Return the number of values in a file with aliases expanded, plus text lines; 500
+    characters count as a line.
+    """
     total = 0
     stack: list[object] = [document.data for document in read.documents]
     while stack and total <= limits().page:
@@ -294,13 +317,17 @@ def _count_values(read: source.Source) -> int:
             stack += value
         elif isinstance(value, str):
             total += value.count("\n") + len(value) // 500
+
     return total
 
 
 def too_large_page(shared: SharedInputs) -> ExplainPage:
     """Return the page of files above the limit, which says so."""
     filename = _filenames(shared)["spec"]
-    message = f"the spec and its profile have more than {limits().page:,} values and lines of texts for one page"
+    message = (
+        f"the spec and its profile have more than {limits().page:,} values and lines of texts for "
+        "one page"
+    )
     help = (
         "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
     )
@@ -308,6 +335,7 @@ def too_large_page(shared: SharedInputs) -> ExplainPage:
         Problem("too-large", (), message, help, authority="ptcompile"), None, filename
     )
     finding = PageFinding(diagnostic, tuple(TARGETS), "spec", 0)
+
     return ExplainPage(
         filename, (Panel("spec", filename, None),), (), (finding,), "", (diagnostic,)
     )
@@ -327,13 +355,16 @@ def _explain_targets(
     able = [name for name, result in explanations.items() if result.jobs]
     if not requested.jobs and able:  # any target will do for a job without one
         requested = explanations[able[0]]
+
     return requested, next(iter([*chosen, *able, *explanations])), explanations
 
 
 def _make_panel(
     file: InputName, filename: str, read: source.Source, explanation: Explanation
 ) -> Panel:
-    """Return a file with secrets masked; only the lines with errors if parts of it could not be parsed."""
+    """Return a file with secrets masked; only the lines with errors if parts of it could not be
+    parsed.
+    """
     masked = explanation.texts.get(file)
     if masked is None or has_error(read.problems):
         quoted = lines_to_quote(explanation.diagnostics, read.text, filename)
@@ -370,11 +401,9 @@ def _finding_file(
     sources: Mapping[InputName, source.Source],
     files: Mapping[InputName, str],
 ) -> InputName:
-    return (
-        "cluster"
-        if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"]
-        else "spec"
-    )
+    if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"]:
+        return "cluster"
+    return "spec"
 
 
 def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
@@ -383,10 +412,9 @@ def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
         return 0
     if diagnostic.span.line < diagnostic.span.end_line:
         document = next((d for d in read.documents if d.index == diagnostic.document), None)
-        span = (
-            document.span(diagnostic.path, on_key=True)
-            if document is not None and diagnostic.path
-            else None
-        )
+        if document is not None and diagnostic.path:
+            span = document.span(diagnostic.path, on_key=True)
+        else:
+            span = None
         return span.line if span is not None else diagnostic.span.line
     return diagnostic.span.line

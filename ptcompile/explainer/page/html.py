@@ -49,37 +49,45 @@ def code_lines(
 ) -> Iterator[str]:
     """Yield a list of lines, each with the id `prefix-N`.
 
-    `authors` names the writer of each line, shown on the first of consecutive lines. `notes` are pieces of HTML below a
-    line.
+    `authors` names the writer of each line, shown on the first of consecutive lines. `notes` are
+    pieces of HTML below a line.
     """
     yield f'<ol class="code" id="{prefix}-lines">'
     last = ""
     for number, line in text.numbered():
         depth = len(line) - len(line.lstrip(" "))
-        content = (
-            escape(line)
-            if number in text.inside
-            else f"{line[:depth]}{_colored_line(line[depth:])}"
-        )
+        if number in text.inside:
+            content = escape(line)
+        else:
+            content = f"{line[:depth]}{_colored_line(line[depth:])}"
+
         author = authors.get(number, "")
         mark = f' class="a{AUTHORS.index(author)}"' if author in AUTHORS else ""
         name = f"<i>{escape(author)}</i>" if author and author not in (last, "spec") else ""
         shown_number = f' data-line="{number}"' if text.numbers else ""
-        item = f'<li id="{prefix}-{number}"{shown_number}{mark}><code{_indent_class(line)}>{content}</code>'
+        item = (
+            "<li "
+            f'id="{prefix}-{number}"{shown_number}{mark}><code{_indent_class(line)}>{content}</code>'
+        )
         yield f"{item}{name}{notes.get(number, '')}"
         last = author
+
     yield "</ol>"
 
 
 def _indent_class(line: str) -> str:
-    """Return the class for a line's indentation, which its continuation keeps if the line is too long for the page."""
+    """Return the class for a line's indentation, which its continuation keeps if the line is too
+    long for the page.
+    """
     depth = min(20, (_indentation(line) + 1) // 2 * 2)
     return f' class="d{depth}"' if depth else ""
 
 
 @lru_cache(8192)
 def _colored_line(line: str) -> str:
-    """Return a line as HTML. The targets repeat each other's lines, and so does the page after a change."""
+    """Return a line as HTML. The targets repeat each other's lines, and so does the page after a
+    change.
+    """
     comment = _COMMENT.search(line)
     end = comment.start() if comment else len(line)
     key = _key(line, 0, end)
@@ -89,7 +97,9 @@ def _colored_line(line: str) -> str:
 
 
 def authors_of(listing: Listing) -> dict[int, str]:
-    """Return the writer of each line. A line with only a key belongs to the writer of all its values."""
+    """Return the writer of each line. A line with only a key belongs to the writer of all its
+    values.
+    """
     out = {
         line: reason.by
         for reason in listing.reasons
@@ -102,11 +112,14 @@ def authors_of(listing: Listing) -> dict[int, str]:
             first = next(nested_authors, None)
             if first is not None and all(author == first for author in nested_authors):
                 out[number] = first
+
     return out
 
 
 def _nested_lines(lines: Sequence[str], number: int) -> Iterator[int]:
-    """Yield the numbers of the lines below a key: deeper lines, and the items of a list at its own depth."""
+    """Yield the numbers of the lines below a key: deeper lines, and the items of a list at its
+    own depth.
+    """
     depth = _indentation(lines[number - 1], items=True)
     for inner in range(number + 1, len(lines) + 1):
         line = lines[inner - 1]
@@ -133,10 +146,15 @@ _FIRST_HUE = 0.6
 
 @cache
 def author_styles(count: int) -> str:
-    """Return the CSS of `count` writers: one variable each in both schemes, and a class that marks a line with it."""
+    """Return the CSS of `count` writers: one variable each in both schemes, and a class that
+    marks a line with it.
+    """
     light, dark = (_color_variables(count, scheme) for scheme in ("light", "dark"))
     marks = "".join(f".a{i} {{ --mark: var(--a{i}) }}\n" for i in range(count))
-    return f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{\n  :root {{ {dark} }}\n}}\n{marks}"
+    return (
+        f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{\n  :root {{ "
+        f"{dark} }}\n}}\n{marks}"
+    )
 
 
 def _color_variables(count: int, scheme: str) -> str:
@@ -157,6 +175,7 @@ def _color(hue: float, saturation: float, luminance: float) -> str:
             if _luminance(hue, lightness, saturation) < luminance
             else (low, lightness)
         )
+
     red, green, blue = (round(255 * part) for part in colorsys.hls_to_rgb(hue, low, saturation))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
@@ -176,8 +195,8 @@ STRENGTHS = ("value", "there", "said")
 def page_data(page: ExplainPage) -> str:
     """Return JSON for a script element, without characters that HTML or JavaScript would interpret.
 
-    A reason is `[first line, last line, author, rule, origins]`, an origin `[file, first line, last line, strength]`,
-    or `[file, 0, index in words, strength]` if there is no line.
+    A reason is `[first line, last line, author, rule, origins]`, an origin `[file, first line, last
+    line, strength]`, or `[file, 0, index in words, strength]` if there is no line.
     """
     descriptions: dict[str, int] = {}
     rules: dict[str, int] = {}
@@ -206,6 +225,7 @@ def page_data(page: ExplainPage) -> str:
         "words": list(descriptions),
     }
     text = json.dumps(payload, separators=(",", ":"))
+
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -219,6 +239,7 @@ def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]
             descriptions.setdefault(safe_text(origin.words), len(descriptions)),
             strength,
         ]
+
     return [file, origin.first, origin.last, strength]
 
 
@@ -243,8 +264,8 @@ def notes_without_line(page: ExplainPage, panel: Panel) -> list[str]:
 
 
 def rejection_notes(page: ExplainPage, target: str) -> list[str]:
-    """Return why a target has no manifests, or nothing if it has. Findings of all targets are shown only in the
-    spec.
+    """Return why a target has no manifests, or nothing if it has. Findings of all targets are shown
+    only in the spec.
     """
     errors = [
         finding
@@ -253,6 +274,7 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
     ]
     if not errors:
         return []
+
     target_errors = [
         finding
         for finding in errors
@@ -260,22 +282,21 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
     ]
     is_invalid = any(finding.diagnostic.name != "unsupported-by-target" for finding in errors)
     shared = len(errors) - len(target_errors)
-    suffix = (
-        f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines"
-        if shared
-        else ""
-    )
-    notes = (
-        [
+    if shared:
+        suffix = f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines"
+    else:
+        suffix = ""
+    if target_errors:
+        notes = [
             '<div class="notes">',
             *(_note_html(finding, finding.targets) for finding in target_errors),
             "</div>",
         ]
-        if target_errors
-        else []
-    )
+    else:
+        notes = []
     if page.outdated:
         return notes
+
     sentence = "It does not compile" if is_invalid else f"{target} cannot express this job"
     return [f'<p class="refused">{sentence}{suffix}.</p>', *notes]
 
@@ -292,6 +313,7 @@ def _note_html(finding: PageFinding, every: Sequence[str]) -> str:
     attribute = f' data-for="{" ".join(map(escape, only))}"' if only else ""
     targets = f' <span class="only">{escape(", ".join(only))}</span>' if only else ""
     help = f"<span>help: {escape(diagnostic.help)}</span>" if diagnostic.help else ""
+
     return (
         f'<div class="note {diagnostic.severity}"{attribute}>'
         f"<span><strong>{diagnostic.severity} {escape(diagnostic.code)}</strong> "
@@ -311,9 +333,8 @@ def pod_lines(listing: Listing) -> Iterator[str]:
         yield f"<h3>{escape(job.title)}</h3>"
         yield from _job_html(job, job_rendezvous(job))
     yield '<figure class="graph" tabindex="0" aria-label="The pods as a picture">'
-    yield GRAPHS["svg"](listing.world).replace(
-        f"<style>{STYLE}</style>\n", ""
-    )  # page.css has the style for all pictures
+    # page.css has the style for all pictures
+    yield GRAPHS["svg"](listing.world).replace(f"<style>{STYLE}</style>\n", "")
     yield "</figure>"
 
 
@@ -329,9 +350,9 @@ def _job_html(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[s
 
 
 def _fact_html(label: str, line: str) -> str:
-    return (
-        f"<dd><code>{escape(line)}</code></dd>" if label == "runs" else f"<dd>{escape(line)}</dd>"
-    )
+    if label == "runs":
+        return f"<dd><code>{escape(line)}</code></dd>"
+    return f"<dd>{escape(line)}</dd>"
 
 
 def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
@@ -345,6 +366,7 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
             ["operator" if mark == "+" else "manifest", name, *value] for mark, name, *value in rows
         ]
         yield from _table_html("env", title, ["Set by", "Variable", "Value", "As written"], cells)
+
     other_pods = list(as_text.differences_by_role(job, lead))
     if other_pods:
         yield '<ul class="others">'
@@ -354,7 +376,10 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
                 for difference in differences[:_MAX_SHOWN]
             )
             summary = f"but {text}" if differences else "in all"
-            yield f"<li><code>{escape(names)}</code> as <code>{escape(first.display_name)}</code> {summary}"
+            yield (
+                f"<li><code>{escape(names)}</code> as <code>{escape(first.display_name)}</code> "
+                f"{summary}"
+            )
         yield "</ul>"
 
 
@@ -366,7 +391,10 @@ def shorten_text(text: str) -> str:
 def _table_html(
     kind: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> Iterator[str]:
-    yield f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}"><table class="{kind}">'
+    yield (
+        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(title)}"><table '
+        f'class="{kind}">'
+    )
     yield f"<caption>{escape(title)}</caption>"
     yield _row_html([f'<th scope="col">{escape(name)}</th>' for name in head]).join(
         ("<thead>", "</thead>")
@@ -384,13 +412,17 @@ def _row_html(cells: Sequence[str]) -> str:
 
 _TITLES = {"spec": "Spec", "cluster": "Profile"}
 _ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
-    "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect "
+    "width='16' height='16' "
+    "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' "
+    "stroke-width='1.5'/%3E%3C/svg%3E"
 )
 _IDLE_HINT = (
-    '<span class="pointer">Point at a line, or move to one with Tab and the arrow keys, to see what it came from or '
+    '<span class="pointer">Point at a line, or move to one with Tab and the arrow keys, to see '
+    "what it came from or "
     "what it became. Click to pin it, Escape to release.</span>"
-    '<span class="touch">Tap a line to see what it came from or what it became. Tap it again to release it.</span>'
+    '<span class="touch">Tap a line to see what it came from or what it became. Tap it again to '
+    "release it.</span>"
 )
 
 
@@ -399,8 +431,8 @@ _SCHEMES = {"light": "@media not all", "dark": "@media screen"}
 
 
 def html(page: ExplainPage, scheme: str = "") -> str:
-    """Return the whole page, in the reader's color scheme or in `scheme` ("light" or "dark"). The same page gives the
-    same bytes.
+    """Return the whole page, in the reader's color scheme or in `scheme` ("light" or "dark"). The
+    same page gives the same bytes.
     """
     style = f"{_read_asset('page.css')}{author_styles(len(AUTHORS))}.graph {{{STYLE}}}\n"
     if any(listing.admissions for listing in page.listings):
@@ -412,7 +444,8 @@ def html(page: ExplainPage, scheme: str = "") -> str:
         f'"use strict";\n(() => {{\n{_read_asset("reasons.js")}{_read_asset("page.js")}}})();\n'
     )
     policy = (
-        f"default-src 'none'; style-src '{_csp_hash(style)}'; script-src '{_csp_hash(script)}'; img-src data:; "
+        f"default-src 'none'; style-src '{_csp_hash(style)}'; script-src '{_csp_hash(script)}'; "
+        "img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     lines = [
@@ -445,6 +478,7 @@ def html(page: ExplainPage, scheme: str = "") -> str:
         "</html>",
         "",
     ]
+
     return "\n".join(lines)
 
 
@@ -462,7 +496,10 @@ def _page_header(page: ExplainPage) -> Iterator[str]:
     target = f"target {page.listings[0].target}" if len(page.listings) == 1 else several
     yield "<header>"
     yield f"<h1>{escape(page.name)}</h1>"
-    yield f"<p>Where every line came from, for {target}; compiled and simulated by ptcompile {__version__}.</p>"
+    yield (
+        f"<p>Where every line came from, for {target}; compiled and simulated by ptcompile "
+        f"{__version__}.</p>"
+    )
     yield "</header>"
 
 
@@ -508,7 +545,10 @@ def _panel_html(panel: Panel, page: ExplainPage) -> Iterator[str]:
     if panel.text is not None:
         yield from code_lines(panel.text, panel.file, notes=notes_by_line(page, panel.file))
     if panel.text is None or is_excerpt:
-        yield "<p>Parts of the file could not be parsed, so its other lines are not shown: its secrets are unknown.</p>"
+        yield (
+            "<p>Parts of the file could not be parsed, so its other lines are not shown: its "
+            "secrets are unknown.</p>"
+        )
     yield "</section>"
 
 
@@ -520,11 +560,15 @@ def _manifest_tabs(page: ExplainPage) -> Iterator[str]:
         suffix = "" if target_listing.text.lines else "<span> (refused)</span>"
         target = target_listing.target
         yield f'<a href="#{target}" id="tab-{target}"{css_class}>{target}{suffix}</a>'
+
     yield "</div>"
     for target_listing in page.listings:
-        yield f'<div class="pane" id="{target_listing.target}" data-target="{target_listing.target}">'
+        yield (
+            f'<div class="pane" id="{target_listing.target}" data-target="{target_listing.target}">'
+        )
         yield from _listing_html(target_listing, page)
         yield "</div>"
+
     yield "</section>"
 
 
@@ -548,14 +592,20 @@ def _legend_html(target_listing: Listing) -> Iterator[str]:
     yield '<div class="legend" role="group" aria-label="Who wrote how many values">'
     for index, author in enumerate(AUTHORS):
         if counted[author]:
-            yield f'<button type="button" class="a{index}" data-by="{index}">{author} <b>{counted[author]}</b></button>'
+            yield (
+                f'<button type="button" class="a{index}" data-by="{index}">{author} '
+                f"<b>{counted[author]}</b></button>"
+            )
     yield "</div>"
 
 
 def _pods_section(page: ExplainPage) -> Iterator[str]:
     listings = [target_listing for target_listing in page.listings if target_listing.text.lines]
     if listings:
-        yield f'<section class="world{_outdated_class(bool(page.outdated))}" aria-labelledby="pods-title">'
+        yield (
+            f'<section class="world{_outdated_class(bool(page.outdated))}" '
+            'aria-labelledby="pods-title">'
+        )
         yield '<h2 id="pods-title">Pods, as they will be</h2>'
         for target_listing in listings:
             yield f'<div id="pods-{target_listing.target}" data-target="{target_listing.target}">'

@@ -1,4 +1,6 @@
-"""The part of the page about a job's queue: whether it is admitted, its quotas as bars, and the domains of its pods."""
+"""The part of the page about a job's queue: whether it is admitted, its quotas as bars, and the
+domains of its pods.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,15 @@ _PARTS = {
 
 
 def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobAdmission, ...]:
-    """Return what the queues in a profile's objects answer about the jobs; nothing for jobs in other queues."""
+    """Return what the queues in a profile's objects answer about the jobs; nothing for jobs in
+    other queues.
+    """
     objects = profile.spec.objects
     known = {object_name(item) for item in objects if item.get("kind") == "ClusterQueue"}
     system = modeled_queue_system()[0] if known else None
     if system is None or system.admit is None or system.named_by is None:
         return ()
+
     named_by = system.named_by
     jobs = [manifest for manifest in manifests if named_by(nested_map(manifest, "metadata"))]
     everything = with_existing(manifests, objects)
@@ -54,6 +59,7 @@ def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobA
         answers = system.admit(request)
     except OutOfEvaluationsError:  # too much for a page; `admit` says so
         return ()
+
     return tuple(
         answer for answer in answers if answer is not None and answer.cluster_queue in known
     )
@@ -63,31 +69,44 @@ def queue_lines(answers: Sequence[JobAdmission]) -> Iterator[str]:
     """Yield the section of a target's jobs in their queues, or nothing without any."""
     if not answers:
         return
+
     yield '<div class="queue">'
     yield "<h3>Queue</h3>"
-    yield '<p class="basis">By the queues of the profile alone: what else runs in the cluster is not known.</p>'
+    yield (
+        '<p class="basis">By the queues of the profile alone: what else runs in the cluster is '
+        "not known.</p>"
+    )
     for answer in answers:
         head, *lines = answer._replace(pod_sets=()).lines()
         yield f'<p class="outcome {answer.outcome}">{escape(head)}</p>'
         yield from (f"<p>{escape(line.strip())}</p>" for line in lines)
         if answer.outcome == "never" and not answer.is_certain:
-            yield "<p>It is certain only if the profile has all nodes and all queues of the cohort.</p>"
+            yield (
+                "<p>It is certain only if the profile has all nodes and all queues of the "
+                "cohort.</p>"
+            )
         yield from _quotas_html(answer)
         for pod_set in answer.pod_sets:
             yield from _domains_html(pod_set)
+
     yield "</div>"
 
 
 def _quotas_html(answer: JobAdmission) -> Iterator[str]:
     if not answer.quotas:
         return
+
     shown = answer.quotas[:_MAX_SHOWN]
     parts = {part for quota in shown for part, _, _ in bar_parts(quota)}
-    yield f'<ul class="quotas" aria-label="{escape(f"Quotas of {answer.cluster_queue} for {answer.name}")}">'
+    yield (
+        '<ul class="quotas" '
+        f'aria-label="{escape(f"Quotas of {answer.cluster_queue} for {answer.name}")}">'
+    )
     for quota in shown:
         yield f"<li><b>{escape(quota.resource)}</b> <span>from {escape(quota.flavor)}</span>"
         yield _bar_svg(quota)
         yield f"<span>{escape(describe_quota(quota, is_admitted=answer.outcome == 'admitted'))}</span></li>"
+
     yield "</ul>"
     yield from _omitted(len(answer.quotas), "quotas")
     names = (f'<li class="{part}">{name}</li>' for part, name in _PARTS.items() if part in parts)
@@ -106,6 +125,7 @@ def describe_quota(quota: QuotaShare, *, is_admitted: bool) -> str:
         parts.append(f"others have taken {quota.in_use}")
     if over := _excess(quota):
         parts.append(f"{over} is too much")
+
     return "; ".join(parts)
 
 
@@ -134,6 +154,7 @@ def bar_parts(quota: QuotaShare) -> list[tuple[str, int, int]]:
         for part, (low, high) in spans.items()
         if low < high
     )
+
     return [(part, low, max(high - low, _MIN_WIDTH)) for part, low, high in edges]
 
 
@@ -153,11 +174,17 @@ def _domains_html(pod_set: AdmittedPodSet) -> Iterator[str]:
     """Yield the topology domains of a pod set with the number of pods in each."""
     if not pod_set.domains:
         return
-    title = f"{pod_set.name}: {pod_set.count} pod{'s' * (pod_set.count != 1)} by {' / '.join(pod_set.levels)}"
+    title = (
+        f"{pod_set.name}: {pod_set.count} pod{'s' * (pod_set.count != 1)} by "
+        f"{' / '.join(pod_set.levels)}"
+    )
     yield f"<h4>{escape(title)}</h4>"
     yield f'<ul class="domains" aria-label="{escape(f"Topology domains of {pod_set.name}")}">'
     for values, count in pod_set.domains[:_MAX_SHOWN]:
-        yield f"<li><b>{escape(' / '.join(values))}</b> <span>{count} pod{'s' * (count != 1)}</span></li>"
+        yield (
+            f"<li><b>{escape(' / '.join(values))}</b> <span>{count} "
+            f"pod{'s' * (count != 1)}</span></li>"
+        )
     yield "</ul>"
     yield from _omitted(len(pod_set.domains), "domains")
 

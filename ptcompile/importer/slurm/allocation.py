@@ -16,7 +16,10 @@ from ptcompile.importer.slurm.directives import Options, rows_of
 _is_mig = re.compile(r"(?:\w+_)?(\d+g\.\d+gb)(?:\+me)?").fullmatch
 """A MIG profile, as sites name it by convention."""
 _ON_FIRST = "without --nodes Slurm chooses the number of nodes: the spec has one"
-_UNEVEN_TASKS = "with several nodes Slurm may fill the first one before the others: the spec has the same number on each"
+_UNEVEN_TASKS = (
+    "with several nodes Slurm may fill the first one before the others: the spec has the same "
+    "number on each"
+)
 _UNEVEN_GPUS = "the nodes may have different numbers: the spec has the largest on each"
 
 
@@ -90,6 +93,7 @@ def _shape(options: Options, doubts: dict[str, str]) -> tuple[int, int]:
 
     nodes = nodes or (ceil(tasks / per_node) if tasks and per_node else 1)
     even = ceil(tasks / nodes) if tasks else per_node or 1
+
     return nodes, min(per_node or even, even)
 
 
@@ -105,6 +109,7 @@ def _resources(options: Options, nodes: int, tasks: int, doubts: dict[str, str])
     elif gpus := amount("gpus"):
         resources.append(gpus._replace(amount=ceil(gpus.amount / nodes)))
         doubts |= {"gpus": _UNEVEN_GPUS} if gpus.amount % nodes else {}
+
     return [*resources, *[each._replace(amount=each.amount * tasks) for each in per_task]]
 
 
@@ -129,4 +134,5 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
         for option, variable in rows_of("given").items()
         if option in options
     }
+
     return {**rows_of("always"), "SLURM_JOB_NAME": name, **given, **known}

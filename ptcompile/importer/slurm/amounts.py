@@ -1,6 +1,8 @@
-"""Times, sizes, counts and lists of Slurm's options. Each function returns None for what sbatch rejects.
+"""Times, sizes, counts and lists of Slurm's options. Each function returns None for what sbatch
+rejects.
 
-Source: SchedMD/slurm 284c3b95, src/common: parse_time.c, slurm_opt.c, proc_args.c; docs/facts/slurm.md#units.
+Source: SchedMD/slurm 284c3b95, src/common: parse_time.c, slurm_opt.c, proc_args.c;
+docs/facts/slurm.md#units.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ def seconds_of(text: str) -> int | None:
     """
     if text.upper() in _UNLIMITED:
         return 0
+
     match = _time(text)
     if match is None:
         return None
@@ -47,7 +50,9 @@ _MEBIBYTES = {"K": 1 / 1024, "": 1, "M": 1, "G": 1 << 10, "T": 1 << 20}
 def mebibytes_of(text: str) -> int | None:
     """Return an amount of memory in MiB: units are binary, and a number without one is in MiB."""
     match = _size(text)
-    return None if match is None else ceil(int(match[1]) * _MEBIBYTES[match[2].upper()])
+    if match is None:
+        return None
+    return ceil(int(match[1]) * _MEBIBYTES[match[2].upper()])
 
 
 def quantity_of(mebibytes: int) -> str:
@@ -63,7 +68,9 @@ _THOUSANDS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 def count_of(text: str) -> int | None:
     """Return a number; `k` is 1,024."""
     match = _count(text)
-    return None if match is None else int(match[1]) * _THOUSANDS[match[2].lower()]
+    if match is None:
+        return None
+    return int(match[1]) * _THOUSANDS[match[2].lower()]
 
 
 def nodes_of(text: str) -> int | None:
@@ -139,6 +146,7 @@ def array_of(text: str) -> ArrayIndexes | None:
         if match is not None
     ]
     is_wrong = len(ranges) < len(matches) or (percent and limit is None)
+
     return None if is_wrong else ArrayIndexes(tuple(ranges), limit)
 
 

@@ -1,4 +1,6 @@
-"""A batch script of Slurm as a spec: directives and program are read, and what has no place in a spec is reported."""
+"""A batch script of Slurm as a spec: directives and program are read, and what has no place in a
+spec is reported.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,8 @@ def import_script(
 ) -> ImportedScript:
     """Return the spec that a batch script means.
 
-    `values` are arguments of sbatch (`1`), variables of the submitting shell, and what partitions, accounts and QOS
-    are on the cluster (`partition.gpu`).
+    `values` are arguments of sbatch (`1`), variables of the submitting shell, and what partitions,
+    accounts and QOS are on the cluster (`partition.gpu`).
     """
     findings = ScriptFindings(source)
     batch = _Batch(source.text, filename, values, findings)
@@ -92,12 +94,18 @@ class _Batch:
             place = next((option.place for option in second.values()), (0, 0))
             name = second.value("job-name") or "another"
             text = f"a hetjob has components with other nodes: component 1 is {name}"
-            help = "write a spec for component 0, with the others as auxiliary roles (roles), or a spec for each"
+            help = (
+                "write a spec for component 0, with the others as auxiliary roles (roles), or a "
+                "spec for each"
+            )
             self.findings.refuse(place, text, help)
+
         return program in SHELLS
 
     def job(self) -> ScriptJob | None:
-        """Return what the spec is made of, and report what it lacks; None if the script is refused."""
+        """Return what the spec is made of, and report what it lacks; None if the script is
+        refused.
+        """
         findings = self.findings
         followed = self.follow({}, {})
         for each in followed.steps:
@@ -119,9 +127,10 @@ class _Batch:
         array = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
         again = partial(self._again, step)
-        sweep = (
-            None if array is None or is_chain else sweeps.read_sweep(array, followed, step, again)
-        )
+        if array is None or is_chain:
+            sweep = None
+        else:
+            sweep = sweeps.read_sweep(array, followed, step, again)
         if array is not None:
             self._report_array(array, sweep, is_chain=is_chain)
 
@@ -146,10 +155,15 @@ class _Batch:
             "metadata": {"name": self._job_name()},
             "spec": fields_of(job),
         }
-        return {**document, "variants": sweeps.as_variants(job.jobs)} if job.jobs else document
+        if job.jobs:
+            return {**document, "variants": sweeps.as_variants(job.jobs)}
+
+        return document
 
     def follow(self, more: Mapping[str, str], symbols: Mapping[str, str]) -> FollowedScript:
-        """Return what the script runs with more variables, and with texts in the place of others."""
+        """Return what the script runs with more variables, and with texts in the place of
+        others.
+        """
         given = {name: value for name, value in self.values.items() if name.isidentifier()}
         env = {**variables_of(self.allocation, self.options, self.name), **given, **more}
         return follow_batch(
@@ -175,17 +189,22 @@ class _Batch:
     ) -> None:
         """Say what became of an array."""
         place = self.options.place("array")
-        limit = (
-            f"; %{array.at_once}, how many run at once, is a matter of the queue's quota"
-            if array.at_once
-            else ""
-        )
+        if array.at_once:
+            limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota"
+        else:
+            limit = ""
         if is_chain:
-            text = f"an array of {array.size}, one after another, is one long training: one job with as many retries"
+            text = (
+                f"an array of {array.size}, one after another, is one long training: one job with "
+                "as many retries"
+            )
             help = "each start must resume from the last checkpoint, on a volume"
             self.findings.decide(place, f"{text}{limit}", help)
         elif sweep is not None:
-            text = f"an array of {array.size} jobs, which differ in {', '.join(sweep.jobs[0])}: a variant for each"
+            text = (
+                f"an array of {array.size} jobs, which differ in {', '.join(sweep.jobs[0])}: a "
+                "variant for each"
+            )
             self.findings.add(
                 "script-array", place, f"{text}{limit}", "delete those that you do not need", "note"
             )
@@ -203,7 +222,9 @@ class _Batch:
 
 
 def _stem(filename: str | None) -> str:
-    """Return the name of a job without --job-name: that of its file, or `sbatch` for the standard input."""
+    """Return the name of a job without --job-name: that of its file, or `sbatch` for the
+    standard input.
+    """
     name, _ = splitext(basename(filename or "-"))
     return "sbatch" if name in ("-", "<stdin>") else name
 

@@ -28,7 +28,10 @@ def choose_step(
     for step in steps:
         _refuse_program(step, findings)
     if followed.unread is not None:
-        text = f"the script cannot be followed from line {followed.unread.line} on: {followed.unread.text}"
+        text = (
+            f"the script cannot be followed from line {followed.unread.line} on: "
+            f"{followed.unread.text}"
+        )
         findings.decide((0, 0), text, "import a simpler script, or check what the spec starts")
     if not steps:
         text = "the script starts no program that trains"
@@ -44,6 +47,7 @@ def choose_step(
     _check_others(chosen, steps, findings)
     for step in steps if findings.is_refused else ():
         leftovers.report_step_options(step, findings)
+
     return chosen
 
 
@@ -58,6 +62,7 @@ def allocation_of(step: ScriptStep, options: Options) -> Allocation:
         options = options.without({"ntasks"})
     elif counts & own.keys():
         options = options.without(counts - {"nodes"})
+
     return allocate(Options({**options, **own}))
 
 
@@ -83,7 +88,10 @@ def _check_others(
         names = " and ".join(
             dict.fromkeys(shortened(step.command.words) for step in (*serious, chosen))
         )
-        help = "write a spec for each, or a spec with roles for the programs that serve the one that trains"
+        help = (
+            "write a spec for each, or a spec with roles for the programs that serve the one that "
+            "trains"
+        )
         findings.refuse(chosen.place, f"several programs run at once: {names}", help)
     elif rounds > 1 and in_background and "node-rank" not in chosen.invocation.options:
         text = f"{rounds} programs run at once in one allocation: {written}"

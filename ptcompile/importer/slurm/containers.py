@@ -1,6 +1,7 @@
 """Containers of a step: pyxis, apptainer, shifter, enroot, podman-hpc.
 
-Source: NVIDIA/pyxis 1075199, README.md; apptainer 1.4, `apptainer exec --help`; docs/facts/slurm.md#idioms.
+Source: NVIDIA/pyxis 1075199, README.md; apptainer 1.4, `apptainer exec --help`;
+docs/facts/slurm.md#idioms.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class StepContainer(NamedTuple):
 
 
 def image_of(text: str) -> str:
-    """Return the image that pyxis or apptainer pulls, or nothing for a file: `nvcr.io#nvidia/nemo:25.04`."""
+    """Return the image that pyxis or apptainer pulls, or nothing for a file:
+    `nvcr.io#nvidia/nemo:25.04`.
+    """
     reference = _scheme.sub("", text, count=1)
     is_file = reference.startswith(("/", ".", "$", "~")) or reference.endswith(
         (".sqsh", ".sif", ".squashfs")
@@ -96,4 +99,5 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
         ),
         env={name: value for name, _, value in env},
     )
+
     return container, words

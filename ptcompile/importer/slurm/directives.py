@@ -1,7 +1,8 @@
-"""The options of sbatch and srun, as getopt_long reads them, in the directives of a script and in a command line.
+"""The options of sbatch and srun, as getopt_long reads them, in the directives of a script and in a
+command line.
 
-`slurm.json` has the options. Source: SchedMD/slurm 284c3b95, src/sbatch/opt.c: _opt_batch_script, get_argument;
-docs/facts/slurm.md#how-a-script-is-read.
+`slurm.json` has the options. Source: SchedMD/slurm 284c3b95, src/sbatch/opt.c: _opt_batch_script,
+get_argument; docs/facts/slurm.md#how-a-script-is-read.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class SlurmOption(NamedTuple):
 
     @property
     def amount(self) -> Any:
-        """Its value as its kind is read, None if sbatch rejects it; the text itself for an option without a kind."""
+        """Its value as its kind is read, None if sbatch rejects it; the text itself for an
+        option without a kind.
+        """
         return READERS[self.row.get("is", "text")](self.value)
 
 
@@ -64,7 +67,9 @@ class Options(dict[str, SlurmOption]):
         return next((self[name].value for name in names if name in self), "")
 
     def place(self, *names: str) -> Offsets:
-        """Return where the first of these options that is given stands, or else the beginning of the script."""
+        """Return where the first of these options that is given stands, or else the beginning of
+        the script.
+        """
         return next((self[name].place for name in names if name in self), (0, 0))
 
     def without(self, names: Iterable[str]) -> Options:
@@ -110,11 +115,14 @@ def read_directives(text: str) -> Directives:
             ignored.append(
                 (place, "it is a directive of another scheduler, which sbatch does not read")
             )
+
     return Directives(components, ignored[:_MAX_OPTIONS])
 
 
 def split_directive(line: str) -> list[str]:
-    """Return the arguments of a directive: quotes are removed, a `#` outside of them ends it, nothing is expanded."""
+    """Return the arguments of a directive: quotes are removed, a `#` outside of them ends it,
+    nothing is expanded.
+    """
     try:
         return shlex.split(line[:_MAX_LINE], comments=True)
     except ValueError:  # a quote without its end
@@ -165,6 +173,7 @@ def _option(given: GivenOption, place: Offsets, *, has_equals: bool) -> SlurmOpt
     wrong = f"it may be {' or '.join(meant[:3])}" if len(meant) > 1 else ""
     if has_equals and not is_long:
         wrong = "a short option has no ="
+
     return SlurmOption(
         name=row.get("alias", meant[0]),
         value=given.value or "",

@@ -55,10 +55,14 @@ def fields_of(job: ScriptJob) -> JsonDict:
         place = job.options.place(option) if option in job.options else step.place
         findings.decide(place, f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
     if step.invocation.launcher == "torchrun" and step.is_parallel and allocation.tasks > 1:
-        text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
+        text = (
+            f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun "
+            "torchrun"
+        )
         findings.refuse(
             step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1"
         )
+
     report_setup([(words, step.place) for words in step.prepares], findings)
 
     launch = read_launch(step, allocation, findings)
@@ -82,21 +86,25 @@ def fields_of(job: ScriptJob) -> JsonDict:
     }
     fields = {name: value for name, value in fields.items() if value}
     _report_unknown(job, fields, swept)
+
     return fields
 
 
 def _image(step: ScriptStep, findings: ScriptFindings) -> str:
     container = step.container
     if not container.image:
-        named = (
-            f": {container.file} is a file of the cluster, not an image" if container.file else ""
-        )
+        if container.file:
+            named = f": {container.file} is a file of the cluster, not an image"
+        else:
+            named = ""
+
         help = (
             "build an image with the code and what its modules and environments have, and set image"
         )
         findings.add(
             "script-without-image", step.place, f"image: the script names no image{named}", help
         )
+
     return container.image
 
 
@@ -106,7 +114,9 @@ def _folder(job: ScriptJob) -> str:
 
 
 def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
-    """Return a volume for each mounted folder: which one it is on the cluster, the reader decides."""
+    """Return a volume for each mounted folder: which one it is on the cluster, the reader
+    decides.
+    """
     given = step.container.mounts
     mounts = {
         mount.target: mount.is_read_only
@@ -122,6 +132,7 @@ def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
     help = "the spec mounts a claim for each: create the claims, or choose other volumes"
     findings.decide(step.place, text, help)
     claims = dict.fromkeys(names.values())
+
     return {
         "volumes": [
             {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims
@@ -155,6 +166,7 @@ def _resources(job: ScriptJob, allocation: Allocation) -> JsonDict:
         "devices": {**allocation.devices},
         "ephemeralStorage": quantity_of(disk) if disk else None,
     }
+
     return {field: amount for field, amount in amounts.items() if amount}
 
 
@@ -169,6 +181,7 @@ def _accelerator(job: ScriptJob, gpu_type: str) -> str:
     place = job.options.place("gres", "gpus-per-node", "gpus", "gpus-per-task")
     help = f"set accelerator: {products}" if products else "set accelerator, or a nodeSelector"
     job.findings.leave(place, f"gres type {gpu_type} is a name of the site", help)
+
     return ""
 
 
@@ -193,7 +206,8 @@ _trap = re.compile(r"(?m)^[ \t]*trap[ \t]")
 
 
 def _run_policy(job: ScriptJob) -> JsonDict:
-    """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue themselves.
+    """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue
+    themselves.
 
     Source: docs/facts/slurm.md#requeue.
     """
@@ -202,8 +216,14 @@ def _run_policy(job: ScriptJob) -> JsonDict:
     requeue = _requeue.search(job.text)
     if requeue is not None:
         policy["backoffLimit"] = _retries(job)
-        text = "the script requeues itself: its time is not the end of the training, so there is no deadline"
-        help = "the job restarts after a failure; save checkpoints on a volume, below a name that does not change"
+        text = (
+            "the script requeues itself: its time is not the end of the training, so there is no "
+            "deadline"
+        )
+        help = (
+            "the job restarts after a failure; save checkpoints on a volume, below a name that "
+            "does not change"
+        )
         job.findings.decide(requeue.span(1), text, help)
     elif job.chain:
         policy["backoffLimit"] = job.chain - 1
@@ -214,6 +234,7 @@ def _run_policy(job: ScriptJob) -> JsonDict:
         policy["onDisruption"] = "Ignore"
     elif "no-requeue" in options:
         policy["onDisruption"] = "FailJob"
+
     return {**policy, "suspend": True} if "hold" in options else policy
 
 
@@ -250,6 +271,7 @@ def _env(job: ScriptJob, launch: StepLaunch) -> JsonDict:
                 exported[name] = value
             elif name not in ("ALL", "NONE", "NIL", ""):
                 asked[name] = option.place
+
     exported |= {_prefix.sub("", name): value for name, value in job.first.env.items()}
     asked |= exports_of_shell(job.text)
     for name, place in asked.items():
@@ -264,6 +286,7 @@ def _env(job: ScriptJob, launch: StepLaunch) -> JsonDict:
     }
     kept = kept_variables(job.first, exported, findings, places)
     env = {**kept, **job.step.container.env, **launch.env}
+
     return {name: findings.with_references(value) for name, value in env.items()}
 
 
@@ -286,15 +309,18 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
         *fields.get("args", ()),
     ]
     for name in dict.fromkeys(name for word in words for name in unresolved(word, known)):
-        help = (
-            f"import with --set {name}=VALUE" if re.fullmatch(r"\w+", name) else "write the value"
-        )
+        if re.fullmatch(r"\w+", name):
+            help = f"import with --set {name}=VALUE"
+        else:
+            help = "write the value"
         hint = _hint(job, name) or (" (arguments of sbatch)" if name.isdigit() else "")
         findings.miss(place, f"{_written(name)} is not known{hint}", help)
+
     for name, value in env.items():
         for inner in unresolved(value, known) if isinstance(value, str) else ():
             text = f"env.{name} has {_written(inner)}, which no pod sets{_hint(job, inner)}"
             findings.miss(place, text, f"write the value of env.{name}")
+
     offset = job.text.find('"$@"') + 1
     if offset and "1" not in job.values:
         text = 'the arguments of sbatch, "$@", are not known'
@@ -312,7 +338,9 @@ def _hint(job: ScriptJob, name: str) -> str:
     match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
     if meaning:
         return f": use {meaning}"
-    return f": it is {shortened([match[1]])} in the script" if match is not None else ""
+    if match is not None:
+        return f": it is {shortened([match[1]])} in the script"
+    return ""
 
 
 def comments_of(job: ScriptJob, document: Mapping[str, Any]) -> dict[Path, str]:

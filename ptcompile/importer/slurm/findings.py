@@ -1,4 +1,6 @@
-"""What an import of a batch script has to say, each with its line. Secrets of the script are never quoted."""
+"""What an import of a batch script has to say, each with its line. Secrets of the script are
+never quoted.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class ScriptFindings:
         self.secret_names = {name for name in exports_of_shell(source.text) if is_secret(name)}
         """Secrets that the script passes on from the submitting shell."""
         self.settled: Collection[str] = ()
-        """Options whose meaning on the cluster the import was given: there is nothing to say about them."""
+        """Options whose meaning on the cluster the import was given: there is nothing to say
+        about them.
+        """
         self.problems: list[Problem] = []
 
     def add(
@@ -68,7 +72,9 @@ class ScriptFindings:
         self.note(place, f"{what}: left behind", why)
 
     def learn_secrets(self, variables: Mapping[str, str]) -> None:
-        """Add the secrets among variables, whose values may come from others with harmless names."""
+        """Add the secrets among variables, whose values may come from others with harmless
+        names.
+        """
         self.secrets.update(
             {name: value for name, value in variables.items() if is_written_secret(name, value)}
         )
@@ -114,7 +120,9 @@ _export = re.compile(
 
 
 def exports_of_shell(text: str) -> dict[str, Offsets]:
-    """Return the variables that `export NAME` takes from the submitting shell, with their places."""
+    """Return the variables that `export NAME` takes from the submitting shell, with their
+    places.
+    """
     return {name: match.span(1) for match in _export.finditer(text) for name in match[1].split()}
 
 
@@ -131,8 +139,8 @@ _SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}
 
 
 def unresolved(text: str, env: Collection[str]) -> list[str]:
-    """Return the shell's variables and commands in a text of the spec. `$(NAME)` of a variable in `env` is
-    Kubernetes' own.
+    """Return the shell's variables and commands in a text of the spec. `$(NAME)` of a variable in
+    `env` is Kubernetes' own.
     """
     names: list[str] = []
     for match in _reference.finditer(text):

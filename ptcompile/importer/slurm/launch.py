@@ -1,4 +1,6 @@
-"""The launch of a step as fields of a spec: script or module and torchrun's settings, or a command."""
+"""The launch of a step as fields of a spec: script or module and torchrun's settings, or a
+command.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _VARIABLE_OPTIONS = (
     "local-ranks-filter",
     "signals-to-handle",
 )
-"""torchrun's options that no field of `elastic` has: torchrun reads them from the environment too."""
+"""torchrun's options that no field of `elastic` has: torchrun reads them from the environment
+too.
+"""
 _ELASTIC_OPTIONS = {"max-restarts": "maxRestarts", "monitor-interval": "monitorInterval"}
 _FIRST_MACHINE = frozenset({"machine-rank", "main-process-ip"})
 _MACHINES = _FIRST_MACHINE | {"main-process-port", "num-machines", "num-processes"}
@@ -85,13 +89,17 @@ def read_launch(step: ScriptStep, allocation: Allocation, findings: ScriptFindin
     launcher = step.invocation.launcher
     _READERS.get(launcher, _read_program)(launch)
     if launch.nodes > 1 and not step.is_parallel and launcher != "deepspeed":
-        text = f"without srun only the first of {launch.nodes} nodes runs {step.program}; as a job every node runs it"
+        text = (
+            f"without srun only the first of {launch.nodes} nodes runs {step.program}; as a job "
+            "every node runs it"
+        )
         launch.decide(text, "set nodes: 1 if one node is meant")
 
     # arguments of sbatch are reported elsewhere
     for name in launch.fields.keys() & {"command", "args"}:
         launch.fields[name] = [word for word in launch.fields[name] if word not in ("$@", "$*")]
     launch.fields["elastic"] = launch.elastic
+
     return launch
 
 
@@ -105,6 +113,7 @@ def _read_torchrun(launch: StepLaunch) -> None:
         launch.decide(
             text, "the spec says elastic.nprocPerNode: 1; remove it for one process on each GPU"
         )
+
     launch.set_processes(processes)
 
     numbers = {field: atoi(options.get(option, "")) for option, field in _ELASTIC_OPTIONS.items()}
@@ -153,6 +162,7 @@ def _read_started(launch: StepLaunch) -> None:
             {"PYTHONUNBUFFERED": "1"} if "-u" in argv[: -len(invocation.arguments)] else {}
         )
         processes = None
+
     launch.elastic |= {"nprocPerNode": processes} if processes else {}
 
     if invocation.program == "torch.distributed.launch" and "use-env" not in launch.options:
@@ -161,7 +171,9 @@ def _read_started(launch: StepLaunch) -> None:
 
 
 def _read_accelerate(launch: StepLaunch) -> None:
-    """accelerate reads the other machines from its options alone, so that torchrun's variables do not help."""
+    """accelerate reads the other machines from its options alone, so that torchrun's variables
+    do not help.
+    """
     options = launch.options
     invocation = launch.step.invocation
     given, entry = read_arguments(
@@ -190,7 +202,9 @@ def _read_accelerate(launch: StepLaunch) -> None:
 
 
 def _read_one_for_each(launch: StepLaunch) -> None:
-    """deepspeed, composer and colossalai start one process for each GPU, which torchrun does too."""
+    """deepspeed, composer and colossalai start one process for each GPU, which torchrun does
+    too.
+    """
     invocation = launch.step.invocation
     name = invocation.launcher
     launch.set_nodes(launch.options.get("nnodes", ""))
@@ -198,19 +212,25 @@ def _read_one_for_each(launch: StepLaunch) -> None:
     over_ssh = launchers.LAUNCHERS[name].over_ssh
     what = " (ssh) and its hostfile" if over_ssh else ""
     how = " over ssh, with the hosts of its hostfile" if over_ssh else ""
-    why = f"{name} starts the processes of all nodes{how}; as a job each pod starts torchrun, which sets LOCAL_RANK"
+    why = (
+        f"{name} starts the processes of all nodes{how}; as a job each pod starts torchrun, which "
+        "sets LOCAL_RANK"
+    )
     launch.findings.leave(launch.step.place, f"the {name} launcher{what}", why)
     _, entry = launchers.parse_options(name, invocation.arguments)
     launch.set_entry(entry, is_module=launchers.module_of(invocation.entry) is not None)
 
 
 def _read_own_command(launch: StepLaunch) -> None:
-    """Keep a program that starts torchrun itself, with the variables by which it finds the other nodes."""
+    """Keep a program that starts torchrun itself, with the variables by which it finds the other
+    nodes.
+    """
     name = launch.step.invocation.launcher
     launch.fields["command"] = [*launch.step.invocation.entry]
     launcher = launchers.LAUNCHERS.get(name)
     if launch.nodes == 1:
         return
+
     if launcher is not None and "nnodes" in launcher.variables:
         launch.env |= {"NNODES": str(launch.nodes), "NODE_RANK": "$(RANK)"}
         launch.env |= (
@@ -229,6 +249,7 @@ def _read_program(launch: StepLaunch) -> None:
         launch.findings.leave(
             step.place, shortened(step.argv[:start]), "the image has the environment"
         )
+
     entry = step.invocation.entry
     words = entry[unwrap(entry).start :]
     if words and words[0].endswith(".py"):  # uv run train.py
@@ -249,8 +270,14 @@ def _read_program(launch: StepLaunch) -> None:
     is_module = arguments[:1] == ("-m",)
     launch.set_entry(arguments[is_module:], is_module=is_module)
     launch.set_processes(tasks if step.is_parallel else launch.allocation.gpus)
-    text = "torchrun starts the processes instead of srun: a script that reads SLURM_PROCID or SLURM_LOCALID fails"
-    help = "let the script read RANK, LOCAL_RANK and WORLD_SIZE; Lightning, accelerate and DeepSpeed do by themselves"
+    text = (
+        "torchrun starts the processes instead of srun: a script that reads SLURM_PROCID or "
+        "SLURM_LOCALID fails"
+    )
+    help = (
+        "let the script read RANK, LOCAL_RANK and WORLD_SIZE; Lightning, accelerate and DeepSpeed "
+        "do by themselves"
+    )
     launch.findings.note(step.place, text, help)
     if tasks > 1 or {"gpus-per-task", "ntasks-per-gpu"} & step.options.keys():
         text = "a process sees all GPUs of its node, not only its own as with --gpus-per-task"

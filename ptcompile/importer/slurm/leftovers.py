@@ -1,4 +1,6 @@
-"""What stays behind of a batch script: directives, setup, variables. Each is reported with its line."""
+"""What stays behind of a batch script: directives, setup, variables. Each is reported with its
+line.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +29,7 @@ def report_directives(directives: Directives, findings: ScriptFindings) -> None:
         if len(together) > 1:
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
             findings.reject(together[1].place, text, "remove one of them")
+
     _report_options(given.values(), findings)
 
 
@@ -39,15 +42,15 @@ def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
         text = f"{option.written} is not an option of sbatch"
         help = "a plugin of the site may have it: find out what it asks for"
     elif option.amount is None:
-        why = (
-            "sbatch expands no variables: it rejects this"
-            if "$" in option.value
-            else "sbatch rejects this value"
-        )
+        if "$" in option.value:
+            why = "sbatch expands no variables: it rejects this"
+        else:
+            why = "sbatch rejects this value"
         text = f"{option.written}: {why}"
         help = f"write the value of --{option.name} out"
     else:
         return
+
     findings.reject(option.place, text, help)
 
 
@@ -83,6 +86,7 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings) -> None:
         findings.leave(
             step.place, f"srun {' '.join(own)}", "these are srun's, which a job does not need"
         )
+
     _report_options([option for option in options if "step" not in option.row], findings)
 
 
@@ -106,13 +110,14 @@ _TELLS = frozenset({"hostname", "nvidia-smi", "echo", "env", "rocm-smi"})
 
 
 def _kind_of_setup(words: Sequence[str]) -> str:
-    """Return the reason why a command stays behind, or a kind without a reason for one that only tells."""
+    """Return the reason why a command stays behind, or a kind without a reason for one that only
+    tells.
+    """
     first = words[0]
-    kind = (
-        "silent"
-        if first == "srun"
-        else setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
-    )
+    if first == "srun":
+        kind = "silent"
+    else:
+        kind = setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
     return "step" if first == "srun" and _TELLS.isdisjoint(words) else kind
 
 
@@ -156,6 +161,7 @@ def kept_variables(
             )
         else:
             kept[name] = value
+
     return kept
 
 
@@ -169,5 +175,7 @@ _computes_hosts = re.compile(
 
 
 def is_rendezvous(name: str, value: str) -> bool:
-    """Return whether a variable only says where the nodes meet, and who is who: the operator does that."""
+    """Return whether a variable only says where the nodes meet, and who is who: the operator
+    does that.
+    """
     return _rendezvous(name) is not None or _computes_hosts(value) is not None

@@ -1,7 +1,8 @@
 """What a batch script starts: its steps, in the values that they have when they start.
 
-The reader of shell scripts follows the script with the variables of the allocation. Steps of srun are not entered
-there: their options decide about nodes and tasks, and each task has other variables.
+The reader of shell scripts follows the script with the variables of the allocation. Steps of srun
+are not entered there: their options decide about nodes and tasks, and each task has other
+variables.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class ScriptStep(NamedTuple):
     """The command line after srun and the container."""
     invocation: Invocation
     env: Mapping[str, str]
-    """Variables that the script sets for it, those of a shell inside srun too; values may have unknown parts."""
+    """Variables that the script sets for it, those of a shell inside srun too; values may have
+    unknown parts.
+    """
     prepares: tuple[Sequence[str], ...]
     """Commands of a shell inside srun that only prepare."""
 
@@ -92,7 +95,9 @@ class FollowedScript(NamedTuple):
 
 
 class BatchInterpreter(Interpreter):
-    """Follows a batch script: variables of its user are unknown, and steps of srun are not entered."""
+    """Follows a batch script: variables of its user are unknown, and steps of srun are not
+    entered.
+    """
 
     def __init__(self, env: Mapping[str, str], symbols: Mapping[str, str]) -> None:
         super().__init__(env, no_files)
@@ -106,7 +111,9 @@ class BatchInterpreter(Interpreter):
         """Return what an assignment makes of a variable, or the text that stands for it."""
         variable = super().assigned(assignment, state)
         symbol = self.symbols.get(assignment.name)
-        return variable if symbol is None else variable._replace(value=(Piece(symbol),), items=None)
+        if symbol is None:
+            return variable
+        return variable._replace(value=(Piece(symbol),), items=None)
 
     def lookup(self, name: str, state: ShellState) -> ShellValue | None:
         """Return a variable's value; arguments of sbatch are unknown, unless they are given."""
@@ -116,7 +123,9 @@ class BatchInterpreter(Interpreter):
 
     def items(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
         """Return the items of an array or of `$@`, which are unknown unless they are given."""
-        return None if not part.subscript and not state.arguments else super().items(part, state)
+        if not part.subscript and not state.arguments:
+            return None
+        return super().items(part, state)
 
     def program(
         self,
@@ -126,7 +135,9 @@ class BatchInterpreter(Interpreter):
         *,
         is_exec: bool = False,
     ) -> ExitStatus:
-        """Note the variables at the start of a program; follow it if it is a script, and not a step of srun."""
+        """Note the variables at the start of a program; follow it if it is a script, and not a
+        step of srun.
+        """
         first = len(self.commands)
         self.last = state.variables
         if _srun_index([argument.text for argument in argv]) is None:
@@ -136,6 +147,7 @@ class BatchInterpreter(Interpreter):
             status = ExitStatus(None, frozenset({self.record(argv, state, assigned)}))
         if len(self.commands) > first and len(self.seen) < _MAX_STEPS and not self.in_substitution:
             self.seen[first] = {**state.variables, **assigned}
+
         return status
 
 
@@ -146,7 +158,8 @@ def follow_batch(
     symbols: Mapping[str, str],
     options: Options,
 ) -> FollowedScript:
-    """Return what a batch script with these options of sbatch runs with these variables and arguments.
+    """Return what a batch script with these options of sbatch runs with these variables and
+    arguments.
 
     `symbols` are texts that stand for the values of variables that the script assigns.
     """
@@ -170,6 +183,7 @@ def follow_batch(
             steps.append(step)
         elif not command.in_substitution:
             setup.append(command)
+
     return FollowedScript(
         steps=tuple(steps),
         setup=tuple(setup),
@@ -195,6 +209,7 @@ def _step(
         own = Options({option.name: option for option in given})
         # a task has its own rank
         env = {name: value for name, value in env.items() if name not in _TASK_VARIABLES}
+
     container, argv = enter_container(argv, Options({**options, **last_values(own.values())}))
 
     exported = {name: value for name, value in command.variables.items() if value is not None}
@@ -202,6 +217,7 @@ def _step(
     invocation = read_command_line(argv, inner)
     script = read_script(argv, inner)
     words = [each.words for each in script.commands] if script is not None else []
+
     return ScriptStep(
         command=command,
         variables=variables,
@@ -224,13 +240,17 @@ def place_of(command: ShellCommand) -> tuple[int, int]:
 
 
 def _srun_index(words: Sequence[str]) -> int | None:
-    """Return the index of srun in a command line, also after wrappers such as `time`, or None without srun."""
+    """Return the index of srun in a command line, also after wrappers such as `time`, or None
+    without srun.
+    """
     before = words[: unwrap(words).start + 1]
     return next((index for index, word in enumerate(before) if basename(word) == "srun"), None)
 
 
 def setup_kind(words: Sequence[str]) -> str:
-    """Return what a command of a script is about, other than training: `module`, `environment`, ..., or nothing."""
+    """Return what a command of a script is about, other than training: `module`, `environment`,
+    ..., or nothing.
+    """
     name = "".join(map(basename, words[:1]))
     kinds: Mapping[str, Sequence[str]] = rows_of("setup")
     kind = next((kind for kind, names in kinds.items() if name in names), "")
@@ -244,8 +264,10 @@ def _is_setup(step: ScriptStep) -> bool:
     entry = step.invocation.entry
     if step.invocation.launcher != "command":
         return False
+
     lines = (step.argv, entry, entry[unwrap(entry).start :])
     is_snippet = step.program.startswith("python") and "-c" in entry[1:3]
+
     return (
         not step.argv
         or step.argv[0].startswith(("$(", "`"))
@@ -257,9 +279,13 @@ def _is_setup(step: ScriptStep) -> bool:
 
 
 def rank_of(step: ScriptStep, processes: int) -> int:
-    """Return how likely a step is the one that trains; `processes` is how many of it srun starts."""
+    """Return how likely a step is the one that trains; `processes` is how many of it srun
+    starts.
+    """
     if step.invocation.launcher not in ("command", "image"):
         return 5
     if step.program.startswith("python") or step.program.endswith(".py"):
         return 3 + (step.is_parallel and processes > 1) + step.is_parallel
-    return 2 if step.is_parallel or step.program in SHELLS or "/" in step.argv[0] else 1
+    if step.is_parallel or step.program in SHELLS or "/" in step.argv[0]:
+        return 2
+    return 1

@@ -37,6 +37,7 @@ def read_sweep(
     """Return the values that differ from job to job, or None if they are not in the script."""
     if INDEX not in first.reads or array.size > min(_MAX_JOBS, _MAX_EFFORT // max(first.effort, 1)):
         return None
+
     indexes = [str(index) for index in array.each()]
     own = symbols_of(step)
     steps = [each for index in indexes if (each := follow({INDEX: index}, own)) is not None]
@@ -56,14 +57,15 @@ def read_sweep(
         jobs = _jobs(base, values, steps) if base is not None else ()
         if base is not None and jobs:
             return Sweep(jobs, base)
+
     return None
 
 
 def _jobs(
     base: ScriptStep, values: Mapping[str, Sequence[str]], steps: Sequence[ScriptStep]
 ) -> tuple[Mapping[str, str], ...]:
-    """Return the values of each job for the variables in the base, those that change least first; nothing if these
-    do not make the command lines.
+    """Return the values of each job for the variables in the base, those that change least first;
+    nothing if these do not make the command lines.
     """
     texts = "\0".join((*base.argv, *base.env.values()))
     used = [name for name in values if f"$({name})" in texts]
@@ -76,7 +78,9 @@ def _jobs(
 
 
 def symbols_of(step: ScriptStep) -> dict[str, str]:
-    """Return what stands for variables whose values are not known: a reference if the pods have them, else `$NAME`."""
+    """Return what stands for variables whose values are not known: a reference if the pods have
+    them, else `$NAME`.
+    """
     symbols: dict[str, str] = {}
     for name, variable in step.variables.items():
         if variable.value is None or is_known(variable.value):
@@ -88,6 +92,7 @@ def symbols_of(step: ScriptStep) -> dict[str, str]:
             symbols[name] = f"${name}"
         elif variable.is_exported and is_whole:
             symbols[name] = f"$({name})"
+
     return symbols
 
 
@@ -113,9 +118,11 @@ def label(text: str) -> str:
 
 
 def as_variants(jobs: Sequence[Mapping[str, str]]) -> Any:
-    """Return the variants that jobs are: a map for each variable if the jobs are their product, else one map.
+    """Return the variants that jobs are: a map for each variable if the jobs are their product,
+    else one map.
 
-    They are named after their values, such as `lr-1e-5`, or by their numbers where these make no names.
+    They are named after their values, such as `lr-1e-5`, or by their numbers where these make no
+    names.
     """
     axes = {name: [*dict.fromkeys(job[name] for job in jobs)] for name in jobs[0]}
     is_product = prod(map(len, axes.values())) == len(jobs)
@@ -127,6 +134,7 @@ def as_variants(jobs: Sequence[Mapping[str, str]]) -> Any:
     names = {name for each in maps for name in each}
     if len(names) < sum(map(len, groups)) or max(map(len, names)) > _MAX_NAME:
         return {f"job-{number}": {"env": {**job}} for number, job in enumerate(jobs)}
+
     return maps if len(maps) > 1 else maps[0]
 
 

@@ -1,1 +1,3 @@
-"""Rules for Kubernetes objects of any kind, one package per family. Operators have their own rules."""
+"""Rules for Kubernetes objects of any kind, one package per family. Operators have their own
+rules.
+"""

@@ -2,16 +2,20 @@
 
 Why each field (Kubernetes 1.36):
 - One node needs neither index nor Service: its completionMode is NonIndexed, the default.
-- completionMode Indexed with parallelism equal to completions: every node runs at once, each with a stable host name
-  `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
-- subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
-  the pod is ready, so no pod waits for a probe that waits for the rendezvous.
-- backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static rendezvous, and the
-  default of 6 would leave its peers waiting. The controller replaces failed pods one by one, never all of them.
+- completionMode Indexed with parallelism equal to completions: every node runs at once, each with a
+  stable host name `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would
+  run one rank after the other.
+- subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>`
+  resolves before the pod is ready, so no pod waits for a probe that waits for the rendezvous.
+- backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static
+  rendezvous, and the default of 6 would leave its peers waiting. The controller replaces failed
+  pods one by one, never all of them.
 - restartPolicy Never unless the user sets OnFailure, so that a failure counts and its log stays.
-- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: it may never have needed the others.
-- podFailurePolicy distinguishes a lost node, which is the pod condition DisruptionTarget, from a failure: it is not
-  counted for elastic and spot jobs. It needs restartPolicy Never. The old pod must end before a new one is created.
+- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: it may never have
+  needed the others.
+- podFailurePolicy distinguishes a lost node, which is the pod condition DisruptionTarget, from a
+  failure: it is not counted for elastic and spot jobs. It needs restartPolicy Never. The old pod
+  must end before a new one is created.
 """
 
 from __future__ import annotations
@@ -64,6 +68,7 @@ def _wiring(job: Job) -> Wiring:
             rank_from={"value": "0"},
             env=plain_env(job, "localhost", None),
         )
+
     host = f"{job.name}-0.{_service_name(job)}"
     return Wiring(
         host=host,
@@ -126,11 +131,14 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         "spec": spec,
     }
     services = [_headless_service(job)] if is_multi_node else []
+
     return [*services, *emitting.pod_group(job, cluster, "job"), manifest]
 
 
 def _metadata(job: Job, cluster: ClusterProfile) -> JsonDict:
-    """Return the metadata; without its annotation for the gang's size, KAI schedules a Job's pods singly (KAI 0.15)."""
+    """Return the metadata; without its annotation for the gang's size, KAI schedules a Job's
+    pods singly (KAI 0.15).
+    """
     metadata = object_metadata(job, cluster, "job")
     if gang_of(job, cluster) == "kai":
         metadata["annotations"] = {
@@ -145,7 +153,9 @@ def _service_name(job: Job) -> str:
 
 
 def _headless_service(job: Job) -> JsonDict:
-    """Return the Service that gives each pod its name; it precedes the Job so that names resolve from the start."""
+    """Return the Service that gives each pod its name; it precedes the Job so that names resolve
+    from the start.
+    """
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -176,7 +186,8 @@ SENTENCES: Mapping[str, str] = {
     "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
     "clusterIP": "A headless Service gives each pod a DNS name.",
     "publishNotReadyAddresses": (
-        "Names resolve before pods are ready, so no pod waits for a probe that waits for the rendezvous."
+        "Names resolve before pods are ready, so no pod waits for a probe that waits for the "
+        "rendezvous."
     ),
     "selector": "The Service is for the pods of this Job.",
 }

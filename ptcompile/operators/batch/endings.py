@@ -1,4 +1,6 @@
-"""Ending fields of a batch/v1 Job, shared by the targets job, jobset and trainjob (Kubernetes 1.36)."""
+"""Ending fields of a batch/v1 Job, shared by the targets job, jobset and trainjob (Kubernetes
+1.36).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> JsonDict:
     """Return backoffLimit, successPolicy and podFailurePolicy of a Job.
 
-    `retries` is the number of retried failures, `lost` the action for a lost node, `in_place` whether the kubelet
-    restarts containers, which excludes a podFailurePolicy, `node_0` whether the Job ends with its index 0.
+    `retries` is the number of retried failures, `lost` the action for a lost node, `in_place`
+    whether the kubelet restarts containers, which excludes a podFailurePolicy, `node_0` whether the
+    Job ends with its index 0.
     """
     spec: JsonDict = {"backoffLimit": retries}
     if node_0:
@@ -34,24 +37,30 @@ def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: b
 
 
 def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -> Problems:
-    """Yield an error if a Job must end before all its pods have, and Kubernetes is older than 1.33."""
+    """Yield an error if a Job must end before all its pods have, and Kubernetes is older than
+    1.33.
+    """
     if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
         is_set = job.run_policy.success_policy is not None
         yield unsupported_by_target(
             endings.SUCCESS_POLICY if is_set else (*SPEC, "elastic", "nnodes"),
-            f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
-            f"{'use AllNodes' if is_set else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
+            f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since "
+            "1.33",
+            f"{'use AllNodes' if is_set else 'use a fixed number of nodes'}, or use the target "
+            "pytorchjob or volcano",
         )
 
 
 def disruption_needs_never(job: Job, kind: str) -> Problems:
-    """Yield an error or a warning if containers restart in place, so `kind` counts a lost node as a failure.
+    """Yield an error or a warning if containers restart in place, so `kind` counts a lost node as a
+    failure.
 
     For an auxiliary role that is the default: a lost node counts as one of its restarts.
     """
     role = next((role for role in job.training_roles if role.restart_policy == "OnFailure"), None)
     if role is None:
         return
+
     why = f"{kind} tells a lost node from a failure only with restartPolicy Never"
     if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
         yield unsupported_by_target(
@@ -60,7 +69,10 @@ def disruption_needs_never(job: Job, kind: str) -> Problems:
             "use restartPolicy Never with onPodFailure, or the target volcano",
         )
     elif job.spot and job.run_policy.on_disruption is None:
-        message = f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that backoffLimit allows"
+        message = (
+            f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that "
+            "backoffLimit allows"
+        )
         yield endings.approximation(
             (*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver"
         )

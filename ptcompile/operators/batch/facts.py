@@ -1,7 +1,7 @@
 """Defaults, progress and status of a Job.
 
-A client that sends no propagation policy leaves the pods of a deleted Job running (pkg/registry/batch/job/strategy.go).
-completionTime is set only on success.
+A client that sends no propagation policy leaves the pods of a deleted Job running
+(pkg/registry/batch/job/strategy.go). completionTime is set only on success.
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ FOLLOWING = Following(
 def status(live: Json) -> Status:
     """Return the status from the conditions, then from the counts.
 
-    Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods end. In back-off,
-    after a failure, no pod exists.
+    Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods
+    end. In back-off, after a failure, no pod exists.
     """
     if settled := settled_status(live, "Complete", FOLLOWING.suspend):
         return settled
+
     conditions = true_conditions(live)
     for ending in ("FailureTarget", "SuccessCriteriaMet"):
         if ending in conditions:
@@ -92,6 +93,7 @@ def status(live: Json) -> Status:
         return Status(
             "restarting", None, f"pods that failed: {failed}; others replace them after a delay"
         )
+
     return status_from_counts([live_status]) or Status("created")
 
 

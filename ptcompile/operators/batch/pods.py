@@ -53,6 +53,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     )
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
     services = (service,) if service else ()
+
     return Expansion(
         (role,),
         services,
@@ -62,7 +63,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 
 def pod_count(spec: Json) -> int:
-    """Return how many pods must succeed to complete the Job; `parallelism` is how many run at once."""
+    """Return how many pods must succeed to complete the Job; `parallelism` is how many run at
+    once.
+    """
     completions = spec.get("completions")
     return max(0, as_int(spec.get("parallelism") if completions is None else completions, 1))
 
@@ -71,6 +74,7 @@ def job_summary(name: str, role: str, spec: Json) -> Json:
     """Return the main fields of the Job with their defaults."""
     mode = as_string(spec.get("completionMode")) or "NonIndexed"
     completions = spec.get("completions")
+
     return {
         "name": name,
         "role": role,
@@ -84,13 +88,17 @@ def job_summary(name: str, role: str, spec: Json) -> Json:
 def job_role(
     role: str, name: str, spec: Json, space: str, request: KindContext, *, dns: bool
 ) -> ExpandedRole:
-    """Return the pods of one Job as a role. `dns` tells whether a Service resolves their subdomain."""
+    """Return the pods of one Job as a role. `dns` tells whether a Service resolves their
+    subdomain.
+    """
     build = PodBuilder(role, spec, space, request, dns=dns)
     return ExpandedRole(role, pod_count(spec), lambda index: build(index, index, name, {}))
 
 
 class PodBuilder:
-    """Builder of the pods of Jobs with one template, including JobSet's; shared values are computed once."""
+    """Builder of the pods of Jobs with one template, including JobSet's; shared values are
+    computed once.
+    """
 
     def __init__(
         self,
@@ -118,15 +126,17 @@ class PodBuilder:
         """Return the pod with this index in the role; `within` is its index in the Job."""
         hostname = as_string(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
+        # JobSet adds its keys as labels and as annotations
         annotations = {
             **self.annotations,
             **extra,
-        }  # JobSet adds its keys as labels and as annotations
+        }
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}
             if self.labelled:
                 labels[templates.COMPLETION_INDEX] = str(within)
+
         resolvable = hostname if self.dns and self.subdomain else None
         return PodView(
             name=hostname if self.indexed and hostname else job,
@@ -194,7 +204,8 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
         yield (
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
-            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
+            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only "
+            "the failed pod is "
             "recreated"
         )
     if rules := as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
@@ -205,7 +216,11 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
         indexes = as_string(rule.get("succeededIndexes"))
         grace = grace_seconds(template)
         done = f"done when index {indexes} succeeds" if indexes else "done by count"
-        yield f"successPolicy: {done}, and complete when the other pods have ended, at most {grace} seconds later"
+        yield (
+            f"successPolicy: {done}, and complete when the other pods have ended, at most {grace} "
+            "seconds later"
+        )
+
     yield from limit_sentences(spec, "the Job")
 
 
@@ -219,7 +234,9 @@ _DISRUPTIONS: dict[str, LostPod] = {
 
 
 def lost_pod(spec: Json) -> LostPod:
-    """Return what a Job of this spec does about a lost pod: the first rule for it decides, else backoffLimit."""
+    """Return what a Job of this spec does about a lost pod: the first rule for it decides, else
+    backoffLimit.
+    """
     action = _disruption_action(spec)
     per_index = spec.get("backoffLimitPerIndex")
     limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
@@ -247,24 +264,27 @@ def restarts(
 ) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a Job of this spec; see `Kind.restarts`.
 
-    `restart` is the restartPolicy of pods that set none. `size` is the number of pods per Job, if a role has several.
-    With OnFailure the controller counts restarts of containers, and fails the Job at the one that reaches the limit
-    (Kubernetes 1.36, pastBackoffLimitOnFailure).
+    `restart` is the restartPolicy of pods that set none. `size` is the number of pods per Job, if a
+    role has several. With OnFailure the controller counts restarts of containers, and fails the Job
+    at the one that reaches the limit (Kubernetes 1.36, pastBackoffLimitOnFailure).
     """
     template = nested_map(spec, "template", "spec")
     policy = as_string(template.get("restartPolicy")) or restart
     if policy != "OnFailure" and restarts_by_rule(template, exit_code):
         return (kubelet_retry(None, "job", "restartPolicyRules"),)
+
     action = _disruption_action(spec) if exit_code is None else _exit_action(spec, exit_code)
     if action == "Ignore":
         return (Retry("pod", None, "pod", "podFailurePolicy Ignore"),)
     if action != "Count":
         return ()
+
     per_index = spec.get("backoffLimitPerIndex")
     limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
     text = f"backoffLimit {limit}" if per_index is None else f"backoffLimitPerIndex {limit}"
     if exit_code is not None and policy == "OnFailure":
         return (kubelet_retry(max(limit - 1, 0), "role", text, size),)
+
     counted: Literal["pod", "role"] = "role" if per_index is None else "pod"
     return (
         Retry(
@@ -286,10 +306,14 @@ def _exit_action(spec: Json, exit_code: int) -> str:
 
 
 def failure_reason(spec: Json) -> str:
-    """Return the reason with which a Job of this spec fails when it loses a pod that it does not recreate."""
+    """Return the reason with which a Job of this spec fails when it loses a pod that it does not
+    recreate.
+    """
     if _disruption_action(spec) == "FailJob":
         return "PodFailurePolicy"
-    return "BackoffLimitExceeded" if spec.get("backoffLimitPerIndex") is None else "FailedIndexes"
+    if spec.get("backoffLimitPerIndex") is None:
+        return "BackoffLimitExceeded"
+    return "FailedIndexes"
 
 
 def _matches_disruption(rule: Json) -> bool:

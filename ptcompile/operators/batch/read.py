@@ -30,18 +30,24 @@ _JOB_LABEL = "batch.kubernetes.io/job-name"
 
 
 def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield the pods as equal nodes. A Job that runs its indexes one after the other is rejected."""
+    """Yield the pods as equal nodes. A Job that runs its indexes one after the other is
+    rejected.
+    """
     spec = nested_map(manifest, "spec")
     template = nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
     parallelism = pod_count(spec.get("parallelism"))
     completions = pod_count(spec.get("completions"))
     if parallelism < completions:
-        message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
+        message = (
+            f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all "
+            "run at once"
+        )
         yield unreadable_object(
             "job", ("spec", "completions"), message, "set parallelism to the same number"
         )
         return
+
     main = main_container(template, MAIN_CONTAINER)
     run_policy = without_empty(
         {
@@ -59,6 +65,7 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     if completions < 2:
         yield Read("job", (pods,), fields)
         return
+
     subdomain = as_string(nested_map(template, "spec").get("subdomain"))
     if subdomain not in {"", object_name(manifest)}:
         fields["names"] = {**fields.get("names", {}), "service": subdomain}
@@ -69,14 +76,18 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
 
 
 def _with_current_label(service: Json) -> Json:
-    """Return the Service with the label that compile writes instead of job-name: pods have both (Kubernetes 1.27)."""
+    """Return the Service with the label that compile writes instead of job-name: pods have both
+    (Kubernetes 1.27).
+    """
     selector = nested_map(service, "spec", "selector")
     renamed = {_JOB_LABEL if key == "job-name" else key: value for key, value in selector.items()}
     return {**service, "spec": {**nested_map(service, "spec"), "selector": renamed}}
 
 
 def _headless_service(manifest: Json, subdomain: str, others: tuple[Json, ...]) -> Json | None:
-    """Return the Service that names the pods, or None if the stream has none: the pods get no names then."""
+    """Return the Service that names the pods, or None if the stream has none: the pods get no
+    names then.
+    """
     named = (
         obj
         for obj in others

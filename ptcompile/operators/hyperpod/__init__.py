@@ -1,4 +1,6 @@
-"""SageMaker HyperPod's training operator: HyperPodPyTorchJob, which ptcompile reads and does not write."""
+"""SageMaker HyperPod's training operator: HyperPodPyTorchJob, which ptcompile reads and does not
+write.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 class HyperPodPyTorchJob(Kind):
     """A HyperPodPyTorchJob, by either spelling of its name that pages of AWS have.
 
-    Its CRD is not public, so it has no schema, and a field that ptcompile does not know is not a finding.
+    Its CRD is not public, so it has no schema, and a field that ptcompile does not know is not a
+    finding.
     """
 
     api_version = "sagemaker.amazonaws.com/v1"

@@ -1,7 +1,8 @@
-"""Pods of a HyperPodPyTorchJob: templates, names, the variables that the operator injects, behavior on failure.
+"""Pods of a HyperPodPyTorchJob: templates, names, the variables that the operator injects, behavior
+on failure.
 
-Source: sagemaker-hyperpod 3.12, hyperpod_pytorch_job_unified_config.py; AWS's guide to the training operator;
-docs/facts/other-kinds.md#hyperpodpytorchjob.
+Source: sagemaker-hyperpod 3.12, hyperpod_pytorch_job_unified_config.py; AWS's guide to the training
+operator; docs/facts/other-kinds.md#hyperpodpytorchjob.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """Yield the templates of the replica specs; `replicas` counts no spares, and is 0 by default."""
+    """Yield the templates of the replica specs; `replicas` counts no spares, and is 0 by
+    default.
+    """
     for index, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
         path: Path = ("spec", "replicaSpecs", index, "template")
         yield Template(
@@ -43,7 +46,9 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 
 def expand(manifest: Json) -> Expansion:
-    """Return the pods that train. The operator gives them no Service: it tells each the first one's address."""
+    """Return the pods that train. The operator gives them no Service: it tells each the first
+    one's address.
+    """
     replicas = [*as_mappings(nested_map(manifest, "spec").get("replicaSpecs"))]
     nodes = sum(map(_replicas, replicas))
 
@@ -57,11 +62,11 @@ def expand(manifest: Json) -> Expansion:
     )
 
     spares = sum(as_int(replica.get("spares")) for replica in replicas)
-    notes = (
-        [f"Kueue reserves resources for pods in addition, as spares: {spares}"]
-        if spares > 0
-        else []
-    )
+    if spares > 0:
+        notes = [f"Kueue reserves resources for pods in addition, as spares: {spares}"]
+    else:
+        notes = []
+
     return Expansion(roles, notes=tuple(notes))
 
 
@@ -92,8 +97,8 @@ def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
 def _with_topology(container: Json, manifest: Json, nodes: int) -> Json:
     """Return a container with NNODES and NPROC_PER_NODE.
 
-    The number of nodes is always the operator's, which also tells it to the agents. Whose NPROC_PER_NODE wins is
-    unknown, so the container's own is kept.
+    The number of nodes is always the operator's, which also tells it to the agents. Whose
+    NPROC_PER_NODE wins is unknown, so the container's own is kept.
     """
     processes = as_string(nested_map(manifest, "spec").get("nprocPerNode"))
     before = [templates.env_value("NPROC_PER_NODE", processes)] if processes else []
@@ -113,7 +118,10 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         yield f"jobMaxRetryCount {retries}: so many restarts of the processes at most"
     if first is not None:
         period = limits.get("evalPeriodSeconds")
-        yield f"numRestartBeforeFullJobRestart {first}: after so many within {period} seconds the whole job restarts"
+        yield (
+            f"numRestartBeforeFullJobRestart {first}: after so many within {period} seconds the "
+            "whole job restarts"
+        )
     if (full := limits.get("maxFullJobRestarts")) is not None:
         yield f"maxFullJobRestarts {full}: after so many restarts of the whole job it fails"
 

@@ -60,8 +60,12 @@ def jobset_spec_rules(spec: Json, path: Path) -> Problems:
 def _check_startup_order(spec: Json, path: Path) -> Problems:
     if nested_map(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
+
     if spec.get("replicatedJobs") is None:
-        why = "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are mutually exclusive"
+        why = (
+            "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are "
+            "mutually exclusive"
+        )
         yield invalid_value(path, why, "list the replicatedJobs, or drop startupPolicy")
     for index, job in entries(spec, "replicatedJobs"):
         if job.get("dependsOn") is not None:
@@ -81,6 +85,7 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
             yield invalid_value(
                 policy_path, "no such key: templates", "add templates, an empty list at least"
             )
+
         for template_index, template in entries(policy, "templates"):
             if template.get("metadata") is None:
                 yield invalid_value(
@@ -113,7 +118,8 @@ def check_replicated_jobs(
 ) -> None:
     """Check the replicatedJobs of a JobSet spec.
 
-    `counted`: Trainer sets parallelism and completions itself. `added_volumes` are those that it adds to the pods.
+    `counted`: Trainer sets parallelism and completions itself. `added_volumes` are those that it
+    adds to the pods.
     """
     volumes = _claim_volumes(spec, path, problems) | added_volumes
     clean: Any = None
@@ -123,6 +129,7 @@ def check_replicated_jobs(
         child = template.get("spec")
         if type(child) is not dict:
             continue
+
         clean = check_template(
             child.get("template"),
             (*template_path, "spec", "template"),
@@ -140,7 +147,9 @@ def check_replicated_jobs(
 
 
 def _claim_volumes(spec: Any, path: Path, problems: FieldErrors) -> frozenset[str]:
-    """Check the volumeClaimPolicies; return the volumes that JobSet adds for them, named after the claim templates."""
+    """Check the volumeClaimPolicies; return the volumes that JobSet adds for them, named after
+    the claim templates.
+    """
     volumes = set()
     for index, policy in indexed_mappings(spec.get("volumeClaimPolicies")):
         for number, template in indexed_mappings(policy.get("templates")):
@@ -160,8 +169,8 @@ def _check_child(
     context: ApiServer,
     problems: FieldErrors,
 ) -> None:
-    """Check a child Job with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12
-    webhook).
+    """Check a child Job with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure
+    (JobSet 0.12 webhook).
     """
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}
     if counted and child.get("completions") is None:
@@ -175,7 +184,9 @@ def _check_child(
 
 
 def _report_on_job(problems: list[Problem], path: Path) -> Problems:
-    """Yield the problems, with those in the pod template moved to the child Job: the template alone is valid."""
+    """Yield the problems, with those in the pod template moved to the child Job: the template
+    alone is valid.
+    """
     size = len(path) + 1
     for problem in problems:
         in_template = problem.path[:size] == (*path, "template")
@@ -204,7 +215,9 @@ _MUTABLE_WHILE_SUSPENDED = (
     ("spec", "tolerations"),
     ("spec", "schedulingGates"),
 )
-"""Pod template fields that may change while the JobSet is suspended; the child Jobs get them on resume."""
+"""Pod template fields that may change while the JobSet is suspended; the child Jobs get them on
+resume.
+"""
 
 _POD_TEMPLATE = ("template", "spec", "template")
 _RECREATE_HELP = "delete the JobSet and apply again, or give it another name for each run"
@@ -265,6 +278,7 @@ def check_failure_policy(
                     message,
                     allowed_values_help(reason, _REASONS),
                 )
+
         for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
             if target not in job_names:
                 message = f'Invalid value: "{target}": there is no replicatedJob of this name'
@@ -277,7 +291,10 @@ def check_failure_policy(
 
 def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFactory) -> Problems:
     if not _match_rule_name(name) or len(name) > 128:
-        message = f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter first'
+        message = (
+            f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter '
+            "first"
+        )
         yield rejection((*path, "name"), message, "end it with a letter, a digit or an underscore")
     elif name in seen:
         yield rejection((*path, "name"), f'Duplicate value: "{name}"', "rename one of the rules")
@@ -285,7 +302,9 @@ def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFa
 
 
 def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
-    """Check that each claim template has a unique name, is mounted and does not clash with a volume."""
+    """Check that each claim template has a unique name, is mounted and does not clash with a
+    volume.
+    """
     seen: set[str] = set()
     pods = [
         nested_map(j, "template", "spec", "template", "spec")
@@ -299,10 +318,12 @@ def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemF
             if problem:
                 yield problem
                 continue
+
             if claim in seen:
                 yield rejection(
                     name_path, f'Duplicate value: "{claim}"', "rename one of the templates"
                 )
+
             seen.add(claim)
             yield from _check_claim_use(claim, pods, name_path, rejection)
 
@@ -316,12 +337,14 @@ def _check_claim_name(
             f'Invalid value: "{claim}": {why}',
             "name the claim with letters, digits and dashes",
         )
+
     full_name = f"{claim}-{name}"
     if len(full_name) > names.DNS_LABEL_MAX:
         why = f"the claim {full_name} would have {len(full_name)} characters, and 63 are allowed"
         return rejection(
             path, f'Invalid value: "{claim}": {why}', "shorten the claim's or the JobSet's name"
         )
+
     return None
 
 
@@ -359,10 +382,13 @@ LOOSE: roundtrip.FieldShapes = {
 
 
 def default(manifest: Json, *, complete: bool) -> Json:
-    """Fill in policies, Indexed completion, restartPolicy OnFailure, DNS host names and rule names (JobSet 0.12)."""
+    """Fill in policies, Indexed completion, restartPolicy OnFailure, DNS host names and rule
+    names (JobSet 0.12).
+    """
     user_spec = manifest.get("spec")
     if user_spec is not None and not isinstance(user_spec, Mapping):
         return manifest
+
     spec: JsonDict = {
         **roundtrip.as_go_reads(dict(user_spec or {}), SPEC, LOOSE, complete=complete)
     }
@@ -377,11 +403,14 @@ def default(manifest: Json, *, complete: bool) -> Json:
     ):
         rules = [_with_rule_name(rule, i) for i, rule in enumerate(spec["failurePolicy"]["rules"])]
         spec["failurePolicy"] = {**spec["failurePolicy"], "rules": rules}
+
     return {**manifest, "spec": spec}
 
 
 def _fill_field(spec: JsonDict, key: str, field: str, value: Any) -> None:
-    """Set a field of a sub-object if it is unset. A value of a wrong type stays, for the schema to reject."""
+    """Set a field of a sub-object if it is unset. A value of a wrong type stays, for the schema
+    to reject.
+    """
     old = spec.get(key)
     if old is None or (isinstance(old, Mapping) and old.get(field) in (None, "")):
         spec[key] = {**(old or {}), field: value}
@@ -399,6 +428,7 @@ def _default_replicated_job(job: Any) -> Any:
     pod = pod_template.get("spec") if isinstance(pod_template, Mapping) else None
     if template is None or job_spec is None or pod_template is None or not isinstance(pod, Mapping):
         return job
+
     pod = pod if pod.get("restartPolicy") else {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
     job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
@@ -407,6 +437,7 @@ def _default_replicated_job(job: Any) -> Any:
         "replicas": 1,
         **{k: v for k, v in job.items() if v is not None},
     }
+
     return {**filled, "template": {**template, "spec": job_spec}}
 
 
@@ -441,6 +472,7 @@ def check_jobset_spec(
             yield rejection(
                 (*job_path, "dependsOn"), message, "name only the last job that it waits for"
             )
+
     targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
     yield from _check_targets(
         targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection
@@ -452,6 +484,7 @@ def check_jobset_spec(
         yield from gates.check_restart_action(
             rule, jobs, (*policy_path, "rules", i), rejection, versions
         )
+
     yield from check_failure_policy(policy, known, policy_path, rejection)
     yield from _check_coordinator(
         spec, name, jobs, (*spec_path, "coordinator"), rejection, versions
@@ -476,7 +509,10 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 def _check_network(network: Json, path: Path, rejection: ProblemFactory) -> Problems:
     subdomain = as_string(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
-        help = "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a Service"
+        help = (
+            "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a "
+            "Service"
+        )
         yield rejection((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
@@ -517,28 +553,30 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
     last_job = f"{name}-{replicated_name}-{as_int(job.get('replicas'), 1) - 1}"
     name_path = (*path, "name")
     if why := names.why_not_dns_1035_label(last_job):
-        help = (
-            "shorten the JobSet's name or this one"
-            if len(last_job) > 63
-            else _name_help(replicated_name)
-        )
+        if len(last_job) > 63:
+            help = "shorten the JobSet's name or this one"
+        else:
+            help = _name_help(replicated_name)
         yield rejection(name_path, f'Invalid value: "{last_job}": the name of the Job {why}', help)
         return
+
     completions = job_spec.get("completions")
     if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
         return
+
     pod = f"{last_job}-{as_int(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
-        message = f'Invalid value: "{last_job}": the name of the pod {pod} has {len(pod)} characters, and 63 are allowed'
+        message = (
+            f'Invalid value: "{last_job}": the name of the pod {pod} has {len(pod)} characters, '
+            "and 63 are allowed"
+        )
         yield rejection(name_path, message, "shorten the JobSet's name or this one")
 
 
 def _name_help(name: str) -> str:
-    return (
-        "give it a name"
-        if not name
-        else "use lower case letters, digits and dashes in both names, a letter first"
-    )
+    if not name:
+        return "give it a name"
+    return "use lower case letters, digits and dashes in both names, a letter first"
 
 
 def _check_depends_on(
@@ -551,15 +589,18 @@ def _check_depends_on(
             path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help
         )
         return
+
     for i, dependency in enumerate(depends):
         required_job = as_string(dependency.get("name"))
         if required_job not in job_names[:index]:
-            help = (
-                "move it before this one"
-                if required_job in job_names
-                else f"use another name: there is no replicatedJob {required_job!r}"
+            if required_job in job_names:
+                help = "move it before this one"
+            else:
+                help = f"use another name: there is no replicatedJob {required_job!r}"
+            message = (
+                f"Invalid value: replicatedJob: {job_names[index]} cannot depend on "
+                f"replicatedJob: {required_job}"
             )
-            message = f"Invalid value: replicatedJob: {job_names[index]} cannot depend on replicatedJob: {required_job}"
             yield rejection((*path, i, "name"), message, help)
 
 
@@ -569,11 +610,11 @@ def _check_targets(
     for i, target in enumerate(as_strings(value)):
         if target not in job_names:
             suggestion = closest_match(target, job_names)
-            help = (
-                f'did you mean "{suggestion}"?'
-                if suggestion
-                else "name a replicatedJob of this JobSet"
-            )
+            if suggestion:
+                help = f'did you mean "{suggestion}"?'
+            else:
+                help = "name a replicatedJob of this JobSet"
+
             yield rejection(
                 (*path, i),
                 f'Invalid value: "{target}": there is no replicatedJob of this name',
@@ -591,6 +632,7 @@ def _check_coordinator(
 ) -> Problems:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
+
     coordinator = nested_map(spec, "coordinator")
     job_name = as_string(coordinator.get("replicatedJob"))
     job_index = as_int(coordinator.get("jobIndex"))
@@ -600,6 +642,7 @@ def _check_coordinator(
         yield rejection((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {job_name} does not exist",
                   "name a replicatedJob of this JobSet")  # fmt: skip
         return
+
     job_spec = nested_map(job, "template", "spec")
     if not 0 <= job_index < as_int(job.get("replicas"), 1):
         yield rejection(
@@ -611,7 +654,10 @@ def _check_coordinator(
     if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get(
         "completions"
     ) is None:
-        message = "job for coordinator pod must be indexed completion mode, and completions number must be set"
+        message = (
+            "job for coordinator pod must be indexed completion mode, and completions number must "
+            "be set"
+        )
         yield rejection(
             (*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job"
         )
@@ -623,7 +669,9 @@ def _check_coordinator(
             "use one below completions",
         )
         return
-    address = f"{name}-{job_name}-{job_index}-{pod_index}.{as_string(nested_map(spec, 'network').get('subdomain')) or name}"
+
+    subdomain = as_string(nested_map(spec, "network").get("subdomain")) or name
+    address = f"{name}-{job_name}-{job_index}-{pod_index}.{subdomain}"
     if versions.jobset >= _COORDINATOR_LABEL and (why := names.why_not_label_value(address)):
         yield rejection(
             path,

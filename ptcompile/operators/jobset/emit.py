@@ -1,15 +1,17 @@
 """The JobSet target: its manifests, and why each field is written.
 
 Why each field (JobSet 0.12):
-- Equal nodes are one replicatedJob, `node` unless `names` sets another name, with one Job: parallelism equal to
-  completions, completionMode Indexed. The pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
-- A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin at 0 in each Job and
-  a command line cannot add, so each pod is a separate Job, and the rank is JobSet's label job-global-index: it counts
-  Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
-- enableDNSHostnames and publishNotReadyAddresses are explicit: names resolve before pods are ready. The subdomain
-  is left to its default, the JobSet's name, which is the name of the Service.
-- An auxiliary role is a replicatedJob after the training ones, so job-global-index stays their rank: one Job, pods
-  `<name>-<role>-0-<i>.<name>`.
+- Equal nodes are one replicatedJob, `node` unless `names` sets another name, with one Job:
+  parallelism equal to completions, completionMode Indexed. The pods are `<name>-node-0-<i>.<name>`,
+  and JOB_COMPLETION_INDEX is the rank.
+- A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin
+  at 0 in each Job and a command line cannot add, so each pod is a separate Job, and the rank is
+  JobSet's label job-global-index: it counts Jobs in the order of the replicatedJobs, the master's
+  first. torchrun reads it through the variable RANK.
+- enableDNSHostnames and publishNotReadyAddresses are explicit: names resolve before pods are ready.
+  The subdomain is left to its default, the JobSet's name, which is the name of the Service.
+- An auxiliary role is a replicatedJob after the training ones, so job-global-index stays their
+  rank: one Job, pods `<name>-<role>-0-<i>.<name>`.
 - The module `endings` covers how the job ends and what is retried.
 """
 
@@ -68,6 +70,7 @@ def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.peak_nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
     rank = _GLOBAL_INDEX if _has_two_roles(job) else COMPLETION_INDEX
     node_rank = "$(RANK)" if _has_two_roles(job) else "$(JOB_COMPLETION_INDEX)"
+
     return Wiring(
         host=host,
         node_rank=node_rank,
@@ -90,7 +93,9 @@ def _rank_variable() -> JsonDict:
 
 
 def _needs_rank(job: Job) -> bool:
-    """Return whether torchrun's command line contains $(RANK), which must then be a variable of the container."""
+    """Return whether torchrun's command line contains $(RANK), which must then be a variable of
+    the container.
+    """
     launch = job.launch
     return (
         _has_two_roles(job)
@@ -117,12 +122,15 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
                 why,
                 "remove RANK, or use nodes instead of two roles",
             )
+
     yield from reject_host_names(job, "JobSet")
     yield from check_service_name(job, "the JobSet's Jobs and Service")
 
 
 def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
-    """Return the replicatedJobs, each as its role, its name, its number of Jobs and the pods of each Job."""
+    """Return the replicatedJobs, each as its role, its name, its number of Jobs and the pods of
+    each Job.
+    """
     auxiliary = [(role, role.name, 1, role.replicas) for role in job.auxiliary_roles]
     if _has_two_roles(job):
         job_names = {"master": job.names.master, "worker": job.names.worker}
@@ -178,6 +186,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         "metadata": metadata,
         "spec": spec,
     }
+
     return [*emitting.pod_group(job, cluster, "jobset"), manifest]
 
 
@@ -188,8 +197,8 @@ def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def kai_min_member(job: Job, cluster: ClusterProfile) -> JsonDict:
-    """Return the metadata of an elastic Job template: KAI counts all pods of a Job as its gang by default (KAI
-    0.15).
+    """Return the metadata of an elastic Job template: KAI counts all pods of a Job as its gang by
+    default (KAI 0.15).
     """
     if not job.elastic or gang_of(job, cluster) != "kai":
         return {}
@@ -220,7 +229,8 @@ JOBSET = Target(
 SENTENCES: Mapping[str, str] = {
     **JOBSET_ENDING_SENTENCES,
     **POD_COUNT_SENTENCES,
-    "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary role.",
+    "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary "
+    "role.",
     "parallelism": "All pods run at once; the default of 1 would run one rank after the other.",
     "replicatedJobs.name": "Equal nodes are one replicatedJob `node`; a master, workers and each auxiliary role have "
     "one each.",

@@ -1,20 +1,26 @@
-"""How a JobSet ends and what it retries; also for a TrainJob, whose runtime contains one (JobSet 0.12, Trainer 2.3).
+"""How a JobSet ends and what it retries; also for a TrainJob, whose runtime contains one (JobSet
+0.12, Trainer 2.3).
 
-- Pods never restart in place unless the user sets OnFailure. The Job's backoffLimit counts the kubelet's restarts.
-- To restart all pods, the Job's backoffLimit is 0 and failurePolicy.maxRestarts recreates all Jobs: a single pod could
-  not rejoin a static rendezvous. To restart one pod, the Job's backoffLimit applies, and the first failed Job ends the
-  JobSet.
-- The Job's podFailurePolicy distinguishes a lost Kubernetes node from a failure. If lost pods are replaced alone, it
-  ignores the loss. If all pods restart, the Job fails with the reason PodFailurePolicy, and a rule of the JobSet
-  restarts it without counting; if the loss ends the job, the rule is FailJobSet.
-- A deadline belongs to the Job, so it counts from each attempt; a rule fails the JobSet when it passes, because the
-  JobSet would retry otherwise.
-- Success of node 0 is the Job's successPolicy (Kubernetes 1.33), or the JobSet's if the master has a separate Job.
-- Auxiliary roles never keep the job running: the JobSet's successPolicy names the replicatedJobs of the training roles,
-  and the controller deletes the Jobs that still run. The item above decides when those succeed, so both policies are
-  written if node 0 ends a job with one training replicatedJob.
-- A role that restarts in place has its own backoffLimit, which also counts lost nodes. When it is used up, the job has
-  failed; a rule ensures that if failed Jobs of training roles are retried. A role with Never is retried with them.
+- Pods never restart in place unless the user sets OnFailure. The Job's backoffLimit counts the
+  kubelet's restarts.
+- To restart all pods, the Job's backoffLimit is 0 and failurePolicy.maxRestarts recreates all Jobs:
+  a single pod could not rejoin a static rendezvous. To restart one pod, the Job's backoffLimit
+  applies, and the first failed Job ends the JobSet.
+- The Job's podFailurePolicy distinguishes a lost Kubernetes node from a failure. If lost pods are
+  replaced alone, it ignores the loss. If all pods restart, the Job fails with the reason
+  PodFailurePolicy, and a rule of the JobSet restarts it without counting; if the loss ends the job,
+  the rule is FailJobSet.
+- A deadline belongs to the Job, so it counts from each attempt; a rule fails the JobSet when it
+  passes, because the JobSet would retry otherwise.
+- Success of node 0 is the Job's successPolicy (Kubernetes 1.33), or the JobSet's if the master has
+  a separate Job.
+- Auxiliary roles never keep the job running: the JobSet's successPolicy names the replicatedJobs of
+  the training roles, and the controller deletes the Jobs that still run. The item above decides
+  when those succeed, so both policies are written if node 0 ends a job with one training
+  replicatedJob.
+- A role that restarts in place has its own backoffLimit, which also counts lost nodes. When it is
+  used up, the job has failed; a rule ensures that if failed Jobs of training roles are retried. A
+  role with Never is retried with them.
 """
 
 from __future__ import annotations
@@ -31,18 +37,22 @@ if TYPE_CHECKING:
 
 
 def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Problems:
-    """Yield problems if the target cannot express the job's ending exactly. `by_role`: whether each pod has a separate
-    Job.
+    """Yield problems if the target cannot express the job's ending exactly. `by_role`: whether each
+    pod has a separate Job.
     """
     if not by_role:
         yield from batch_endings.check_success_policy_support(job, cluster, kind)
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
     failure_action = endings.on_pod_failure(job)
     if failure_action == "RestartPod" and by_role:
-        message = f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} times"
+        message = (
+            f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} "
+            "times"
+        )
         yield endings.approximation(
             endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
         )
+
     crash = "backoffLimit 0 fails its Job, and the first failed Job fails the JobSet"
     yield from endings.check_lost_pods(
         job, each=failure_action == "RestartPod", crash=crash, authority="jobset"
@@ -63,12 +73,15 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),
     )
-    return spec if deadline is None else {**spec, "activeDeadlineSeconds": deadline}
+    if deadline is None:
+        return spec
+
+    return {**spec, "activeDeadlineSeconds": deadline}
 
 
 def failure_policy(job: Job, deadline: int | None) -> JsonDict | None:
-    """Return the JobSet's failurePolicy, or None if the first failed Job ends it. `deadline` is that of a Job, in
-    seconds.
+    """Return the JobSet's failurePolicy, or None if the first failed Job ends it. `deadline` is
+    that of a Job, in seconds.
     """
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
     whole = not in_place and endings.on_pod_failure(job) == "RestartJob"
@@ -89,14 +102,17 @@ def failure_policy(job: Job, deadline: int | None) -> JsonDict | None:
                 "targetReplicatedJobs": auxiliary,
             }
         )
+
     policy: JsonDict = {"maxRestarts": endings.retries(job) if whole else 0}
     if rules:
         policy["rules"] = rules
+
     return policy if whole or rules else None
 
 
 def success_policy(job: Job, training_jobs: list[str]) -> JsonDict | None:
-    """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed. `trainers` are the training ones.
+    """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed. `trainers` are
+    the training ones.
 
     If there are two, the first is the master's.
     """

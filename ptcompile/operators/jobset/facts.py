@@ -78,12 +78,15 @@ FOLLOWING = Following(
 
 
 def status(live: Json) -> Status:
-    """Return the status from the conditions and `terminalState`, then from the counts of child Jobs.
+    """Return the status from the conditions and `terminalState`, then from the counts of child
+    Jobs.
 
-    RestartingJobSet is a condition since 0.12; before, a restarting JobSet has restarts and no active child Job.
+    RestartingJobSet is a condition since 0.12; before, a restarting JobSet has restarts and no
+    active child Job.
     """
     if settled := settled_status(live, "Completed", FOLLOWING.suspend):
         return settled
+
     live_status = nested_map(live, "status")
     if terminal_state := as_string(live_status.get("terminalState")):
         return Status("failed" if terminal_state == "Failed" else "succeeded")
@@ -91,5 +94,9 @@ def status(live: Json) -> Status:
         return status_from_condition("restarting", restarting)
     if running := status_from_counts(as_mappings(live_status.get("replicatedJobsStatus"))):
         return running
+
     restarts = as_int(live_status.get("restarts"))
-    return Status("restarting", None, f"restart {restarts}") if restarts > 0 else Status("created")
+    if restarts > 0:
+        return Status("restarting", None, f"restart {restarts}")
+
+    return Status("created")

@@ -1,4 +1,5 @@
-"""What JobSet's feature gates change: in-place restarts, restarts of single Jobs, and JobSets that grow and shrink.
+"""What JobSet's feature gates change: in-place restarts, restarts of single Jobs, and JobSets that
+grow and shrink.
 
 Source: JobSet 0.12, pkg/webhooks/jobset_webhook.go; see docs/facts/jobset.md#feature-gates.
 """
@@ -31,7 +32,9 @@ def is_on(gate: str, versions: Versions) -> bool:
 def check_restart_strategy(
     policy: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
 ) -> Problems:
-    """Check the strategy InPlaceRestart, and the Jobs that it restarts; `path` is that of the JobSet's spec."""
+    """Check the strategy InPlaceRestart, and the Jobs that it restarts; `path` is that of the
+    JobSet's spec.
+    """
     if policy.get("restartStrategy") != "InPlaceRestart":
         return
     if not is_on("InPlaceRestart", versions):
@@ -42,7 +45,10 @@ def check_restart_strategy(
         spec = nested_map(job, "template", "spec")
         job_path = (*path, "replicatedJobs", index, "template", "spec")
         if spec.get("backoffLimit") != _MAX_INT32:
-            message = f"Invalid value: must be set to {_MAX_INT32} (MaxInt32) when in-place restart is enabled"
+            message = (
+                f"Invalid value: must be set to {_MAX_INT32} (MaxInt32) when in-place restart is "
+                "enabled"
+            )
             yield rejection(
                 (*job_path, "backoffLimit"), message, f"set backoffLimit to {_MAX_INT32}"
             )
@@ -51,10 +57,12 @@ def check_restart_strategy(
             yield rejection(
                 (*job_path, "podReplacementPolicy"), message, "set podReplacementPolicy: Failed"
             )
+
         size = spec.get("completions")
         if size is None or size != spec.get("parallelism"):
             message = (
-                "Invalid value: completions and parallelism must be set and equal to each other when in-place restart "
+                "Invalid value: completions and parallelism must be set and equal to each other "
+                "when in-place restart "
                 "is enabled"
             )
             yield rejection((*job_path, "completions"), message, "set both to the number of pods")
@@ -70,7 +78,10 @@ def check_restart_action(
     if not is_on("RestartJob", versions):
         yield _needs_gate(action, "RestartJob", (*path, "action"), rejection, _RESTART_JOBSET)
     elif any(as_int(job.get("replicas"), 1) > _REPLICAS_MAX for job in jobs):
-        message = f"Forbidden: {action} restarts Jobs of a replicatedJob with at most {_REPLICAS_MAX} replicas"
+        message = (
+            f"Forbidden: {action} restarts Jobs of a replicatedJob with at most {_REPLICAS_MAX} "
+            "replicas"
+        )
         yield rejection((*path, "action"), message, _RESTART_JOBSET)
 
 
@@ -84,7 +95,9 @@ def _needs_gate(word: str, gate: str, path: Path, rejection: ProblemFactory, hel
 
 
 def is_resize(path: tuple[str, ...], update: Update) -> bool:
-    """Return whether a changed path is the size of an Indexed Job, which ElasticJobSet lets change."""
+    """Return whether a changed path is the size of an Indexed Job, which ElasticJobSet lets
+    change.
+    """
     if path[3:5] != ("template", "spec") or path[5:] not in (("parallelism",), ("completions",)):
         return False
     if not is_on("ElasticJobSet", update.versions):
@@ -103,6 +116,7 @@ def resize_problems(update: Update) -> Problems:
     """Yield what the webhook rejects of new sizes of Indexed Jobs."""
     if not is_on("ElasticJobSet", update.versions):
         return
+
     old = {
         job.get("name"): job
         for job in as_mappings(nested_map(update.old, "spec").get("replicatedJobs"))
@@ -123,15 +137,20 @@ def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> P
     if any(
         c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions
     ):
-        why = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)"
+        why = (
+            "Cannot mutate parallelism or completions when JobSet is in a terminal state "
+            "(Completed or Failed)"
+        )
         yield _rejected_size(path, f"Forbidden: {why}", "delete the JobSet and apply again")
         return
+
     for field in changed:
         value: Any = spec.get(field)
         if type(value) is int and value < 1:
             yield _rejected_size(
                 (*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more"
             )
+
     parallelism, completions = (spec.get(field) for field in _SIZE_FIELDS)
     if parallelism is not None and completions is not None and parallelism != completions:
         why = "completions must be equal to parallelism for Elastic Indexed Jobs"

@@ -1,7 +1,8 @@
 """Pods of a JobSet: templates, expansion, restarts, behavior on failure, and exclusive placement.
 
-Exclusive placement is the annotation that gives each Job of a JobSet its own domain. Source: JobSet 0.12,
-pkg/webhooks/pod_mutating_webhook.go and pod_admission_webhook.go; see docs/facts/jobset.md#exclusive-placement.
+Exclusive placement is the annotation that gives each Job of a JobSet its own domain. Source: JobSet
+0.12, pkg/webhooks/pod_mutating_webhook.go and pod_admission_webhook.go; see
+docs/facts/jobset.md#exclusive-placement.
 """
 
 from __future__ import annotations
@@ -40,14 +41,16 @@ _PREFIX = "jobset.sigs.k8s.io/"
 PREFIX = "alpha.jobset.sigs.k8s.io/"
 EXCLUSIVE = f"{PREFIX}exclusive-topology"
 NODE_SELECTOR = f"{PREFIX}node-selector"
-"""Places the Jobs by a node selector instead of affinities; a script labels and taints the nodes before."""
+"""Places the Jobs by a node selector instead of affinities; a script labels and taints the nodes
+before.
+"""
 
 
 def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> Expansion:
     """Expand a JobSet into one role per replicatedJob.
 
-    A pod's index counts through all Jobs of the role; its completion index starts at 0 in each Job. `main` names the
-    training container, which Trainer knows.
+    A pod's index counts through all Jobs of the role; its completion index starts at 0 in each Job.
+    `main` names the training container, which Trainer knows.
     """
     spec = nested_map(manifest, "spec")
     replicated_jobs = as_mappings(spec.get("replicatedJobs"))
@@ -59,6 +62,7 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
     jobset = _JobSetExpansion(manifest, spec, jobs, request, main)
     roles = tuple(jobset.role(position) for position in range(len(jobs)))
     notes = (*suspension_notes(spec), *placement_notes(manifest))
+
     return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=notes)
 
 
@@ -106,8 +110,10 @@ class _JobSetExpansion:
         """Return the one headless Service of the JobSet."""
         if not self.dns:
             return ()
+
         publish = nested_map(self.spec, "network").get("publishNotReadyAddresses") is not False
         selector = {f"{_PREFIX}jobset-name": self.name}
+
         return (
             {
                 "metadata": {"name": self.subdomain, "namespace": self.namespace},
@@ -152,9 +158,13 @@ class _JobSetExpansion:
         return ExpandedRole(name, self.replicas[position] * pods_per_job, pod)
 
     def _priority(self, pod: Json) -> str:
-        """Return the label that JobSet's pod webhook sets to the priority that the server gives the pod."""
+        """Return the label that JobSet's pod webhook sets to the priority that the server gives
+        the pod.
+        """
         priority = priority_of(pod, self.request.related)
-        return f"<priority of {pod['priorityClassName']}>" if priority is None else str(priority)
+        if priority is None:
+            return f"<priority of {pod['priorityClassName']}>"
+        return str(priority)
 
     def _with_subdomain(self, spec: Json) -> Json:
         if not self.dns:
@@ -176,6 +186,7 @@ class _JobSetExpansion:
         }
         if self.coordinator:
             labels["coordinator"] = self.coordinator
+
         return {_PREFIX + k: v for k, v in labels.items()}
 
     def _of_job(self, position: int, job: int, job_name: str) -> dict[str, str]:
@@ -222,6 +233,7 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
             yield StartOrder(
                 order, name, sum(pods[each] for each in names[: position + 1]), text, "remove it"
             )
+
     for index, job in replicated:
         for position, dependency in enumerate(as_mappings(job.get("dependsOn"))):
             first = as_string(dependency.get("name"))
@@ -234,7 +246,9 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
 
 
 def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[str]:
-    """Return the replicatedJobs that are created after `first`, directly or through others; each names earlier ones."""
+    """Return the replicatedJobs that are created after `first`, directly or through others; each
+    names earlier ones.
+    """
     later = {first}
     for _, job in replicated:
         if any(
@@ -263,7 +277,9 @@ _RECREATION: dict[str, LostPod] = {
 
 
 def lost_pod(spec: Json, role: str) -> LostPod:
-    """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then failurePolicy."""
+    """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then
+    failurePolicy.
+    """
     replicated = next(
         (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
     )
@@ -271,12 +287,14 @@ def lost_pod(spec: Json, role: str) -> LostPod:
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job
+
     action = _job_failure_action(spec, role, batch_pods.failure_reason(child))
     if (
         action in _COUNTED_ACTIONS
         and as_int(nested_map(spec, "failurePolicy").get("maxRestarts")) == 0
     ):
         action = "FailJobSet"
+
     return _RECREATION.get(action, LostPod("none", "unknown action"))
 
 
@@ -298,7 +316,9 @@ def _job_failure_action(spec: Json, role: str, reason: str) -> str:
 
 
 def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
-    """Return what answers a failed pod of a JobSet: its child Job, then failurePolicy; see `Kind.restarts`."""
+    """Return what answers a failed pod of a JobSet: its child Job, then failurePolicy; see
+    `Kind.restarts`.
+    """
     replicated = next(
         (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
     )
@@ -307,23 +327,28 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     by_job = batch_pods.restarts(child, exit_code, "OnFailure", size)
     if spec.get("failurePolicy") is None:
         return by_job
+
     reason = batch_pods.failure_reason(child) if not by_job else _limit_reason(child)
     action = _job_failure_action(spec, role, reason)
     scope = _RECREATION.get(action, LostPod("none", "")).recreated
     if scope == "none":
         return by_job
+
     most = as_int(nested_map(spec, "failurePolicy").get("maxRestarts"))
     limit, text = (
         (most, f"maxRestarts {most}")
         if action in _COUNTED_ACTIONS
         else (None, f"failurePolicy {action}")
     )
+
     return (*by_job, Retry(scope, limit, "job", text, size=size))
 
 
 def _limit_reason(child: Json) -> str:
     """Return the reason with which a child Job fails when its retries are used up."""
-    return "BackoffLimitExceeded" if child.get("backoffLimitPerIndex") is None else "FailedIndexes"
+    if child.get("backoffLimitPerIndex") is None:
+        return "BackoffLimitExceeded"
+    return "FailedIndexes"
 
 
 def retries(manifest: Json) -> int:
@@ -346,7 +371,9 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 
 def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
-    """Yield the pod templates of a JobSet spec at `path`; `replicas` counts the pods of all Jobs."""
+    """Yield the pod templates of a JobSet spec at `path`; `replicas` counts the pods of all
+    Jobs.
+    """
     for i, job in indexed_mappings(spec.get("replicatedJobs")):
         child = nested_map(job, "template", "spec")
         count = as_int(job.get("replicas"), 1) * as_int(child.get("parallelism"), 1)
@@ -367,11 +394,13 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
             f"{name}: {sentence}"
             for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
         )
+
     for replicated in as_mappings(spec.get("replicatedJobs")):
         name = as_string(replicated.get("name"))
         lost = lost_pod(spec, name)
         if lost in _RECREATION.values():
             yield f"{name}, a lost node: {lost.text}"
+
     policy = spec.get("failurePolicy")
     if policy is None:
         yield "no failurePolicy: the first Job that fails fails the JobSet"
@@ -386,13 +415,18 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         )
     if as_mapping(policy).get("restartStrategy") == "InPlaceRestart":
         yield (
-            "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them restarts its containers, "
+            "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them "
+            "restarts its containers, "
             "once all pods are to restart"
         )
+
     success = nested_map(spec, "successPolicy")
     target_jobs = as_strings(success.get("targetReplicatedJobs"))
     operator = as_string(success.get("operator")) or "All"
-    yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(target_jobs) or 'the Jobs'} succeeded"
+    yield (
+        f"successPolicy {operator}: done when {operator.lower()} of "
+        f"{', '.join(target_jobs) or 'the Jobs'} succeeded"
+    )
     yield from limit_sentences(
         {"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet"
     )
@@ -400,16 +434,17 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
 
 def _describe_rule(rule: Json) -> str:
     reasons = " or ".join(as_strings(rule.get("onJobFailureReasons"))) or "any failure"
-    targets = (
-        f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}"
-        if rule.get("targetReplicatedJobs")
-        else ""
-    )
+    if rule.get("targetReplicatedJobs"):
+        targets = f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}"
+    else:
+        targets = ""
     return f"{reasons}{targets} -> {as_string(rule.get('action'))}"
 
 
 def annotated_parts(manifest: Json) -> Iterator[tuple[Path, dict[str, str], list[int]]]:
-    """Yield the annotations of the JobSet and of each replicatedJob, with the replicatedJobs that they are about."""
+    """Yield the annotations of the JobSet and of each replicatedJob, with the replicatedJobs
+    that they are about.
+    """
     jobs = as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))
     whole = string_map(nested_map(manifest, "metadata").get("annotations"))
     yield ("metadata", "annotations"), whole, list(range(len(jobs)))
@@ -424,11 +459,10 @@ def placement_notes(manifest: Json) -> Iterator[str]:
     for path, values, indexes in annotated_parts(manifest):
         label = values.get(EXCLUSIVE)
         if label:
-            which = (
-                "each Job"
-                if path[0] == "metadata"
-                else f"each Job of {jobs[indexes[0]].get('name')}"
-            )
+            if path[0] == "metadata":
+                which = "each Job"
+            else:
+                which = f"each Job of {jobs[indexes[0]].get('name')}"
             how = "the nodes must be labeled for it" if NODE_SELECTOR in values else _FOLLOWERS
             yield f"{which} runs alone in one domain of {label}: {how}"
 

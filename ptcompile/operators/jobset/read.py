@@ -22,8 +22,8 @@ _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and workers; other roles
-    do not train.
+    """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and
+    workers; other roles do not train.
     """
     spec = nested_map(manifest, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
@@ -32,15 +32,20 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
             "jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob"
         )
         return
+
     for index, replicated in enumerate(jobs):
         job = nested_map(replicated, "template", "spec")
         path = ("spec", "replicatedJobs", index, "template", "spec")
         if pod_count(job.get("parallelism")) < pod_count(job.get("completions")):
-            why = "fewer pods run at a time than there are indexes, but the nodes of a job must all run at once"
+            why = (
+                "fewer pods run at a time than there are indexes, but the nodes of a job must all "
+                "run at once"
+            )
             yield unreadable_object(
                 "jobset", (*path, "completions"), why, "set parallelism to the same number"
             )
             return
+
     first = _first_training_job(jobs)
     if (
         len(jobs) > first + 1
@@ -48,6 +53,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         and _has_one_pod_per_job(jobs[first + 1])
     ):
         yield _read_master_and_workers(spec, jobs, first)
+
     yield _read_nodes(spec, jobs, first)
 
 
@@ -78,6 +84,7 @@ def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) 
     template = nested_map(replicated, "template", "spec", "template")
     path: Path = ("spec", "replicatedJobs", index, "template", "spec", "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
+
     return ReadRole(
         role,
         _pod_count(replicated),
@@ -122,6 +129,7 @@ def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Re
         **_run_policy(spec, jobs[first]),
         **job_names,
     }
+
     return Read("jobset", (master, worker, *_auxiliary_roles(jobs, [first, first + 1])), fields)
 
 

@@ -1,4 +1,6 @@
-"""Gangs of KAI, which makes its PodGroups itself from the pods' owners (KAI 0.15, pkg/podgrouper)."""
+"""Gangs of KAI, which makes its PodGroups itself from the pods' owners (KAI 0.15,
+pkg/podgrouper).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
     if level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "KAI")
     elif cluster.spec.topology.name is None:
-        message = f"the profile {cluster.metadata.name!r} does not name the Topology object that KAI requires"
+        message = (
+            f"the profile {cluster.metadata.name!r} does not name the Topology object that KAI "
+            "requires"
+        )
         yield unsupported_by_target(TOPOLOGY, message, "add spec.topology.name to the profile")
 
 

@@ -1,10 +1,12 @@
-"""Gangs of kube-scheduler: a PodGroup that the pods name in schedulingGroup, and what each release and target lacks.
+"""Gangs of kube-scheduler: a PodGroup that the pods name in schedulingGroup, and what each release
+and target lacks.
 
-The scheduler holds the pods back until minCount of them exist, then places that many at once or none; it reads the
-PodGroup alone, so no Workload is written (Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling). 1.35 has no
-PodGroup: its groups are a list in a Workload, which the pods name in workloadRef. The group has the pods' priority
-class, because the scheduler queues and preempts a group by its own priority, and is preempted as a whole unless the job
-survives with fewer nodes. See docs/facts/gangs.md.
+The scheduler holds the pods back until minCount of them exist, then places that many at once or
+none; it reads the PodGroup alone, so no Workload is written (Kubernetes 1.37,
+pkg/scheduler/framework/plugins/gangscheduling). 1.35 has no PodGroup: its groups are a list in a
+Workload, which the pods name in workloadRef. The group has the pods' priority class, because the
+scheduler queues and preempts a group by its own priority, and is preempted as a whole unless the
+job survives with fewer nodes. See docs/facts/gangs.md.
 """
 
 from __future__ import annotations
@@ -49,11 +51,9 @@ def api_version(kubernetes: Version) -> str:
     """Return the newest apiVersion of the groups of a release."""
     if kubernetes >= _BETA:
         return "scheduling.k8s.io/v1beta1"
-    return (
-        "scheduling.k8s.io/v1alpha2"
-        if kubernetes >= _FIRST_POD_GROUP
-        else "scheduling.k8s.io/v1alpha1"
-    )
+    if kubernetes >= _FIRST_POD_GROUP:
+        return "scheduling.k8s.io/v1alpha2"
+    return "scheduling.k8s.io/v1alpha1"
 
 
 def gates_off(cluster: ClusterProfile) -> list[str]:
@@ -72,6 +72,7 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:
         "schedulingGroup" in role.template.extra for role in job.roles
     ):
         return None
+
     kubernetes = cluster.versions().kubernetes
     policy = {"gang": {"minCount": job.min_pods}}
     kind = "PodGroup"
@@ -79,6 +80,7 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:
     if kubernetes < _FIRST_POD_GROUP:
         kind = "Workload"
         spec = {"podGroups": [{"name": _ITEM, "policy": policy}]}
+
     return {
         "apiVersion": api_version(kubernetes),
         "kind": kind,
@@ -95,10 +97,12 @@ def _placement(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
     is_beta = cluster.versions().kubernetes >= _BETA
     if not is_beta and not _is_on(_PRIORITY_GATE, cluster):
         return fields
+
     if len(classes := _priority_classes(job)) == 1 and (name := classes.pop()):
         fields["priorityClassName"] = name
     if not job.elastic:
         fields["disruptionMode"] = {"all": {}} if is_beta else "PodGroup"
+
     return fields
 
 
@@ -118,11 +122,15 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     if reason := _why_unsupported(cluster, target.name):
         yield unsupported_by_target(SPEC, *reason)
         return
+
     release = f"Kubernetes {'.'.join(map(str, cluster.versions().kubernetes))}"
     if off := gates_off(cluster):
         yield _gate_off(SPEC, f"{release} schedules no gangs", off)
     if job.runtime is not None:
-        message = "the pods of an existing runtime cannot name a PodGroup, so they are scheduled one by one"
+        message = (
+            "the pods of an existing runtime cannot name a PodGroup, so they are scheduled one by "
+            "one"
+        )
         yield done_differently(
             (*SPEC, "runtimeRef"), message, "remove runtimeRef so that the job brings its own"
         )
@@ -141,6 +149,7 @@ def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | 
             "Kubernetes schedules gangs only since 1.35",
             "use another gangScheduler, or a newer Kubernetes",
         )
+
     others = "use the target job or jobset"
     if target == "pytorchjob":
         return "a PyTorchJob has the pods of Kubernetes 1.31, which cannot name a PodGroup", others
@@ -149,12 +158,14 @@ def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | 
             "on Kubernetes 1.35, only the pods of a Job can name a Workload",
             "use the target job",
         )
+
     for name, title in (("jobset", "JobSet 0.12"), ("trainjob", "Trainer 2.3")):
         if target == name and not has_feature(f"{name}-scheduling-group", versions):
             return (
                 f"pods of this target can name a PodGroup only since {title}",
                 "use the target job, or a newer release",
             )
+
     return None
 
 
@@ -162,7 +173,10 @@ def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
     listed = " and ".join(gates)
     is_off = "gate {} is" if len(gates) == 1 else "gates {} are"
     message = f"{effect} while the feature {is_off.format(listed)} off, which is the default"
-    help = f"if the cluster enables it, set {listed} to true in spec.featureGates.kubernetes of the profile"
+    help = (
+        f"if the cluster enables it, set {listed} to true in spec.featureGates.kubernetes of the "
+        "profile"
+    )
     return problem_at("gate-off", path, message, help, "warning", "run", authority="kube-apiserver")
 
 
@@ -192,10 +206,12 @@ def _needs(group: JsonDict) -> Iterator[tuple[str, str, str]]:
     is_beta = "beta" in api
     yield "api", api, f"kube-apiserver --runtime-config={api}=true"
     for gate in GROUP_GATES[:1] if is_beta else GROUP_GATES:
-        components = (
-            "kube-scheduler" if gate == GROUP_GATES[1] else "all components of the control plane"
-        )
+        if gate == GROUP_GATES[1]:
+            components = "kube-scheduler"
+        else:
+            components = "all components of the control plane"
         yield "gate", gate, f"in {components}"
+
     if "schedulingConstraints" in spec:
         yield "gate", _TOPOLOGY_GATE, "in kube-apiserver and kube-scheduler"
     if not is_beta and not {"priorityClassName", "disruptionMode"}.isdisjoint(spec):

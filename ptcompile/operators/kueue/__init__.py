@@ -22,7 +22,9 @@ from ptcompile.kubernetes.versions import Versions
 
 
 class KueueKind(Kind):
-    """A kind of Kueue's own, whose CRD is shipped. Its pods are those of the jobs that it queues."""
+    """A kind of Kueue's own, whose CRD is shipped. Its pods are those of the jobs that it
+    queues.
+    """
 
     def __init__(self, api_version: str, name: str, *, namespaced: bool = False) -> None:
         self.api_version = api_version
@@ -58,7 +60,9 @@ class KueueKind(Kind):
 
 
 def _kinds() -> Iterator[Kind]:
-    """Yield the kinds that Kueue's webhooks or the CEL rules of its CRDs check, in both versions."""
+    """Yield the kinds that Kueue's webhooks or the CEL rules of its CRDs check, in both
+    versions.
+    """
     for version in ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"):
         for name in (
             "AdmissionCheck",
@@ -69,6 +73,7 @@ def _kinds() -> Iterator[Kind]:
             "Topology",
         ):
             yield KueueKind(version, name)
+
         for name in ("LocalQueue", "Workload"):
             yield KueueKind(version, name, namespaced=True)
 

@@ -1,4 +1,5 @@
-"""The annotation `admission-gated-by`: controllers whose gates keep a workload from admission, since Kueue 0.19.
+"""The annotation `admission-gated-by`: controllers whose gates keep a workload from admission,
+since Kueue 0.19.
 
 Source: Kueue 0.19, pkg/util/webhook, the validation of the annotation.
 """

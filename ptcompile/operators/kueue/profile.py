@@ -18,7 +18,9 @@ from ptcompile.source import documents
 
 
 def profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
-    """Return `queueFrameworks` and `multiKueue`, if the objects, by kind, show more than their defaults."""
+    """Return `queueFrameworks` and `multiKueue`, if the objects, by kind, show more than their
+    defaults.
+    """
     frameworks = _frameworks(by_kind)
     return {
         **({"queueFrameworks": frameworks} if frameworks else {}),
@@ -37,6 +39,7 @@ def _frameworks(by_kind: Mapping[str, Sequence[Json]]) -> list[str]:
         for configuration in _configurations(by_kind)
         for name in as_strings(nested_map(configuration, "integrations").get("frameworks"))
     }
+
     return [name for name in get_args(QueueFramework) if name in frameworks]
 
 

@@ -1,7 +1,8 @@
-"""Kueue's labels and annotations, the kinds that it does not manage by default, and its record as a queue system.
+"""Kueue's labels and annotations, the kinds that it does not manage by default, and its record as a
+queue system.
 
-Source of the kinds: Kueue 0.19, config/components/manager/controller_manager_config.yaml; 0.18 has them on. The
-integrations are deprecated since 0.19 (issue 12620).
+Source of the kinds: Kueue 0.19, config/components/manager/controller_manager_config.yaml; 0.18 has
+them on. The integrations are deprecated since 0.19 (issue 12620).
 """
 
 from __future__ import annotations
@@ -35,9 +36,13 @@ ANY_FRAMEWORK = "*"
 
 
 def framework_off(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
-    """Return the framework that must be switched on before Kueue manages a kind, or "" if it does without."""
+    """Return the framework that must be switched on before Kueue manages a kind, or "" if it
+    does without.
+    """
     name = _OFF.get(kind, "")
-    return name if versions.kueue >= _OFF_SINCE and name not in switched_on else ""
+    if versions.kueue >= _OFF_SINCE and name not in switched_on:
+        return name
+    return ""
 
 
 def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
@@ -45,7 +50,10 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
     if not framework_off(kind, versions, switched_on):
         return ""
     major, minor = versions.kueue
-    return f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside of the queue"
+    return (
+        f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside "
+        "of the queue"
+    )
 
 
 def outside_text(
@@ -56,14 +64,18 @@ def outside_text(
 ) -> str:
     """Return why an object of a kind starts outside of its queue, or "" if Kueue manages the kind.
 
-    `configured` are the frameworks of Kueue's configuration, if that is known; they go before `switched_on`.
+    `configured` are the frameworks of Kueue's configuration, if that is known; they go before
+    `switched_on`.
     """
     if not configured:
         return unmanaged_text(kind, versions, switched_on)
 
     group = kind[0].rpartition("/")[0]
     name = kind[1].lower() if group in ("", "apps") else f"{group}/{kind[1].lower()}"
-    text = f"integrations.frameworks of Kueue's configuration does not list {name}: it starts outside of the queue"
+    text = (
+        f"integrations.frameworks of Kueue's configuration does not list {name}: it starts "
+        "outside of the queue"
+    )
     return text if {name, ANY_FRAMEWORK}.isdisjoint(configured) else ""
 
 
@@ -85,21 +97,26 @@ def api_version(versions: Versions) -> str:
 
 
 def _cluster_queue(local: JsonDict) -> tuple[str, str]:
-    """Return a LocalQueue's ClusterQueue and its advice; it is not emitted, since no file contains its quota."""
+    """Return a LocalQueue's ClusterQueue and its advice; it is not emitted, since no file
+    contains its quota.
+    """
     why = "with its quota; if yours has another name, write it as clusterQueue of the LocalQueue"
     return f"ClusterQueue/{local['spec']['clusterQueue']}", why
 
 
 def _device_class(name: str, versions: Versions) -> tuple[str, str]:
-    """Return the configuration without which Kueue admits no job that claims this class (Kueue 0.19,
-    pkg/dra/claims.go).
+    """Return the configuration without which Kueue admits no job that claims this class (Kueue
+    0.19, pkg/dra/claims.go).
     """
     if versions.kueue < (0, 18):
         why = (
             "the feature gate DynamicResourceAllocation is on: Kueue has counted claims since 0.18"
         )
     else:
-        why = f"resources.deviceClassMappings names {name}, and the ClusterQueue has quota for its name there"
+        why = (
+            f"resources.deviceClassMappings names {name}, and the ClusterQueue has quota for its "
+            "name there"
+        )
     return "Configuration/kueue", why
 
 
@@ -109,14 +126,12 @@ def _framework(
     """Return the configuration without which Kueue ignores the queue of this kind, or None."""
     name = framework_off(kind, versions, switched_on)
     release = f"{versions.kueue[0]}.{versions.kueue[1]}"
-    return (
-        (
+    if name:
+        return (
             "Configuration/kueue",
             f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
         )
-        if name
-        else None
-    )
+    return None
 
 
 def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:

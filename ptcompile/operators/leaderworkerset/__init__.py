@@ -1,4 +1,6 @@
-"""LeaderWorkerSet: groups of pods with one leader each, which ptcompile reads and does not write."""
+"""LeaderWorkerSet: groups of pods with one leader each, which ptcompile reads and does not
+write.
+"""
 
 from __future__ import annotations
 

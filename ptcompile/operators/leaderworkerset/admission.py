@@ -1,6 +1,8 @@
-"""What the webhook of LeaderWorkerSet rejects, and what the StatefulSets that it creates are rejected for.
+"""What the webhook of LeaderWorkerSet rejects, and what the StatefulSets that it creates are
+rejected for.
 
-Source: LeaderWorkerSet 0.10, pkg/webhooks/leaderworkerset_webhook.go; docs/facts/leaderworkerset.md#webhook.
+Source: LeaderWorkerSet 0.10, pkg/webhooks/leaderworkerset_webhook.go;
+docs/facts/leaderworkerset.md#webhook.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ def validate(manifest: Json) -> Problems:
         yield _rejection(
             ("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name"
         )
+
     size = as_int(nested_map(spec, "leaderWorkerTemplate").get("size"), 1)
     if size < 1:
         text = f"Invalid value: {size}: size must be equal or greater than 1"
@@ -40,6 +43,7 @@ def validate(manifest: Json) -> Problems:
             f"Invalid value: {spec.get('replicas')}: {text}",
             "use fewer groups",
         )
+
     rolling: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     config = nested_map(spec, *map(str, rolling[1:]))
     if _is_zero(config.get("maxUnavailable", 1)) and _is_zero(config.get("maxSurge", 0)):
@@ -47,6 +51,7 @@ def validate(manifest: Json) -> Problems:
         yield _rejection(
             (*rolling, "maxUnavailable"), f"Invalid value: 0: {text}", "set maxUnavailable to 1"
         )
+
     yield from _check_subgroups(manifest, size)
 
 
@@ -67,6 +72,7 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
                 "set subGroupPolicy.subGroupSize, or remove the annotation",
             )
         return
+
     part = as_int(policy.get("subGroupSize"))
     text = ""
     if part < 1:
@@ -84,7 +90,9 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
 
 
 def controller_errors(manifest: Json) -> Problems:
-    """Yield the errors of the StatefulSets that the controller creates: their pods restart always."""
+    """Yield the errors of the StatefulSets that the controller creates: their pods restart
+    always.
+    """
     for template in pod_templates(manifest):
         policy = nested_map(template.template, "spec").get("restartPolicy")
         if isinstance(policy, str) and policy not in ("", "Always"):

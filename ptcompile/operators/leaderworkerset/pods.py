@@ -1,6 +1,8 @@
-"""Pods of a LeaderWorkerSet: templates, the pods of a group, their variables, and behavior on failure.
+"""Pods of a LeaderWorkerSet: templates, the pods of a group, their variables, and behavior on
+failure.
 
-Source: LeaderWorkerSet 0.10, pkg/utils/pod/pod_utils.go and pkg/controllers; docs/facts/leaderworkerset.md#pods.
+Source: LeaderWorkerSet 0.10, pkg/utils/pod/pod_utils.go and pkg/controllers;
+docs/facts/leaderworkerset.md#pods.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def group_size(manifest: Json) -> int:
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
-    """Yield the templates of the leader, if it has its own, and of the workers; `replicas` counts those of all groups.
+    """Yield the templates of the leader, if it has its own, and of the workers; `replicas` counts
+    those of all groups.
 
     Without a leaderTemplate the leader is made of the workerTemplate too.
     """
@@ -58,8 +61,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 def expand(manifest: Json) -> Expansion:
     """Return the pods of the first group and their headless Service.
 
-    Each group is a world: its pods know only their own leader. Groups of one pod are expanded all, because such pods
-    can only meet one another, by the names that the StatefulSet gives them.
+    Each group is a world: its pods know only their own leader. Groups of one pod are expanded all,
+    because such pods can only meet one another, by the names that the StatefulSet gives them.
     """
     groups = _Groups(manifest)
     shown = groups.count if groups.size == 1 else min(groups.count, 1)
@@ -69,11 +72,14 @@ def expand(manifest: Json) -> Expansion:
             "worker", shown * (groups.size - 1), partial(groups.pod, role="worker", first=1)
         )
         roles = [ExpandedRole("leader", shown, partial(groups.pod, role="leader")), workers]
+
     notes = ["the controller never ends a group: containers that exit are started again"]
     if shown < groups.count:
         notes.append(
-            f"{groups.count} groups of {groups.size} pods, each with its own leader: only the first is shown"
+            f"{groups.count} groups of {groups.size} pods, each with its own leader: only the "
+            "first is shown"
         )
+
     return Expansion(tuple(roles), (groups.service(),), notes=tuple(notes))
 
 
@@ -81,9 +87,10 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield that the workers of a group are created when its leader is ready."""
     spec = nested_map(manifest, "spec")
     if spec.get("startupPolicy") == "LeaderReady":
-        leader = (
-            "leader" if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate") else "worker"
-        )
+        if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate"):
+            leader = "leader"
+        else:
+            leader = "worker"
         text = "LeaderReady creates the workers when the leader is ready"
         yield StartOrder(
             ("spec", "startupPolicy"), leader, 1, text, "set startupPolicy to LeaderCreated"
@@ -110,17 +117,20 @@ class _Groups:
         return self.name if self.is_shared else f"{self.name}-{group}"
 
     def pod(self, index: int, role: str = "worker", first: int = 0) -> PodView:
-        """Return a pod of a role; `first` is the worker index of the role's first pod in a group."""
+        """Return a pod of a role; `first` is the worker index of the role's first pod in a
+        group.
+        """
         group, worker = (index, 0) if self.size == 1 else (0, index + first)
-        template = (
-            self.templates.get("leaderTemplate")
-            if role == "leader"
-            else self.templates.get("workerTemplate")
-        )
+        if role == "leader":
+            template = self.templates.get("leaderTemplate")
+        else:
+            template = self.templates.get("workerTemplate")
+
         metadata, spec = template_parts(template)
         name = f"{self.name}-{group}" + (f"-{worker}" if worker else "")
         subdomain = self.subdomain(group)
         labels = {"name": self.name, "group-index": str(group), "worker-index": str(worker)}
+
         return PodView(
             name=name,
             role=role,
@@ -141,7 +151,9 @@ class _Groups:
         )
 
     def pod_spec(self, spec: Json, group: int, worker: int) -> JsonDict:
-        """Return the pod's spec with the controller's variables, which come first and replace the user's."""
+        """Return the pod's spec with the controller's variables, which come first and replace
+        the user's.
+        """
         variables = {
             _LEADER: f"{self.name}-{group}.{self.subdomain(group)}.{self.namespace}",
             "LWS_GROUP_SIZE": str(self.size),
@@ -157,6 +169,7 @@ class _Groups:
                 changed[key] = [
                     _with_variables(container, added) for container in as_mappings(spec.get(key))
                 ]
+
         return {**changed, "subdomain": self.subdomain(group)}
 
     def service(self) -> Json:
@@ -182,7 +195,9 @@ def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
 def restart_policy(manifest: Json) -> str:
     """Return what a failed pod does to its group; the deprecated Default means None."""
     policy = as_string(nested_map(manifest, "spec", "leaderWorkerTemplate").get("restartPolicy"))
-    return "None" if policy == "Default" else policy or "RecreateGroupOnPodRestart"
+    if policy == "Default":
+        return "None"
+    return policy or "RecreateGroupOnPodRestart"
 
 
 def lost_pod(manifest: Json) -> LostPod:
@@ -200,5 +215,8 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         "RecreateGroupOnPodRestart": "all pods of its group are recreated",
         "RecreateGroupAfterStart": "all pods of its group are recreated once the whole group has started",
     }
-    yield f"a pod that fails: {effects.get(policy, 'that policy is unknown')} (restartPolicy {policy}), without a limit"
+    yield (
+        f"a pod that fails: {effects.get(policy, 'that policy is unknown')} (restartPolicy "
+        f"{policy}), without a limit"
+    )
     yield "a container that exits with status 0 is restarted too: the set never completes"

@@ -26,7 +26,9 @@ _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
-    """Yield the controller's rejections: the job gets an event ValidationError, and no pod is created."""
+    """Yield the controller's rejections: the job gets an event ValidationError, and no pod is
+    created.
+    """
     del request
     spec = nested_map(manifest, "spec")
     specs = spec.get("mpiReplicaSpecs")
@@ -40,6 +42,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
             "Required value: must have Launcher replica spec",
             "add a Launcher",
         )
+
     for kind, replica in as_mapping(specs).items():
         if kind in DEFAULT_REPLICAS and replica is not None:
             yield from _check_replica(str(kind), as_mapping(replica))
@@ -61,6 +64,7 @@ def _check_replica(kind: str, replica: Json) -> Problems:
         yield _validation_error(
             (*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help
         )
+
     restart = replica.get("restartPolicy")
     if restart and restart not in _RESTART_POLICIES:
         text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}'
@@ -80,6 +84,7 @@ def _check_run_policy(spec: Json) -> Problems:
         if as_int(policy.get(field)) < 0:
             text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"
             yield _validation_error(("spec", "runPolicy", field), text, "use 0 or more")
+
     if as_int(spec.get("slotsPerWorker"), 1) < 0:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
         yield _validation_error(
@@ -99,11 +104,10 @@ def _check_worker_names(name: str, worker: Json) -> Problems:
     """Check the last worker's name, which is a host name and the longest."""
     last_worker = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last_worker)):
-        help = (
-            f"at most {len(name) - (len(last_worker) - 63)} characters"
-            if len(last_worker) > 63
-            else "start with a letter"
-        )
+        if len(last_worker) > 63:
+            help = f"at most {len(name) - (len(last_worker) - 63)} characters"
+        else:
+            help = "start with a letter"
         yield _validation_error(
             ("metadata", "name"), f'Invalid value: "{last_worker}": {why}', help
         )
@@ -118,7 +122,9 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-    """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
+    """Check the templates of both replica types; the replica's own restartPolicy overwrites the
+    template's.
+    """
     templates = (
         item._replace(template=without_restart_policy(item.template))
         for item in pod_templates(manifest)

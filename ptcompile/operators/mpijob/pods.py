@@ -54,18 +54,22 @@ _SSH_ARGS = "-o ConnectionAttempts=10"
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """Return the launcher, the workers, their headless Service, and the ConfigMap with the hostfile."""
+    """Return the launcher, the workers, their headless Service, and the ConfigMap with the
+    hostfile.
+    """
     del request
     job = _MPIJob(manifest)
     if "Launcher" not in job.replicas:
         return Expansion(
             refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",)
         )
+
     roles = tuple(
         ExpandedRole(name, job.counts[kind], partial(job.pod, kind))
         for kind, name in (("Launcher", "launcher"), ("Worker", "worker"))
         if kind in job.replicas
     )
+
     return Expansion(
         roles,
         (job.service(),),
@@ -104,10 +108,13 @@ class _MPIJob:
         self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"
 
     def pod(self, kind: str, index: int) -> PodView:
-        """Return a pod of a replica type; a Job creates the launcher's, whose name ends in random characters."""
+        """Return a pod of a replica type; a Job creates the launcher's, whose name ends in
+        random characters.
+        """
         launcher = kind == "Launcher"
         name = f"{self.name}-launcher" if launcher else f"{self.name}-worker-{index}"
         metadata, spec = template_parts(self.replicas[kind].get("template"))
+
         return PodView(
             name=name,
             role=kind.lower(),
@@ -130,7 +137,9 @@ class _MPIJob:
         return kind == "Worker" or self.launcher_works
 
     def pod_spec(self, kind: str, spec: Json, name: str) -> JsonDict:
-        """Return the template with the controller's additions: names, keys, the hostfile, the MPI's variables."""
+        """Return the template with the controller's additions: names, keys, the hostfile, the
+        MPI's variables.
+        """
         is_launcher = kind == "Launcher"
         restart = as_string(self.replicas[kind].get("restartPolicy")) or (
             "OnFailure" if is_launcher else "Never"
@@ -163,13 +172,17 @@ class _MPIJob:
             "subdomain": self.name,
             "dnsConfig": {**nested_map(spec, "dnsConfig"), "searches": searches},
         }
+
         return {**changed, **host_fields, "restartPolicy": restart}
 
     def env(self, kind: str) -> list[Json]:
-        """Return the variables of the first container; a launcher that is not a worker sees no GPU."""
+        """Return the variables of the first container; a launcher that is not a worker sees no
+        GPU.
+        """
         role = templates.env_value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
+
         slots = str(self.slots)
         hosts = f"{_CONFIG_PATH}/hostfile"
         variables_by_mpi = {
@@ -187,11 +200,11 @@ class _MPIJob:
             "MPICH": [("HYDRA_HOST_FILE", hosts), ("HYDRA_LAUNCH_EXTRA_ARGS", _SSH_ARGS)],
         }
         pairs = variables_by_mpi.get(self.implementation, [])
-        no_gpus = (
-            []
-            if self.launcher_works
-            else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
-        )
+        if self.launcher_works:
+            no_gpus = []
+        else:
+            no_gpus = [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+
         return [role, *(templates.env_value(name, value) for name, value in (*pairs, *no_gpus))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
@@ -222,6 +235,7 @@ class _MPIJob:
         ]
         suffix = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
         lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{suffix}\n" for host in hosts)
+
         return {
             "metadata": {"name": f"{self.name}-config", "namespace": self.namespace},
             "data": {"hostfile": lines},
@@ -239,7 +253,10 @@ class _MPIJob:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about behavior that the objects do not show."""
-        mpirun = "mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"
+        mpirun = (
+            "mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK "
+            "or WORLD_SIZE"
+        )
         return mpirun, *suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
 
 
@@ -261,18 +278,26 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
     policy = nested_map(spec, "runPolicy")
     restart = as_string(nested_map(replicas, "Launcher").get("restartPolicy")) or "OnFailure"
-    effect = (
-        "the kubelet restarts it in place"
-        if restart == "OnFailure"
-        else "its Job creates a new pod"
+    if restart == "OnFailure":
+        effect = "the kubelet restarts it in place"
+    else:
+        effect = "its Job creates a new pod"
+
+    yield (
+        f"a launcher that fails: {effect}, at most backoffLimit "
+        f"{as_int(policy.get('backoffLimit'), 6)} times"
     )
-    yield f"a launcher that fails: {effect}, at most backoffLimit {as_int(policy.get('backoffLimit'), 6)} times"
     if "Worker" in replicas:
         in_place = as_string(replicas["Worker"].get("restartPolicy")) == "OnFailure"
-        worker_effect = (
-            "the kubelet restarts it in place" if in_place else "the controller creates a new pod"
+        if in_place:
+            worker_effect = "the kubelet restarts it in place"
+        else:
+            worker_effect = "the controller creates a new pod"
+        yield (
+            f"a worker that fails: mpirun fails with it; {worker_effect}, and the launcher is "
+            "retried"
         )
-        yield f"a worker that fails: mpirun fails with it; {worker_effect}, and the launcher is retried"
+
     yield "the job succeeds or fails with its launcher"
     clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
     effects = {
@@ -280,5 +305,8 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         "Running": "running workers are deleted",
         "All": "all workers are deleted",
     }
-    yield f"cleanPodPolicy {clean_policy}: at the end {effects.get(clean_policy, 'that policy is unknown')}"
+    yield (
+        f"cleanPodPolicy {clean_policy}: at the end "
+        f"{effects.get(clean_policy, 'that policy is unknown')}"
+    )
     yield from limit_sentences(policy, "the job")

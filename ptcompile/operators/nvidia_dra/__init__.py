@@ -25,13 +25,14 @@ class NvidiaDRA(Operator):
     authority = "kube-apiserver"
     release = "nvidia_dra"
     kinds = (ComputeDomain(),)
+    # site, Prerequisites; the chart: kubeVersion
     install = Install(
         "nvidia-dra-driver-gpu",
         ("computedomains.resource.nvidia.com/v1beta1",),
         kubernetes=(
             ((25, 3), (1, 32)),
             ((25, 12), (1, 34)),
-        ),  # site, Prerequisites; the chart: kubeVersion
+        ),
         images=("k8s-dra-driver-gpu",),
     )
 

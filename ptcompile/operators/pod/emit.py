@@ -1,8 +1,9 @@
 """The Pod target for jobs of one node: its manifest, and why each field is written.
 
-Nothing recreates the pod when its node is lost, and nothing deletes it: run policy fields other than a deadline need
-a Job. restartPolicy defaults to Never so that a failure is visible; the kubelet counts no restarts.
-A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as on the other targets.
+Nothing recreates the pod when its node is lost, and nothing deletes it: run policy fields other
+than a deadline need a Job. restartPolicy defaults to Never so that a failure is visible; the
+kubelet counts no restarts. A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and
+RANK as on the other targets.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
             f"a Pod is one node, and the job has {job.peak_nodes}",
             "use the target job, pytorchjob or volcano",
         )
+
     yield from reject_auxiliary_roles(job, "a Pod")
     yield from check_restart_policies(
         job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy"
@@ -69,11 +71,14 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
                 f"a Pod has no {field}: no controller manages it",
                 "use the target job",
             )
+
     yield from _unsupported_endings(job)
 
 
 def _unlimited_backoff(job: Job) -> tuple[int, ...]:
-    """Return the backoffLimit that the kubelet honors: unlimited if it restarts containers, else none."""
+    """Return the backoffLimit that the kubelet honors: unlimited if it restarts containers, else
+    none.
+    """
     return (UNLIMITED,) if endings.restarts_in_place(job.roles[0]) else ()
 
 
@@ -90,6 +95,7 @@ def _unsupported_endings(job: Job) -> Problems:
         yield endings.approximation(
             path, f"{reason} when its node is lost", "use the target job", "kubelet"
         )
+
     for role in job.training_roles if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
@@ -116,6 +122,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         }
         if pod_values or key in metadata:
             metadata[key] = {**metadata.get(key, {}), **pod_values}
+
     return [{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}]
 
 

@@ -22,7 +22,9 @@ FOLLOWING = Following(
 
 
 def status(live: Json) -> Status:
-    """Return the status from the phase. A running pod with a container in back-off is restarting."""
+    """Return the status from the phase. A running pod with a container in back-off is
+    restarting.
+    """
     phase = as_string(nested_map(live, "status").get("phase"))
     if phase == "Succeeded":
         return Status("succeeded")
@@ -35,6 +37,7 @@ def status(live: Json) -> Status:
         for gate in as_mappings(nested_map(live, "spec").get("schedulingGates"))
     ]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
+
     return _pending_status(live)
 
 
@@ -44,6 +47,7 @@ def _failed_status(live: Json) -> Status:
         return status_from_condition("failed", pod_status)
     if disruption := true_conditions(live).get("DisruptionTarget"):
         return status_from_condition("failed", disruption)
+
     for name, terminated in _containers_in_state(live, "terminated"):
         if code := as_int(terminated.get("exitCode")):
             return Status(
@@ -51,6 +55,7 @@ def _failed_status(live: Json) -> Status:
                 as_string(terminated.get("reason")) or None,
                 f"container {name} exited with status {code}",
             )
+
     return Status("failed")
 
 
@@ -64,7 +69,9 @@ def _running_status(live: Json, phase: str) -> Status:
 
 
 def _pending_status(live: Json) -> Status:
-    """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a container."""
+    """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a
+    container.
+    """
     for condition in as_mappings(nested_map(live, "status").get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return status_from_condition("created", condition)
@@ -75,7 +82,9 @@ def _pending_status(live: Json) -> Status:
 
 
 def _containers_in_state(live: Json, state: str) -> Iterator[tuple[str, Json]]:
-    """Yield the containers in a state, init containers first, each with the details of that state."""
+    """Yield the containers in a state, init containers first, each with the details of that
+    state.
+    """
     pod_status = nested_map(live, "status")
     for field in ("initContainerStatuses", "containerStatuses"):
         for container in as_mappings(pod_status.get(field)):

@@ -35,7 +35,8 @@ from ptcompile.kubernetes.unstructured import (
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """Return the one pod. It has a DNS name if it has a hostname and its subdomain is a headless Service of the stream.
+    """Return the one pod. It has a DNS name if it has a hostname and its subdomain is a headless
+    Service of the stream.
 
     A subdomain without a hostname gives it no record (Kubernetes 1.36, DNS for Services and pods).
     """
@@ -61,14 +62,15 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         annotations=string_map(metadata.get("annotations")),
         spec=spec,
     )
+
     return Expansion((ExpandedRole("pod", 1, lambda _: view),), (service,) if service else ())
 
 
 def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
     """Return the pods of a Deployment or a StatefulSet.
 
-    Those of a StatefulSet have host names, subdomain and index by their controller (Kubernetes 1.36,
-    pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
+    Those of a StatefulSet have host names, subdomain and index by their controller (Kubernetes
+    1.36, pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
     """
     spec = nested_map(manifest, "spec")
     name = object_name(manifest)
@@ -89,6 +91,7 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
         )
         own = {**labels, _POD_NAME: hostname} if is_stateful and hostname else labels
         service = find_headless_service(request.related, subdomain, own, namespace)
+
         return PodView(
             name=hostname if is_stateful and hostname else name,
             role="pod",
@@ -106,11 +109,14 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
         )
 
     service = find_headless_service(request.related, subdomain, labels, namespace)
+
     return Expansion((ExpandedRole("pod", count, view),), (service,) if service else ())
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
-    """Yield that a StatefulSet creates each pod when the one before it is ready, unless it is Parallel."""
+    """Yield that a StatefulSet creates each pod when the one before it is ready, unless it is
+    Parallel.
+    """
     spec = nested_map(manifest, "spec")
     if spec.get("podManagementPolicy") != "Parallel":
         field = ("podManagementPolicy",) if "podManagementPolicy" in spec else ()
@@ -156,7 +162,9 @@ LOST_POD = LostPod("none", "no new pod is created")
 
 
 def restarts(manifest: Json, exit_code: int | None) -> tuple[Retry, ...]:
-    """Return what answers a failed Pod: the kubelet, unless the Pod is lost or its restartPolicy is Never."""
+    """Return what answers a failed Pod: the kubelet, unless the Pod is lost or its restartPolicy
+    is Never.
+    """
     policy = as_string(nested_map(manifest, "spec").get("restartPolicy")) or "Always"
     if restarts_by_rule(nested_map(manifest, "spec"), exit_code):
         return (kubelet_retry(None, "job", "restartPolicyRules"),)

@@ -167,7 +167,8 @@ class TrainingOperator(Operator):
     conversion = Conversion(
         left_behind={
             _METRICS: LeftBehind(
-                "no autoscaler changes the number of nodes: the job keeps the number that it starts with",
+                "no autoscaler changes the number of nodes: the job keeps the number that it "
+                "starts with",
                 "remove it, or start the job with the number of nodes that it needs",
             )
         },

@@ -1,4 +1,6 @@
-"""The validation of PyTorchJobs by the training-operator and its CRD, at creation and on updates."""
+"""The validation of PyTorchJobs by the training-operator and its CRD, at creation and on
+updates.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ from ptcompile.operators.pytorchjob.pods import pod_templates
 
 
 def pytorch_job_rules(manifest: Json) -> Problems:
-    """Check the workers' replicas as the API server does, since the scale subresource reads them."""
+    """Check the workers' replicas as the API server does, since the scale subresource reads
+    them.
+    """
     worker = nested_map(manifest, "spec", "pytorchReplicaSpecs", "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
@@ -73,7 +77,8 @@ FIXED = (
 _UNSEEN_CHANGES = (
     (
         ("spec", "pytorchReplicaSpecs"),
-        "running pods keep their template and the job's old size; later pods use the new one: suspend the job, apply, "
+        "running pods keep their template and the job's old size; later pods use the new one: "
+        "suspend the job, apply, "
         "and resume it",
     ),
 )
@@ -81,7 +86,9 @@ _UNSEEN_CHANGES = (
 
 def unseen_changes(old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Return the changes that running pods do not see; a suspended job has no pods."""
-    return () if nested_map(old, "spec", "runPolicy").get("suspend") is True else _UNSEEN_CHANGES
+    if nested_map(old, "spec", "runPolicy").get("suspend") is True:
+        return ()
+    return _UNSEEN_CHANGES
 
 
 _rejection = webhook_rejection("training-operator")
@@ -94,10 +101,11 @@ _PORT = 23456
 
 
 def validate(manifest: Json, request: KindContext) -> Problems:
-    """Yield the webhook's rejections. Before 1.8 the controller checked the same: accepted, then Failed (stage "pod").
+    """Yield the webhook's rejections. Before 1.8 the controller checked the same: accepted, then
+    Failed (stage "pod").
 
-    A controller gives no warnings, and in 1.7 spec.nprocPerNode is no alternative: workers without a Master never get
-    it.
+    A controller gives no warnings, and in 1.7 spec.nprocPerNode is no alternative: workers without
+    a Master never get it.
     """
     for problem in _check_job(manifest, request.established):
         if request.versions.training_operator >= (1, 8):
@@ -116,11 +124,13 @@ def _check_job(manifest: Json, established: Established) -> Problems:
         path = ("spec", "runPolicy", "managedBy")
         text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
         yield _rejection(path, text, "remove managedBy")
+
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
         yield _rejection(
             _SPECS, "Required value: must be required", "describe a Master, Workers, or both"
         )
+
     for key, replica in as_mapping(specs).items():
         if replica is not None:  # the server drops a null before it calls the webhook
             yield from _check_replica(str(key), as_mapping(replica))
@@ -130,7 +140,10 @@ def _check_job(manifest: Json, established: Established) -> Problems:
 def _check_name(name: str) -> Problems:
     # the API server rejects names that are not DNS subdomains
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
-        help = "start with a letter, then use letters, digits and dashes: the name is part of Service names"
+        help = (
+            "start with a letter, then use letters, digits and dashes: the name is part of "
+            "Service names"
+        )
         yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
@@ -141,6 +154,7 @@ def _check_replica(key: str, replica: Json) -> Problems:
         message = f'Unsupported value: "{key}": supported values: {quote_names(_REPLICA_TYPES)}'
         yield problem_at("webhook-refusal", path, message, f"write {suggestion}",
                       authority="training-operator", on_key=True)  # fmt: skip
+
     count = replica.get("replicas")
     if key == "Master" and count != 1:
         help = "write `replicas: 1`: the webhook requires it even though 1 is the default"
@@ -158,6 +172,7 @@ def _check_containers(containers: object, replica: Path) -> Problems:
             path, "Required value: must be specified", f"add a container named {_CONTAINER}"
         )
         return
+
     container_list = as_mappings(containers)
     for i, container in enumerate(container_list):
         if not as_string(container.get("image")):
@@ -166,6 +181,7 @@ def _check_containers(containers: object, replica: Path) -> Problems:
                 "Required value: must be required",
                 "give every container an image",
             )
+
     if not any(c.get("name") == _CONTAINER for c in container_list):
         help = f"name the container that trains {_CONTAINER}"
         yield _rejection(
@@ -177,6 +193,7 @@ def _check_elastic_policy(spec: Json) -> Problems:
     policy = spec.get("elasticPolicy")
     if policy is None:
         return
+
     if (
         nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None
         and spec.get("pytorchReplicaSpecs") is not None
@@ -187,6 +204,7 @@ def _check_elastic_policy(spec: Json) -> Problems:
             "Required value: must be configured if elastic policy is used",
             help,
         )
+
     path = ("spec", "elasticPolicy", "nProcPerNode")
     if as_mapping(policy).get("nProcPerNode") is None:
         return
@@ -197,6 +215,7 @@ def _check_elastic_policy(spec: Json) -> Problems:
             "keep spec.nprocPerNode alone",
         )
         return
+
     message = "deprecated, use spec.nprocPerNode instead"
     help = "write spec.nprocPerNode, as text"
     yield problem_at(
@@ -205,7 +224,9 @@ def _check_elastic_policy(spec: Json) -> Problems:
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
-    """Yield Services that the API server rejects, without which the pods have no DNS names, and controller panics."""
+    """Yield Services that the API server rejects, without which the pods have no DNS names, and
+    controller panics.
+    """
     del request
     spec = nested_map(manifest, "spec")
     replicas = {
@@ -218,6 +239,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         yield from _check_service_ports(replica, (*_SPECS, key, "template", "spec", "containers"))
         if key == "Worker" and "Master" in replicas:
             yield from _check_init_containers(replica)
+
     conf = nested_map(spec, "elasticPolicy").get("rdzvConf")
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
@@ -242,6 +264,7 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
     )
     if container_index is None:
         return
+
     ports = as_mappings(containers[container_index].get("ports"))
     has_own_port = any(p.get("name") == _PORT_NAME for p in ports)
     numbers = set() if has_own_port else {_PORT}
@@ -259,6 +282,7 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
                 why,
                 f"name the port {_PORT_NAME}, or use another number",
             )
+
         numbers.add(number)
 
 

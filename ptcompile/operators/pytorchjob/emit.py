@@ -2,16 +2,19 @@
 
 Why each field (training-operator 1.9.4):
 - The training container is called `pytorch`: the webhook rejects a role without one.
-- A fixed number of nodes is one Master, with an explicit `replicas: 1` (the webhook rejects its absence), and Workers.
-  The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, so
-  torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is rejected.
-- A range of nodes is Workers only, with elasticPolicy: a Master would be one torchrun more than the maximum.
-- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE, but
-  operator 1.7 passes only that one to workers without a Master.
+- A fixed number of nodes is one Master, with an explicit `replicas: 1` (the webhook rejects its
+  absence), and Workers. The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR,
+  PET_MASTER_PORT and PET_NPROC_PER_NODE, so torchrun needs none of them as arguments. A role
+  without pods is left out: `replicas: 0` is rejected.
+- A range of nodes is Workers only, with elasticPolicy: a Master would be one torchrun more than the
+  maximum.
+- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in
+  WORLD_SIZE, but operator 1.7 passes only that one to workers without a Master.
 - The module `endings` covers how the job ends and what is retried.
-- The operator creates the PodGroup from schedulingPolicy if it runs with a gang scheduler, and fills in the
-  scheduler's name itself.
-- A port other than 23456 is a container port called pytorchjob-port, from which the operator reads it.
+- The operator creates the PodGroup from schedulingPolicy if it runs with a gang scheduler, and
+  fills in the scheduler's name itself.
+- A port other than 23456 is a container port called pytorchjob-port, from which the operator reads
+  it.
 """
 
 from __future__ import annotations
@@ -86,6 +89,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
             "training-operator passes torchrun its nodes only since 1.7",
             "use the target job or jobset",
         )
+
     processes = job.launch.nproc_per_node if job.launch else 1
     if _needs_elastic_nproc(job, cluster) and not isinstance(processes, int):
         message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
@@ -101,7 +105,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
 
 
 def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
-    """Return the operator's replica types, each as its key, its number of pods and the role that describes them."""
+    """Return the operator's replica types, each as its key, its number of pods and the role that
+    describes them.
+    """
     first, *rest = job.training_roles
     if job.elastic:
         return [("Worker", job.nodes, first)]
@@ -112,7 +118,9 @@ def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
 
 
 def _needs_elastic_nproc(job: Job, cluster: ClusterProfile) -> bool:
-    """Return whether spec.nprocPerNode reaches no worker: training-operator 1.7 passes it on only with a Master."""
+    """Return whether spec.nprocPerNode reaches no worker: training-operator 1.7 passes it on
+    only with a Master.
+    """
     return job.elastic and not has_feature("nproc-without-master", cluster.versions())
 
 
@@ -142,6 +150,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
                 else {}
             ),
         }
+
     spec["pytorchReplicaSpecs"] = {
         key: {
             "replicas": count,
@@ -151,6 +160,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         for key, count, role in _replica_specs(job)
     }
     metadata = object_metadata(job, cluster, "pytorchjob")
+
     return [
         {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}
     ]
@@ -168,6 +178,7 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
         **managed_by(job, cluster),
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
+
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -177,11 +188,9 @@ def _key_value_pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _etcd_fields(endpoint: str | None) -> JsonDict:
     host_and_port = split_endpoint(endpoint or "")
-    return (
-        {}
-        if host_and_port is None
-        else {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
-    )
+    if host_and_port is None:
+        return {}
+    return {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
 
 
 def _with_port(template: PodTemplate, port: int) -> PodTemplate:
@@ -231,20 +240,25 @@ PYTORCHJOB = Target(
 SENTENCES: Mapping[str, str] = {
     "nprocPerNode": "The operator computes WORLD_SIZE and PET_NPROC_PER_NODE from this text.",
     "replicas": (
-        "The Master is node 0, and the webhook requires its replicas to be explicit; the Workers are all other "
+        "The Master is node 0, and the webhook requires its replicas to be explicit; the Workers "
+        "are all other "
         "nodes, or all nodes of a range."
     ),
     "restartPolicy": (
-        "Always written: Never, where a failed pod fails the job, or OnFailure, where containers are restarted and "
+        "Always written: Never, where a failed pod fails the job, or OnFailure, where containers "
+        "are restarted and "
         "lost pods recreated."
     ),
-    "backoffLimit": "It counts the restarts of containers; with OnFailure and without it there would be no limit.",
+    "backoffLimit": "It counts the restarts of containers; with OnFailure and without it there would be no "
+    "limit.",
     "cleanPodPolicy": "A job that fails would leave its other pods as they are, restarting or waiting for peers.",
     "elasticPolicy": (
-        "A range of nodes is Workers with an elasticPolicy, from which the operator derives torchrun's PET_* variables."
+        "A range of nodes is Workers with an elasticPolicy, from which the operator derives "
+        "torchrun's PET_* variables."
     ),
     "schedulingPolicy": (
-        "The operator creates the PodGroup from it, whose pods start together when there is room for all that must run."
+        "The operator creates the PodGroup from it, whose pods start together when there is room "
+        "for all that must run."
     ),
     "ports": "The operator reads a port other than 23456 from the container port named pytorchjob-port.",
 }

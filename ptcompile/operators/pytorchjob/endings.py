@@ -1,14 +1,19 @@
-"""restartPolicy, backoffLimit and cleanPodPolicy: how a PyTorchJob ends and what it retries (training-operator 1.9.4).
+"""restartPolicy, backoffLimit and cleanPodPolicy: how a PyTorchJob ends and what it retries
+(training-operator 1.9.4).
 
-- restartPolicy of a role is Never, with which a failed pod fails the job, or OnFailure, with which the kubelet restarts
-  a failed container and the operator recreates a pod that failed or whose node was lost. It never recreates all pods.
-- backoffLimit counts only restarts of containers in running pods, so a recreated pod is not counted. Absent, it means
-  no limit: with OnFailure it is written unless the spec says Unlimited. 0 with OnFailure survives lost nodes but no
-  failure: the first restart of a container fails the job.
-- Only the user can choose ExitCode: torchrun always exits with 1, which is one of the codes that fail the job.
-- A finished job leaves its running pods unchanged, restarting or waiting for peers with their GPUs, unless
-  cleanPodPolicy is set. So it defaults to Running here: every other target behaves like that.
-- The job succeeds with its Master. Without a Master (a range of nodes) it succeeds with the first worker that does.
+- restartPolicy of a role is Never, with which a failed pod fails the job, or OnFailure, with which
+  the kubelet restarts a failed container and the operator recreates a pod that failed or whose node
+  was lost. It never recreates all pods.
+- backoffLimit counts only restarts of containers in running pods, so a recreated pod is not
+  counted. Absent, it means no limit: with OnFailure it is written unless the spec says Unlimited. 0
+  with OnFailure survives lost nodes but no failure: the first restart of a container fails the job.
+- Only the user can choose ExitCode: torchrun always exits with 1, which is one of the codes that
+  fail the job.
+- A finished job leaves its running pods unchanged, restarting or waiting for peers with their GPUs,
+  unless cleanPodPolicy is set. So it defaults to Running here: every other target behaves like
+  that.
+- The job succeeds with its Master. Without a Master (a range of nodes) it succeeds with the first
+  worker that does.
 """
 
 from __future__ import annotations
@@ -34,10 +39,16 @@ def unsupported(job: Job) -> Problems:
     never = [role for role in roles if restart_policy(job, role) == "Never"]
     counts = len(never) == len(roles)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
-        why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
+        why = (
+            "the operator recreates a pod whose node is lost and does not count it "
+            "(training-operator issue 2045)"
+        )
         yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
     if never and (path := endings.survival_path(job)) is not None:
-        why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
+        why = (
+            "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is "
+            "Never"
+        )
         if path == endings.ON_DISRUPTION:
             yield unsupported_by_target(path, why, "remove restartPolicy: Never")
         else:
@@ -65,7 +76,10 @@ def _unsupported_success_policy(job: Job) -> Problems:
             endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {deciding_pod}", _BATCH
         )
     elif success_policy == "Node0" and job.elastic:
-        why = "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker that does"
+        why = (
+            "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker "
+            "that does"
+        )
         yield endings.approximation(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
 
 
@@ -73,11 +87,9 @@ def restart_policy(job: Job, role: Role) -> RestartPolicy:
     """Return the restartPolicy of a role."""
     if role.restart_policy is not None:
         return role.restart_policy
-    return (
-        "OnFailure"
-        if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore"
-        else "Never"
-    )
+    if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore":
+        return "OnFailure"
+    return "Never"
 
 
 def run_policy(job: Job) -> JsonDict:

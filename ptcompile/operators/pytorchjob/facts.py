@@ -43,10 +43,12 @@ FOLLOWING = Following(
 
 
 def status(live: Json) -> Status:
-    """Return the status from the conditions, several of which can be true: final ones first, then Restarting.
+    """Return the status from the conditions, several of which can be true: final ones first, then
+    Restarting.
 
-    After Failed no condition changes, so Restarting may remain true next to it. Running and Restarting are never
-    both true. Created may be missing for a while: it is saved with the first change of the status.
+    After Failed no condition changes, so Restarting may remain true next to it. Running and
+    Restarting are never both true. Created may be missing for a while: it is saved with the first
+    change of the status.
     """
     if settled := settled_status(live, "Succeeded", FOLLOWING.suspend):
         return settled

@@ -36,7 +36,9 @@ _INIT_SCRIPT = (
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
-    """Return the pods, one headless Service for each, and the PodGroup's size for a gang scheduler."""
+    """Return the pods, one headless Service for each, and the PodGroup's size for a gang
+    scheduler.
+    """
     spec = nested_map(manifest, "spec")
     replicas = {
         str(k).capitalize(): as_mapping(v)
@@ -51,14 +53,18 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
             "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
         )
         return Expansion(refused=(panic,))
+
     job = _PyTorchJob(manifest, spec, replicas, request.versions)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
     services = tuple(job.service(role, i) for role in roles for i in _service_indexes(role.count))
+
     return Expansion(roles, services, job.pod_group(), notes=tuple(job.notes()))
 
 
 def _service_indexes(count: int) -> range:
-    """Return the indexes of the listed Services, at most 100 per role; they differ only in their index."""
+    """Return the indexes of the listed Services, at most 100 per role; they differ only in their
+    index.
+    """
     return range(min(count, 100))
 
 
@@ -83,8 +89,10 @@ class _PyTorchJob:
         yield from templates.suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
         if "Master" in self.counts and self.counts.get("Worker"):
             yield (
-                f"the operator gives workers an init container with the image {_INIT_IMAGE}, unless its flag "
-                "--pytorch-init-container-image names another: they start only where it can be pulled"
+                f"the operator gives workers an init container with the image {_INIT_IMAGE}, "
+                "unless its flag "
+                "--pytorch-init-container-image names another: they start only where it can be "
+                "pulled"
             )
 
     def pod_group(self) -> Json:
@@ -112,6 +120,7 @@ class _PyTorchJob:
         }
         if kind != "Worker" or "Master" not in self.replicas:
             return spec
+
         script = _INIT_SCRIPT.format(master=f"{self.name}-master-0")
         init_container = {
             "name": "init-pytorch",
@@ -122,12 +131,14 @@ class _PyTorchJob:
                 "limits": {"cpu": "100m", "memory": "20Mi"},
             },
         }
+
         return templates.with_items(spec, "initContainers", [init_container])
 
     def pod(self, kind: str, index: int, spec: Json, metadata: Json) -> PodView:
         name = f"{self.name}-{kind.lower()}-{index}"
         env = self.env(kind, index)
         is_leader = index == 0 and (kind == "Master" or "Master" not in self.replicas)
+
         return PodView(
             name=name,
             role=kind.lower(),
@@ -152,11 +163,14 @@ class _PyTorchJob:
             f"{_PREFIX}replica-index": str(index),
             f"{_PREFIX}replica-type": kind.lower(),
         }
-        return {**labels, f"{_PREFIX}job-role": "master"} if is_leader else labels
+        if is_leader:
+            return {**labels, f"{_PREFIX}job-role": "master"}
+        return labels
 
     def service(self, role: ExpandedRole, index: int) -> Json:
         kind = role.name.capitalize()
         ports = as_mappings(_main_container(self.templates[kind]).get("ports"))
+
         return {
             "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
             "spec": {
@@ -167,7 +181,9 @@ class _PyTorchJob:
         }
 
     def env(self, kind: str, index: int) -> list[Json]:
-        """Return the variables in the order in which the operator appends them (1.9); older releases lack some."""
+        """Return the variables in the order in which the operator appends them (1.9); older
+        releases lack some.
+        """
         is_before_1_7 = self.versions.training_operator < (1, 7)
         master_env = self.env_of_master(kind, index)
         nproc_env = [] if is_before_1_7 else self.env_of_nproc()
@@ -180,6 +196,7 @@ class _PyTorchJob:
             nnodes_env = self.env_of_elastic()
         if self.versions.training_operator < (1, 8) and "Master" not in self.replicas:
             nproc_env = []
+
         return [
             templates.env_value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
             *master_env,
@@ -190,6 +207,7 @@ class _PyTorchJob:
     def env_of_master(self, kind: str, index: int) -> list[Json]:
         if "Master" not in self.replicas:
             return []
+
         port = str(_master_port(self.templates["Master"]))
         address = f"{self.name}-master-0"
         rank = str(index if kind == "Master" else index + 1)
@@ -202,11 +220,12 @@ class _PyTorchJob:
                 ("RANK", rank),
             ]
             return [templates.env_value(k, v) for k, v in plain]
-        nproc = (
-            None
-            if self.spec.get("nprocPerNode") is None
-            else atoi(as_string(self.spec.get("nprocPerNode")))
-        )
+
+        if self.spec.get("nprocPerNode") is None:
+            nproc = None
+        else:
+            nproc = atoi(as_string(self.spec.get("nprocPerNode")))
+
         pairs = [
             ("MASTER_PORT", port),
             ("PET_MASTER_PORT", port),
@@ -216,6 +235,7 @@ class _PyTorchJob:
             ("RANK", rank),
             ("PET_NODE_RANK", rank),
         ]
+
         return [templates.env_value(k, v) for k, v in pairs]
 
     def env_of_nproc(self) -> list[Json]:
@@ -235,11 +255,11 @@ class _PyTorchJob:
         low = high if low is None else low
         high = low if high is None else high
         workers = self.counts["Worker"]
-        host = (
-            f"{self.name}-worker-0"
-            if policy.get("rdzvHost") is None
-            else as_string(policy.get("rdzvHost"))
-        )
+        if policy.get("rdzvHost") is None:
+            host = f"{self.name}-worker-0"
+        else:
+            host = as_string(policy.get("rdzvHost"))
+
         port = policy.get("rdzvPort")
         port = _master_port(self.templates["Worker"]) if port is None else as_int(port)
         variables = [
@@ -263,6 +283,7 @@ class _PyTorchJob:
             variables.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
             variables.append(("PET_STANDALONE", ""))
+
         return [templates.env_value(k, v) for k, v in variables]
 
 
@@ -286,14 +307,19 @@ def _main_container(spec: Json) -> Json:
 
 
 def _with_port(spec: Json) -> Json:
-    """Return the pod spec with the default port on its main container, unless it has a port with that name."""
+    """Return the pod spec with the default port on its main container, unless it has a port with
+    that name.
+    """
     main = _main_container(spec)
     if any(p.get("name") == PORT_NAME for p in as_mappings(main.get("ports"))):
         return spec
+
     port = {"name": PORT_NAME, "containerPort": PORT}
 
     def add(container: Json) -> Json:
-        return templates.with_items(container, "ports", [port]) if container is main else container
+        if container is main:
+            return templates.with_items(container, "ports", [port])
+        return container
 
     return templates.with_containers(spec, add, init=False)
 
@@ -323,7 +349,8 @@ def is_recreated(manifest: Json, template: Template) -> bool:
 
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
-    """Return what the training-operator does about a lost pod: it recreates a deleted pod without counting it.
+    """Return what the training-operator does about a lost pod: it recreates a deleted pod without
+    counting it.
 
     `role` is a replica type in any case.
     """
@@ -348,8 +375,9 @@ _RETRYABLE_EXIT = 128
 def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a replica type; see `Kind.restarts`.
 
-    The controller fails the job at the container restart that reaches backoffLimit, and does not count recreated pods
-    (training-operator 1.9, docs/facts/training-operator.md#restarts-and-the-end).
+    The controller fails the job at the container restart that reaches backoffLimit, and does not
+    count recreated pods (training-operator 1.9,
+    docs/facts/training-operator.md#restarts-and-the-end).
     """
     policy = _restart_policy(manifest, role)
     if policy == "Never" or (
@@ -358,9 +386,11 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
         return ()
     if exit_code is None or policy == "ExitCode":
         return (Retry("pod", None, "pod", f"restartPolicy {policy}"),)
+
     most = nested_map(manifest, "spec", "runPolicy").get("backoffLimit")
     if most is None:
         return (kubelet_retry(None, "job", f"restartPolicy {policy}"),)
+
     return (kubelet_retry(max(as_int(most) - 1, 0), "job", f"backoffLimit {as_int(most)}"),)
 
 
@@ -388,8 +418,8 @@ _RESTART_SENTENCES: dict[str, str] = {
 def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     """Yield sentences about what a PyTorchJob does on failure and at its end.
 
-    Until 1.9.3 the operator deletes the pods before it marks the job that has exceeded a limit as failed, whatever
-    cleanPodPolicy says (kubeflow/trainer issue 3419).
+    Until 1.9.3 the operator deletes the pods before it marks the job that has exceeded a limit as
+    failed, whatever cleanPodPolicy says (kubeflow/trainer issue 3419).
     """
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "runPolicy")
@@ -398,43 +428,55 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
         restart = as_string(replica.get("restartPolicy")) or "OnFailure"
         yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
         yield f"{name}, a lost node: {lost_pod(manifest, name).text}"
+
     limit = policy.get("backoffLimit")
     if limit is None:
         yield "no backoffLimit: restarts are unlimited"
     elif limit == 0:
         yield "backoffLimit 0: the first restart of a container fails the job"
     else:
-        yield f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
+        yield (
+            f"backoffLimit {limit}: the job fails when its running pods count that many container "
+            "restarts"
+        )
     if "Master" in replicas:
         yield (
-            "the job succeeds with its Master, even while workers run or have failed, and if its process exits 0 on "
+            "the job succeeds with its Master, even while workers run or have failed, and if its "
+            "process exits 0 on "
             "SIGTERM when its node is drained"
         )
     elif spec.get("elasticPolicy") is not None:
         yield "the job succeeds with any of its workers (elastic)"
     else:
         yield "the job succeeds when all workers have"
+
     clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
     limits = [
         name for name in ("backoffLimit", "activeDeadlineSeconds") if policy.get(name) is not None
     ]
     kept = "all pods stay"
     if limits and release < (1, 9):
-        kept = f"all pods are deleted if {' or '.join(limits)} is exceeded (until 1.9.3), else they stay"
+        kept = (
+            f"all pods are deleted if {' or '.join(limits)} is exceeded (until 1.9.3), else they "
+            "stay"
+        )
     clean_effects = {
         "None": kept,
         "Running": "pods that still run are deleted",
         "All": "all pods are deleted",
     }
-    yield f"cleanPodPolicy {clean_policy}: at the end {clean_effects.get(clean_policy, 'that policy is unknown')}"
+    yield (
+        f"cleanPodPolicy {clean_policy}: at the end "
+        f"{clean_effects.get(clean_policy, 'that policy is unknown')}"
+    )
     yield from limit_sentences(policy, "the job")
 
 
 def gang_scheduler(manifest: Json) -> str:
     """Return the scheduler of the job's PodGroup, or "" if only the operator's own settings decide.
 
-    The operator writes PodGroups for Volcano or for scheduler-plugins, and sets schedulerName where the pods have none
-    (training-operator 1.9).
+    The operator writes PodGroups for Volcano or for scheduler-plugins, and sets schedulerName where
+    the pods have none (training-operator 1.9).
     """
     spec = nested_map(manifest, "spec")
     names = {
@@ -452,7 +494,9 @@ def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
 
 
 def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:
-    """Return whether the job has only Workers, no elasticPolicy and no address among torchrun's options."""
+    """Return whether the job has only Workers, no elasticPolicy and no address among torchrun's
+    options.
+    """
     spec = nested_map(manifest, "spec")
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return False

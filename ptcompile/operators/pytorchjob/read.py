@@ -31,7 +31,9 @@ _NOT_PASSED = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_TIMEO
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield Master and workers as nodes, or only workers as a range of nodes, which needs an elasticPolicy."""
+    """Yield Master and workers as nodes, or only workers as a range of nodes, which needs an
+    elasticPolicy.
+    """
     spec = nested_map(manifest, "spec")
     specs = nested_map(spec, "pytorchReplicaSpecs")
     policy = spec.get("elasticPolicy")
@@ -55,6 +57,7 @@ def _read_role(key: str, replica: Json) -> ReadRole:
     template = nested_map(replica, "template")
     path: Path = ("spec", "pytorchReplicaSpecs", key, "template")
     restart = as_string(replica.get("restartPolicy")) or "OnFailure"
+
     return ReadRole(
         key.lower(),
         pod_count(replica.get("replicas")),
@@ -83,6 +86,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
                 "rdzvBackend": "static",
                 "nprocPerNode": _nproc_per_node(spec),
             }
+
     run = nested_map(spec, "runPolicy")
     fields["runPolicy"] = {
         "cleanPodPolicy": as_string(run.get("cleanPodPolicy")) or "None",
@@ -99,6 +103,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
         fields["minAvailable"] = as_int(number)
     if (port := _custom_master_port(pods[0])) is not None:
         fields["masterPort"] = port
+
     return Read("pytorchjob", roles, fields)
 
 
@@ -108,6 +113,7 @@ def _read_elastic(spec: Json, policy: Json) -> JsonDict:
         for item in as_mappings(policy.get("rdzvConf"))
     }
     host = policy.get("rdzvHost")
+
     return {
         "nprocPerNode": _nproc_per_node(spec),
         "maxRestarts": as_int(policy.get("maxRestarts")),
@@ -121,7 +127,9 @@ def _read_elastic(spec: Json, policy: Json) -> JsonDict:
 
 def _nproc_per_node(spec: Json) -> int | str:
     processes = str(spec.get("nprocPerNode") or "auto")
-    return int(processes) if processes.isascii() and processes.isdigit() else processes
+    if processes.isascii() and processes.isdigit():
+        return int(processes)
+    return processes
 
 
 def _custom_master_port(pods: ReadRole) -> int | None:
@@ -143,4 +151,5 @@ def _custom_master_port(pods: ReadRole) -> int | None:
         ),
         _PORT,
     )
+
     return number if number != _PORT else None

@@ -27,7 +27,9 @@ class NamedGroup(NamedTuple):
     manifest: Json | None
     """The object, or None if no file has it."""
     size: int | None
-    """The number of pods for which the scheduler waits, or None if it waits for none, or if no file says it."""
+    """The number of pods for which the scheduler waits, or None if it waits for none, or if no
+    file says it.
+    """
     member: str = ""
     """Name of the item in an object that holds several groups; empty if it holds one."""
     lacks_member: bool = False
@@ -37,7 +39,9 @@ class NamedGroup(NamedTuple):
 
 
 def named_groups(pod: Json, objects: Objects) -> Iterator[NamedGroup]:
-    """Yield the gangs that a pod's metadata and spec name, one per scheduler. `objects` has those of the namespace."""
+    """Yield the gangs that a pod's metadata and spec name, one per scheduler. `objects` has
+    those of the namespace.
+    """
     paths: dict[tuple[str, ...], NamedGroup] = {}
     for kind, mark in GROUP_MARKS.items():
         name = _text_at(pod, mark.pod_path)
@@ -48,6 +52,7 @@ def named_groups(pod: Json, objects: Objects) -> Iterator[NamedGroup]:
             paths[mark.pod_path] = _group(
                 name, kind[1], mark, match, _text_at(pod, mark.member_path)
             )
+
     yield from paths.values()
 
 
@@ -68,12 +73,14 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
     group = group._replace(counts_resources=mark.size_path == ("minMember",))
     if manifest is None:
         return group
+
     spec = nested_map(manifest, "spec")
     if mark.member_path:
         items = [item for item in as_mappings(spec.get("podGroups")) if item.get("name") == member]
         if not items:
             return group._replace(lacks_member=True)
         spec = items[0]
+
     return group._replace(size=_value_at(spec, mark.size_path))
 
 

@@ -1,7 +1,7 @@
 """Labels and annotations of Kueue, KAI and Volcano, and the kinds of PodGroups.
 
-Kueue's topology: kubernetes-sigs/kueue apis/kueue/v1beta2/topology_types.go (2026-08-22); KAI's: NVIDIA/KAI-Scheduler
-docs/topology (2026-03-07).
+Kueue's topology: kubernetes-sigs/kueue apis/kueue/v1beta2/topology_types.go (2026-08-22); KAI's:
+NVIDIA/KAI-Scheduler docs/topology (2026-03-07).
 """
 
 from __future__ import annotations
@@ -21,28 +21,40 @@ KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 """Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
 
 KUEUE_PRIORITY = "kueue.x-k8s.io/priority-class"
-"""A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
+"""A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue
+then (Kueue 0.19).
+"""
 
 MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
-"""The manager of an object that runs in another cluster; its controller in this cluster ignores it (Kueue 0.19)."""
+"""The manager of an object that runs in another cluster; its controller in this cluster ignores
+it (Kueue 0.19).
+"""
 
 KAI_QUEUE = "kai.scheduler/queue"
 """A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
 
 KAI_PRIORITY = "priorityClassName"
-"""A label of the object, else of its pods, before the pods' own class (KAI 0.15, docs/developer/pod-grouper.md)."""
+"""A label of the object, else of its pods, before the pods' own class (KAI 0.15,
+docs/developer/pod-grouper.md).
+"""
 
 KAI_MIN_MEMBER = "kai.scheduler/batch-min-member"
-"""Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
+"""Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull
+request 1308).
+"""
 
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
-"""Annotation of a pod without its own PodGroup, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
+"""Annotation of a pod without its own PodGroup, or of Trainer's runtime (Volcano 1.16;
+facts/trainer).
+"""
 
 KUEUE_TOPOLOGY = {
     word: f"kueue.x-k8s.io/podset-{word}-topology"
     for word in ("required", "preferred", "unconstrained")
 }
-"""Annotations of a pod template, of which it has one: the value is the label of a level of the flavor's Topology."""
+"""Annotations of a pod template, of which it has one: the value is the label of a level of the
+flavor's Topology.
+"""
 
 KUEUE_SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
 """Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
@@ -55,12 +67,16 @@ PARTIAL_ADMISSION = {
     "kueue.x-k8s.io/job-min-parallelism": "lets Kueue admit fewer pods",
     "kueue.x-k8s.io/job-completions-equal-parallelism": "lets Kueue set completions to the pods that it admits",
 }
-"""Annotations that Kueue reads of batch/v1 Jobs alone, each with its purpose (Kueue 0.19, pkg/controller/jobs/job)."""
+"""Annotations that Kueue reads of batch/v1 Jobs alone, each with its purpose (Kueue 0.19,
+pkg/controller/jobs/job).
+"""
 
 KAI_PLACEMENT = {
     word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")
 }
-"""Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
+"""Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY
+names.
+"""
 
 KAI_TOPOLOGY = "kai.scheduler/topology"
 
@@ -99,7 +115,9 @@ _PODS_READY_SINCE = (0, 19)
 def queue_sentences(
     manifest: Json, versions: Versions, frameworks: Collection[str] = ()
 ) -> Iterator[str]:
-    """Yield sentences on how queues affect a manifest of any kind. `frameworks`: see `queueFrameworks` of a profile."""
+    """Yield sentences on how queues affect a manifest of any kind. `frameworks`: see
+    `queueFrameworks` of a profile.
+    """
     labels = nested_map(manifest, "metadata", "labels")
     spec = nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
@@ -109,16 +127,24 @@ def queue_sentences(
         yield f"waits until Kueue admits it from the queue {queue!r}{unless}"
         if versions.kueue >= _PODS_READY_SINCE:
             yield (
-                "Kueue evicts and requeues it if its pods are not all ready within 30 minutes of its admission, or of "
-                "the loss of one; pulling images counts (waitForPodsReady, on by default since Kueue 0.19)"
+                "Kueue evicts and requeues it if its pods are not all ready within 30 minutes of "
+                "its admission, or of "
+                "the loss of one; pulling images counts (waitForPodsReady, on by default since "
+                "Kueue 0.19)"
             )
     if as_string(labels.get(KAI_QUEUE)):
         yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
     if MULTI_KUEUE in (spec.get("managedBy"), nested_map(spec, "runPolicy").get("managedBy")):
-        yield "no pods here: MultiKueue creates a copy of the job in another cluster, which has the pods"
+        yield (
+            "no pods here: MultiKueue creates a copy of the job in another cluster, which has the "
+            "pods"
+        )
     plugins = nested_map(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
-        yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
+        yield (
+            "Volcano runs its plugins in random order: their variables may be in a different "
+            "order in each pod"
+        )
 
 
 def queued(
@@ -128,15 +154,19 @@ def queued(
     versions: Versions,
     frameworks: Collection[str],
 ) -> Expansion:
-    """Return the pods of an object with what Kueue writes on them, if the object is in its queue."""
+    """Return the pods of an object with what Kueue writes on them, if the object is in its
+    queue.
+    """
     from ptcompile.kinds.model import KindContext
     from ptcompile.operators.table import BY_QUEUE_SYSTEM
 
     is_queued = KUEUE_QUEUE in nested_map(manifest, "metadata", "labels")
     if not is_queued or _framework_setting(kind_of(manifest), versions, frameworks):
         return expansion
+
     mark = BY_QUEUE_SYSTEM["kueue"].queues().mark
     context = KindContext(versions, related)
+
     return expansion._replace(
         roles=tuple(mark(manifest, role, context) for role in expansion.roles)
     )
@@ -150,12 +180,14 @@ def _framework_setting(
 
     framework = BY_QUEUE_SYSTEM["kueue"].queues().framework
     configuration = framework(kind, versions, switched_on) if framework is not None else None
-    return configuration[1].partition(":")[0] if configuration is not None else ""
+    if configuration is not None:
+        return configuration[1].partition(":")[0]
+    return ""
 
 
 def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """Return the first `limit` pods in role order. Higher priorities come first, but their values are not in the
-    manifest.
+    """Return the first `limit` pods in role order. Higher priorities come first, but their values
+    are not in the manifest.
     """
     shares: Shares = []
     for role in roles:
@@ -166,7 +198,8 @@ def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
 
 
 def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status | None:
-    """Return the status of a job that has ended or is suspended, or None for one whose pods may run.
+    """Return the status of a job that has ended or is suspended, or None for one whose pods may
+    run.
 
     Before the controller has written the condition, the spec tells that a job is suspended.
     """
@@ -191,4 +224,5 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
         return status._replace(
             message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what"
         )
+
     return status

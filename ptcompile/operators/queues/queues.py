@@ -1,8 +1,8 @@
 """How the profile's queue system and gang scheduler apply to one job.
 
-A queue system admits jobs: Kueue, Volcano or KAI. A gang scheduler places the pods of a job all or none: Volcano and
-KAI, which also schedule for their queues, or the coscheduling of scheduler-plugins, which has no queues. Kueue has no
-scheduler and works with any (Kueue 0.19).
+A queue system admits jobs: Kueue, Volcano or KAI. A gang scheduler places the pods of a job all or
+none: Volcano and KAI, which also schedule for their queues, or the coscheduling of
+scheduler-plugins, which has no queues. Kueue has no scheduler and works with any (Kueue 0.19).
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 
 def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
-    """Return the job's queue, else the profile's, or None if neither names one or the job opts out."""
+    """Return the job's queue, else the profile's, or None if neither names one or the job opts
+    out.
+    """
     return (cluster.spec.defaults.queue if job.queue is None else job.queue) or None
 
 
@@ -45,7 +47,9 @@ def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
 
 
 def gang_scheduler_of(job: Job, cluster: ClusterProfile) -> GangScheduler:
-    """Return the scheduler that places this job as a gang: `none` for a single pod without a queue of the scheduler."""
+    """Return the scheduler that places this job as a gang: `none` for a single pod without a
+    queue of the scheduler.
+    """
     by_queue = (
         cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
     )
@@ -76,15 +80,19 @@ def topology_system(job: Job, cluster: ClusterProfile, target: str) -> str | Non
 
 
 def can_share_domain(groups: Sequence[IndexedGroup]) -> bool:
-    """Return whether Kueue can place these groups of pods, each a pod set, in one domain by a group name.
+    """Return whether Kueue can place these groups of pods, each a pod set, in one domain by a group
+    name.
 
-    Kueue requires two pod sets, one of them a single pod (Kueue 0.19, facts/kueue, ValidatePodSetGroupingTopology).
+    Kueue requires two pod sets, one of them a single pod (Kueue 0.19, facts/kueue,
+    ValidatePodSetGroupingTopology).
     """
     return len(groups) == 2 and any(group.pods * group.jobs == 1 for group in groups)
 
 
 def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
-    """Return the topology level that the job names, from the profile or its cloud, or an empty level."""
+    """Return the topology level that the job names, from the profile or its cloud, or an empty
+    level.
+    """
     name = job.topology.level if job.topology else ""
     level = cluster.spec.topology.levels.get(name)
     if level is None and (label := levels_of(cluster.spec.cloud).get(name)):
@@ -105,7 +113,9 @@ def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
 
 
 def kai_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
-    """Return KAI's labels. They go on the object and on its pods, because a TrainJob's JobSet does not inherit them."""
+    """Return KAI's labels. They go on the object and on its pods, because a TrainJob's JobSet
+    does not inherit them.
+    """
     if cluster.spec.queue_system != "kai":
         return {}
     labels = {KAI_QUEUE: queue_of(job, cluster), KAI_PRIORITY: job.priority}
@@ -124,9 +134,11 @@ def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[s
 
 
 def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[str, str]:
-    """Return the annotations of the pods: Kueue's topology, required or preferred, and the group name of two pod sets.
+    """Return the annotations of the pods: Kueue's topology, required or preferred, and the group
+    name of two pod sets.
 
-    Each role of a PyTorchJob and each replicatedJob of a JobSet is a separate pod set (Kueue 0.19; facts/kueue).
+    Each role of a PyTorchJob and each replicatedJob of a JobSet is a separate pod set (Kueue 0.19;
+    facts/kueue).
     """
     if job.topology is None or topology_system(job, cluster, target.name) != "kueue":
         return {}
@@ -138,15 +150,21 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
-    """Return Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano), or None."""
+    """Return Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer;
+    facts/volcano), or None.
+    """
     if job.topology is None or topology_system(job, cluster, target) != "volcano":
         return None
     return _network_topology((level_of(job, cluster).tier or 0) if job.topology.required else None)
 
 
 def _network_topology(tier: int | None) -> dict[str, str | int]:
-    """Return `networkTopology` of a Volcano Job or PodGroup: within HyperNodes of a tier, or as close as possible.
+    """Return `networkTopology` of a Volcano Job or PodGroup: within HyperNodes of a tier, or as
+    close as possible.
 
-    Tiers are specific to a cluster; none is built in (volcano.sh apis/pkg/apis/topology/v1alpha1, 2026-08-20).
+    Tiers are specific to a cluster; none is built in (volcano.sh apis/pkg/apis/topology/v1alpha1,
+    2026-08-20).
     """
-    return {"mode": "soft"} if tier is None else {"mode": "hard", "highestTierAllowed": tier}
+    if tier is None:
+        return {"mode": "soft"}
+    return {"mode": "hard", "highestTierAllowed": tier}

@@ -1,7 +1,9 @@
-"""What KubeRay rejects: names in its webhook, which most clusters do not install, the rest in its controller.
+"""What KubeRay rejects: names in its webhook, which most clusters do not install, the rest in its
+controller.
 
-The controller checks the same before it acts: it records an event and creates no pods. Source: KubeRay 1.7,
-ray-operator/controllers/ray/utils/validation.go and pkg/webhooks/v1; docs/facts/ray.md#who-rejects.
+The controller checks the same before it acts: it records an event and creates no pods. Source:
+KubeRay 1.7, ray-operator/controllers/ray/utils/validation.go and pkg/webhooks/v1;
+docs/facts/ray.md#who-rejects.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ _SPEC: Path = ("spec",)
 
 
 def validate(manifest: Json) -> Problems:
-    """Yield what the webhook and, without it, the controller reject: bad names and repeated groups."""
+    """Yield what the webhook and, without it, the controller reject: bad names and repeated
+    groups.
+    """
     kind = as_string(manifest.get("kind"))
     name = as_string(nested_map(manifest, "metadata").get("name"))
     longest = _LONGEST_NAMES.get(kind, 53)
@@ -33,6 +37,7 @@ def validate(manifest: Json) -> Problems:
         yield _rejection(path, text, f"use at most {longest} characters")
     elif name and (why := names.why_not_dns_1035_label(name)):
         yield _rejection(path, f'Invalid value: "{name}": {why}', "use a simpler name")
+
     groups = [group for group in groups_of(manifest) if not group.is_head]
     seen = Counter[str]()
     for group in groups:
@@ -59,6 +64,7 @@ def _check_group(group: RayGroup) -> Problems:
     yield from _check_resources(group)
     if group.is_head:
         return
+
     least = group.spec.get("minReplicas")
     most = group.spec.get("maxReplicas")
     for key, value in (("minReplicas", least), ("maxReplicas", most)):
@@ -66,6 +72,7 @@ def _check_group(group: RayGroup) -> Problems:
             text = f"worker group {group.name} has a negative {key}: {value}"
             yield _failure((*group.path, key), text, "use 0 or more")
             return
+
     if isinstance(least, int) and isinstance(most, int) and least > most:
         text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
         edit = Edit("set", (*group.path, "maxReplicas"), least)
@@ -114,6 +121,7 @@ def _check_job(manifest: Json) -> Problems:
         yield _failure(
             _SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector"
         )
+
     retries = as_int(spec.get("backoffLimit"))
     if selector:
         yield from _check_selector(spec, retries, mode)

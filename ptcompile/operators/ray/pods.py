@@ -1,4 +1,5 @@
-"""Pods of a Ray cluster: templates, the pods that KubeRay makes of them, and how it starts Ray in them.
+"""Pods of a Ray cluster: templates, the pods that KubeRay makes of them, and how it starts Ray in
+them.
 
 Source: KubeRay 1.7, ray-operator/controllers/ray/common/pod.go; docs/facts/ray.md#pods.
 """
@@ -101,7 +102,9 @@ class RayGroup(NamedTuple):
 
 def _number(text: str) -> int:
     text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return 0
 
 
 def cluster_path(manifest: Json) -> Path:
@@ -157,6 +160,7 @@ def expand(manifest: Json) -> Expansion:
         "metadata": {"name": f"{cluster}-head-svc", "namespace": space},
         "spec": {"selector": {"ray.io/cluster": cluster, "ray.io/node-type": "head"}},
     }
+
     return Expansion(tuple(roles), (service,))
 
 
@@ -177,6 +181,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
         changed = templates.with_items(
             changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}]
         )
+
     return PodView(
         name=name,
         role=group.name,
@@ -190,7 +195,9 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
 
 
 def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
-    """Return the Ray container with KubeRay's variables and its command, which runs the user's first."""
+    """Return the Ray container with KubeRay's variables and its command, which runs the user's
+    first.
+    """
     words = [*as_strings(first.get("command")), *as_strings(first.get("args"))]
     users = " ".join(words)
     env = [
@@ -207,6 +214,7 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
         container["volumeMounts"] = [*as_mappings(first.get("volumeMounts")), mount]
     if "ray start" in users:
         return container
+
     start = f"{users} && {_start_command(group, host)}" if users else _start_command(group, host)
     return {**container, "command": ["/bin/bash", "-c", "--"], "args": [start]}
 
@@ -219,8 +227,8 @@ def _mounts_shm(container: Json) -> bool:
 
 def _start_command(group: RayGroup, host: str) -> str:
     parameters = (
-        {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}
-    )  # noqa: S104
+        {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}  # noqa: S104
+    )
     if not group.is_head:
         parameters["address"] = f"{host}:6379"
     if group.devices:
@@ -230,4 +238,5 @@ def _start_command(group: RayGroup, host: str) -> str:
         for name, value in sorted({**parameters, **group.parameters}.items())
         if value != "false"
     ]
+
     return " ".join(["ray start", *(["--head"] if group.is_head else []), *options])

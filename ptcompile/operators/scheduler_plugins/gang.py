@@ -1,7 +1,8 @@
 """Gangs of scheduler-plugins' coscheduling: a PodGroup, and a label of the pods.
 
-A PodGroup is scheduling.x-k8s.io/v1alpha1; pods name it in the label scheduling.x-k8s.io/pod-group (scheduler-plugins,
-docs/plugins/coscheduling). The scheduler has no fixed name: the profile's schedulerName is used.
+A PodGroup is scheduling.x-k8s.io/v1alpha1; pods name it in the label scheduling.x-k8s.io/pod-group
+(scheduler-plugins, docs/plugins/coscheduling). The scheduler has no fixed name: the profile's
+schedulerName is used.
 """
 
 from __future__ import annotations

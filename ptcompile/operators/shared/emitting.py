@@ -1,14 +1,16 @@
-"""Shared parts of the targets' `emit` modules: metadata, unsupported settings, PodGroups, device claims.
+"""Shared parts of the targets' `emit` modules: metadata, unsupported settings, PodGroups, device
+claims.
 
-resource.k8s.io is v1 since Kubernetes 1.34, which enables device claims by default; 1.33 has v1beta2 and 1.32 v1beta1,
-with the feature gate DynamicResourceAllocation. A ComputeDomain creates the claim template of its channels itself
-(dra-driver-nvidia-gpu, api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8,
-because torchrun waits for the nodes; older drivers delay the pods until that many nodes have joined.
+resource.k8s.io is v1 since Kubernetes 1.34, which enables device claims by default; 1.33 has
+v1beta2 and 1.32 v1beta1, with the feature gate DynamicResourceAllocation. A ComputeDomain creates
+the claim template of its channels itself (dra-driver-nvidia-gpu,
+api/nvidia.com/resource/v1beta1/computedomain.go, 2026-08). Its numNodes is 0 since 25.8, because
+torchrun waits for the nodes; older drivers delay the pods until that many nodes have joined.
 
-A gang scheduler's PodGroup is written by `gang.py` of its folder. Its minimum is that of the nodes plus all auxiliary
-pods: without those, the nodes would hold their resources and wait. minResources are the requests of that many pods, as
-operators write it, so a full queue does not admit the job. The PodGroup has no owner: like the Service, it exists until
-it is deleted.
+A gang scheduler's PodGroup is written by `gang.py` of its folder. Its minimum is that of the nodes
+plus all auxiliary pods: without those, the nodes would hold their resources and wait. minResources
+are the requests of that many pods, as operators write it, so a full queue does not admit the job.
+The PodGroup has no owner: like the Service, it exists until it is deleted.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ def rank_source(field_path: str) -> Json:
 
 
 def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple[Json, ...]:
-    """Return the variables that a plain command needs for its rendezvous, counting nodes, or () if torchrun starts the
-    job.
+    """Return the variables that a plain command needs for its rendezvous, counting nodes, or () if
+    torchrun starts the job.
 
     `rank` is the field path of the pod's rank, or None for a single pod.
     """
@@ -67,8 +69,8 @@ def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple
 
 
 def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> JsonDict:
-    """Return the metadata of an object with the job's name. With a cluster, include what Kueue or KAI needs to admit
-    it.
+    """Return the metadata of an object with the job's name. With a cluster, include what Kueue or
+    KAI needs to admit it.
     """
     metadata: JsonDict = {"name": job.name}
     if job.namespace:
@@ -88,14 +90,15 @@ def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str
             if text is not None and job_values.get(name, "") is not None
         }:
             metadata[field] = values
+
     return metadata
 
 
 def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
     """Return the field that leaves an object to Kueue on a MultiKueue manager (Kueue 0.19).
 
-    Kueue sets it itself for its MultiKueue queues; setting it here keeps the job from starting while Kueue's webhook is
-    down.
+    Kueue sets it itself for its MultiKueue queues; setting it here keeps the job from starting
+    while Kueue's webhook is down.
     """
     dispatched = cluster.spec.multi_kueue and queue_of(job, cluster) is not None
     return {"managedBy": MULTI_KUEUE} if dispatched else {}
@@ -111,22 +114,30 @@ def unsupported_by_target(
 def done_differently(
     path: Path, message: str, help: str, authority: Authority = "ptcompile"
 ) -> Problem:
-    """Return the warning that the queue system, gang scheduler or operator does something different."""
+    """Return the warning that the queue system, gang scheduler or operator does something
+    different.
+    """
     return problem_at("queued-differently", path, message, help, "warning", "run", authority)
 
 
 def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Problems:
-    """Yield an error if the profile gives the job's topology level no node label, which `placer` requires."""
+    """Yield an error if the profile gives the job's topology level no node label, which `placer`
+    requires.
+    """
     if level_of(job, cluster).node_label is None:
         level = job.topology.level if job.topology else ""
-        message = f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} requires"
+        message = (
+            f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} "
+            "requires"
+        )
         yield unsupported_by_target(TOPOLOGY, message, "add its nodeLabel")
 
 
 def role_path(role: Role) -> Path:
     """Return the spec path of a role: its own block, or the job's for a job of equal nodes.
 
-    Fields that the block inherits are located when the problem is placed (`compiler.frontend.parts.settle`).
+    Fields that the block inherits are located when the problem is placed
+    (`compiler.frontend.parts.settle`).
     """
     if not role.trains:
         return ("spec", "roles", role.name)
@@ -154,8 +165,8 @@ def reject_auxiliary_roles(job: Job, kind: str) -> Problems:
 
 
 def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
-    """Return the host names of each auxiliary role's pods in the job's headless Service; `between` precedes the
-    index.
+    """Return the host names of each auxiliary role's pods in the job's headless Service; `between`
+    precedes the index.
     """
     return {
         role.name: tuple(
@@ -178,7 +189,9 @@ def check_service_name(job: Job, object_name: str) -> Problems:
 
 
 def check_container_name(job: Job, name: str, kind: str) -> Problems:
-    """Yield a warning if the spec names the training container differently than the kind requires."""
+    """Yield a warning if the spec names the training container differently than the kind
+    requires.
+    """
     names = job.names
     fields = {
         "container": names.container,
@@ -249,8 +262,8 @@ def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def waits_for_nodes(release: Version) -> bool:
-    """Return whether the driver delays pods until numNodes nodes have joined; its releases after 25.12 are numbered
-    0.x.
+    """Return whether the driver delays pods until numNodes nodes have joined; its releases after
+    25.12 are numbered 0.x.
     """
     return (1, 0) < release < _NO_WAIT_SINCE
 
@@ -262,11 +275,13 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> JsonDict:
         exactly["selectors"] = [
             {"cel": {"expression": expression}} for expression in claim.selectors
         ]
+
     flat = kubernetes < (1, 33)
     request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
     version = "v1beta1" if flat else "v1beta2"
     if kubernetes >= _CLAIMS_BY_DEFAULT:
         version = "v1"
+
     return {
         "apiVersion": f"resource.k8s.io/{version}",
         "kind": "ResourceClaimTemplate",
@@ -276,13 +291,17 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> JsonDict:
 
 
 def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
-    """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are those of a spec."""
+    """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are
+    those of a spec.
+    """
     if job.fabric is None and cluster.spec.gpu.claim is None:
         return
+
     path = _claims_path(job, cluster)
     kubernetes = cluster.versions().kubernetes
     if path is None or kubernetes >= _CLAIMS_BY_DEFAULT:
         return
+
     release = f"{kubernetes[0]}.{kubernetes[1]}"
     if kubernetes < _CLAIMS_SINCE:
         yield unsupported_by_target(
@@ -295,10 +314,14 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
         "kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")
     ):
         return
+
     message = (
         f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
     )
-    help = f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} in the profile"
+    help = (
+        f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} "
+        "in the profile"
+    )
     yield problem_at(
         "kubernetes-too-old",
         path,
@@ -315,16 +338,22 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
     fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
     if fabric is not None and (fabric.compute_domain or fabric.claims):
         return (*SPEC, "fabric")
+
     has_accelerators = any(
         hardware.count_accelerators(cluster, role.template.main.resources.limits)
         for role in job.roles
     )
     by_claim = cluster.spec.gpu.claim is not None
-    return (*SPEC, "resources") if by_claim and (has_accelerators or job.resources.limits) else None
+    if by_claim and (has_accelerators or job.resources.limits):
+        return (*SPEC, "resources")
+
+    return None
 
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[JsonDict]:
-    """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read it."""
+    """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read
+    it.
+    """
     group = gang_system(job, cluster).group(job, cluster, target)
     return [] if group is None else [group]
 
@@ -335,7 +364,9 @@ def with_pod_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> 
 
 
 def with_single_pod_queue(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
-    """Return the template of a single Pod with its queue and priority, because Volcano itself creates its PodGroup."""
+    """Return the template of a single Pod with its queue and priority, because Volcano itself
+    creates its PodGroup.
+    """
     queue = queue_of(job, cluster)
     if gang_scheduler_of(job, cluster) != "volcano" or queue is None:
         return template
@@ -353,20 +384,24 @@ def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> P
 
 
 def scheduling_policy(job: Job, cluster: ClusterProfile) -> JsonDict | None:
-    """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9)."""
+    """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup
+    (training-operator 1.9).
+    """
     written = None if job.min_available is None else {"minAvailable": job.min_available}
     return gang_system(job, cluster).scheduling_policy(job, cluster) or written
 
 
 def pod_group_policy(job: Job, cluster: ClusterProfile) -> JsonDict | None:
-    """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3,
-    facts/trainer).
+    """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer
+    2.3, facts/trainer).
     """
     return gang_system(job, cluster).runtime_policy(job, cluster)
 
 
 def volcano_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
-    """Return queue and priority class of a Volcano PodGroup, None if a different system queues the job."""
+    """Return queue and priority class of a Volcano PodGroup, None if a different system queues
+    the job.
+    """
     queued = cluster.spec.queue_system == "volcano"
     return {
         "queue": queue_of(job, cluster) if queued else None,
@@ -375,8 +410,8 @@ def volcano_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
-    """Return `minResources` of a PodGroup: the total requests of the minimum number of nodes and of all auxiliary pods,
-    including sidecars; or {} if they request nothing.
+    """Return `minResources` of a PodGroup: the total requests of the minimum number of nodes and of
+    all auxiliary pods, including sidecars; or {} if they request nothing.
     """
     total: dict[str, Quantity] = {}
     remaining = max(0, job.min_pods - job.pods + job.nodes)
@@ -392,7 +427,11 @@ def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
                 amount = quantity.parse(text)
                 if amount is not None and count:
                     total[name] = total[name] + amount * count if name in total else amount * count
-    return {"minResources": {name: str(amount) for name, amount in total.items()}} if total else {}
+
+    if total:
+        return {"minResources": {name: str(amount) for name, amount in total.items()}}
+
+    return {}
 
 
 def without_none(fields: JsonDict) -> JsonDict:

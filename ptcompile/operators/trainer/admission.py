@@ -1,4 +1,6 @@
-"""The validation of TrainJobs and runtimes by Trainer's webhooks and CRDs, at creation and on updates."""
+"""The validation of TrainJobs and runtimes by Trainer's webhooks and CRDs, at creation and on
+updates.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +49,7 @@ def train_job_rules(manifest: Json) -> Problems:
                 "storageUri may be empty, or it must be a valid URI (scheme://...)",
                 'write a URI such as "hf://org/name" or "s3://bucket/path"',
             )
+
     manager = spec.get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         yield invalid_value(
@@ -54,6 +57,7 @@ def train_job_rules(manifest: Json) -> Problems:
             f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
             "remove it, or name one",
         )
+
     count = nested_map(spec, "trainer").get("numProcPerNode")
     if type(count) is int and count < 1:
         yield invalid_value(
@@ -73,11 +77,13 @@ def _check_name(metadata: Json) -> Problems:
         name = f"{prefix[:58]}xxxxx" if isinstance(prefix, str) and prefix else None
     if not isinstance(name, str):
         return
+
     if _match_dns_label(name) is None:
         yield invalid_value(
             ("metadata", key),
             "metadata.name must match RFC 1035 DNS label format",
-            "use lower-case letters, digits and dashes; begin with a letter; end with a letter or digit",
+            "use lower-case letters, digits and dashes; begin with a letter; end with a letter or "
+            "digit",
         )
     elif len(name) > 63:
         yield invalid_value(
@@ -91,7 +97,9 @@ _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
 def training_runtime_rules(manifest: Json) -> Problems:
-    """Yield the violations of the CEL rules for a runtime's mlPolicy and the JobSet spec in its template."""
+    """Yield the violations of the CEL rules for a runtime's mlPolicy and the JobSet spec in its
+    template.
+    """
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "mlPolicy")
     path: Path = ("spec", "mlPolicy")
@@ -103,6 +111,7 @@ def training_runtime_rules(manifest: Json) -> Problems:
             yield invalid_value(
                 count_path, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more"
             )
+
     yield from _check_injection_targets(
         nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection")
     )
@@ -158,7 +167,9 @@ FIXED_IN_RUNTIMES = tuple(
 
 
 def unseen_by_running_jobs(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Return the runtime fields whose changes running TrainJobs do not see, each with the reason."""
+    """Return the runtime fields whose changes running TrainJobs do not see, each with the
+    reason.
+    """
     return ((("spec",), "running TrainJobs are unchanged; it applies to later ones"),)
 
 
@@ -177,12 +188,19 @@ def validate_update(update: Update) -> Problems:
     )
     if was_suspended or (is_suspended and update.versions.trainer >= (2, 3)):
         return
+
     for path in update.touched:
         name = path[1] if path[:1] == ("spec",) and len(path) > 1 else ""
         if name in _PATCH_TITLES:
             condition = "before or after the update" if update.versions.trainer >= (2, 3) else ""
-            rule = f"{_PATCH_TITLES[name]} can only be modified when the TrainJob is suspended {condition}"
-            help = "suspend the TrainJob first (spec.suspend: true), or give it another name for each run"
+            rule = (
+                f"{_PATCH_TITLES[name]} can only be modified when the TrainJob is suspended "
+                f"{condition}"
+            )
+            help = (
+                "suspend the TrainJob first (spec.suspend: true), or give it another name for "
+                "each run"
+            )
             yield problem_at(
                 "webhook-refusal",
                 ("spec", name),
@@ -215,6 +233,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     user_spec = manifest.get("spec")
     if not isinstance(user_spec, Mapping):
         return manifest
+
     spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
@@ -222,15 +241,16 @@ def default(manifest: Json, *, complete: bool) -> Json:
     spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
     if spec.get("managedBy") is None:
         spec["managedBy"] = f"{runtimes.GROUP}/trainjob-controller"
+
     return {**manifest, "spec": spec}
 
 
 def validate(manifest: Json, request: KindContext) -> Problems:
-    """Yield the webhook's rejections at creation. A runtime that neither a file nor a release defines is assumed to
-    exist.
+    """Yield the webhook's rejections at creation. A runtime that neither a file nor a release
+    defines is assumed to exist.
 
-    An assumed runtime is checked only if it has a built-in runtime's name, of which it is most likely a copy. What
-    follows from an example of Trainer that no file shows is a warning.
+    An assumed runtime is checked only if it has a built-in runtime's name, of which it is most
+    likely a copy. What follows from an example of Trainer that no file shows is a warning.
     `request.related` are the objects of the same stream, among them runtimes.
     """
     spec = nested_map(manifest, "spec")
@@ -244,12 +264,14 @@ def validate(manifest: Json, request: KindContext) -> Problems:
             f"use kind {' or '.join(runtimes.KINDS)} of {runtimes.GROUP}",
         )
         return
+
     runtime = runtimes.find_runtime(manifest, request.related)
     if not request.established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
     yield from _check_patches(as_mappings(spec.get("runtimePatches")))
     if runtime.assumed and as_string(ref.get("name")) not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
+
     is_example = ref.get("name") not in runtimes.BUILTIN and all(
         runtime.source is not o for o in request.related
     )
@@ -281,6 +303,7 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
         if not isinstance(nested_map(spec, "initializer").get(step), Mapping):
             continue
+
         path = ("spec", "initializer", step)
         job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
         container = runtimes.find_container(job, name) if job else None
@@ -296,7 +319,10 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
         elif needs_mount and not any(
             m.get("name") == "initializer" for m in as_mappings(container.get("volumeMounts"))
         ):
-            message = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
+            message = (
+                f"Invalid value: the runtime's container {name} must have a volumeMount with name "
+                "initializer"
+            )
             yield _rejection(
                 path, message, "use a runtime whose initializer keeps what it loads on a volume"
             )
@@ -309,10 +335,12 @@ def _check_torch(spec: Json, runtime: Json) -> Problems:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
+
     for target in as_mappings(
         nested_map(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")
     ):
         yield from _check_injection(target, runtime)
+
     if as_strings(nested_map(spec, "trainer").get("command")) == ["tune", "run"]:
         yield from _check_tune(spec)
 
@@ -328,13 +356,17 @@ def _check_injection(target: Json, runtime: Json) -> Problems:
             "fix the runtime",
         )
         return
+
     pod = nested_map(job, "template", "spec", "template", "spec")
     containers = [
         c.get("name") for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))
     ]
     for container in as_strings(target.get("containerNames")):
         if container not in containers:
-            message = f"Invalid value: the runtime's envInjection names a container {container!r} that {name} does not have"
+            message = (
+                f"Invalid value: the runtime's envInjection names a container {container!r} that "
+                f"{name} does not have"
+            )
             yield _rejection(path, message, "fix the runtime")
 
 
@@ -353,13 +385,13 @@ def _check_tune(spec: Json) -> Problems:
         message = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
         help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _rejection(path, message, help)
+
     nodes = as_int(nested_map(spec, "trainer").get("numNodes"), 1)
     if nodes > 1 and (model != _MULTI_NODE_MODEL or lora):
-        reason = (
-            "LoRA fine-tuning"
-            if lora and model == _MULTI_NODE_MODEL
-            else f"the model {model or 'of this runtime'}"
-        )
+        if lora and model == _MULTI_NODE_MODEL:
+            reason = "LoRA fine-tuning"
+        else:
+            reason = f"the model {model or 'of this runtime'}"
         yield _rejection(
             ("spec", "trainer", "numNodes"),
             f"Invalid value: {nodes}: must be 1 for {reason}",
@@ -399,6 +431,7 @@ def _check_patches(patches: Sequence[Json]) -> Problems:
                 f'Invalid value: "{manager}": {why}',
                 "write DOMAIN/NAME, such as acme.io/foo",
             )
+
         for container_path, container in patched_containers(patch, path):
             name = as_string(container.get("name"))
             if name in _TRAINER_CONTAINERS and as_mappings(container.get("env")):
@@ -427,9 +460,11 @@ _VALIDATION_LABEL = f"{runtimes.GROUP}/webhook-validation"
 
 
 def validate_runtime(manifest: Json, request: KindContext) -> Problems:
-    """Check that jobs with an ancestor label run once and have the container that a TrainJob fills in.
+    """Check that jobs with an ancestor label run once and have the container that a TrainJob fills
+    in.
 
-    The webhook skips a runtime whose label disables validation; its rejections are then reported at stage "run".
+    The webhook skips a runtime whose label disables validation; its rejections are then reported at
+    stage "run".
     """
     is_disabled = (
         string_map(nested_map(manifest, "metadata").get("labels")).get(_VALIDATION_LABEL)
@@ -446,6 +481,7 @@ def _check_runtime(manifest: Json, established: Established) -> Problems:
         step = runtimes.step_label(job)
         if step not in _CONTAINERS:
             continue
+
         path: Path = ("spec", "template", "spec", "replicatedJobs", i)
         if job.get("replicas") not in (None, 1):
             message = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
@@ -454,5 +490,8 @@ def _check_runtime(manifest: Json, established: Established) -> Problems:
             )
         if runtimes.find_container(job, _CONTAINERS[step]) is None:
             containers_path = (*path, "template", "spec", "template", "spec", "containers")
-            message = f"Required value: must have the container {_CONTAINERS[step]} for the ancestor {step}"
+            message = (
+                f"Required value: must have the container {_CONTAINERS[step]} for the ancestor "
+                f"{step}"
+            )
             yield _rejection(containers_path, message, f"call the container {_CONTAINERS[step]}")

@@ -31,16 +31,20 @@ from ptcompile.operators.trainer import runtimes
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
-    """Yield rejections of the created JobSet (long names, patches without a target) and controller panics."""
+    """Yield rejections of the created JobSet (long names, patches without a target) and
+    controller panics.
+    """
     runtime, assumed = runtimes.find_runtime(manifest, request.related)
     if assumed:
         return
+
     if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(
         nested_map(manifest, "spec").get("trainer")
     ):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
         yield controller_failure("trainer", path, why, "say how many nodes")
+
     yield from _check_pod_names(manifest, runtime)
     yield from _check_node(nested_map(manifest, "spec", "trainer"), runtime)
     for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
@@ -48,7 +52,9 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
 
 def _check_node(trainer: Json, runtime: Json) -> Problems:
-    """Check the nodes' Job for an empty image and for devices that are requested without a limit."""
+    """Check the nodes' Job for an empty image and for devices that are requested without a
+    limit.
+    """
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
         yield child_rejection(
@@ -56,6 +62,7 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
             "Required value: it replaces the runtime's image",
             "name an image, or remove it",
         )
+
     resources = nested_map(trainer, "resourcesPerNode")
     jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.step_label(j) == "trainer"]
     runtime_limits = [
@@ -88,11 +95,14 @@ def _check_pod_names(manifest: Json, runtime: Json) -> Problems:
         scaled_pods = max(1, count - 1) if mpi else count
         pods = scaled_pods if is_scaled else 1
         suffixes.append(f"-{job_name}-0-{pods - 1}-xxxxx")
+
     yield from check_longest_name(name, suffixes, "pod", "no JobSet is created")
 
 
 def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
-    """Reject a patch of a job or container that the runtime lacks: it would add one without an image (Trainer 2.3)."""
+    """Reject a patch of a job or container that the runtime lacks: it would add one without an
+    image (Trainer 2.3).
+    """
     runtime_jobs = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
@@ -105,6 +115,7 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
                 _name_help(name, runtime_jobs),
             )
             continue
+
         runtime_pod = nested_map(runtime_jobs[name], "template", "spec", "template", "spec")
         pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
@@ -121,11 +132,9 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
 
 def _name_help(name: str, names: Json | Sequence[str]) -> str:
     suggestion = closest_match(name, names)
-    return (
-        f'did you mean "{suggestion}"?'
-        if suggestion
-        else "name one of the job's: a patch cannot add one, since it has no image"
-    )
+    if suggestion:
+        return f'did you mean "{suggestion}"?'
+    return "name one of the job's: a patch cannot add one, since it has no image"
 
 
 def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None:
@@ -138,6 +147,7 @@ def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None
         check_amounts(
             trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True
         )
+
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
         problems.invalid(
@@ -146,6 +156,7 @@ def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None
             "must not have leading or trailing whitespace",
             "remove the whitespace",
         )
+
     for _, part in fields["initializer"].entries():
         check_env(part["env"], part.mapping)
 
@@ -201,11 +212,15 @@ _ADDED_VOLUMES = (
     ("mpi", ("mpi-ssh-auth", "mpi-hostfile")),
     ("flux", ("flux-install", "flux-config")),
 )
-"""Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
+"""Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3,
+mpi.go and flux.go).
+"""
 
 
 def check_runtime(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-    """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies add volumes."""
+    """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies
+    add volumes.
+    """
     spec = nested_map(manifest, "spec")
     jobs = nested_map(spec, "template", "spec")
     counted = type(spec.get("mlPolicy")) is dict

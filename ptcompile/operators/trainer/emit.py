@@ -1,31 +1,38 @@
 """The TrainJob target: its manifests, and why each field is written.
 
-A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` if it does what the
-job requires. That runtime restarts failed containers in place, up to six times: restartPolicy OnFailure without a
-backoffLimit, as on every target. All differences from it must also be within the reach of a TrainJob's own fields and
-of podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
-TrainingRuntime of the same name, emitted before it, with the whole pod template.
+A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` if it
+does what the job requires. That runtime restarts failed containers in place, up to six times:
+restartPolicy OnFailure without a backoffLimit, as on every target. All differences from it must
+also be within the reach of a TrainJob's own fields and of podSpecOverrides (2.0),
+podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own TrainingRuntime
+of the same name, emitted before it, with the whole pod template.
 
 Why each field (Trainer 2.3):
-- `trainer` is always set: without it the torch policy gives the pods no PET_* variables (issue 4076).
-- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step: trainer: the runtime's
-  webhook requires the container, and PET_MASTER_ADDR is the literal `<name>-node-0-0.<name>`.
-- The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and PET_MASTER_PORT, so a
-  static rendezvous needs no arguments. Trainer's port is always 29500; a port that is neither that nor ptcompile's
-  default is an argument, which torchrun prefers. A user's own values of these five PET_* variables are rejected.
-- numProcPerNode is a number (all that 2.2 accepts). The words auto, cpu and gpu are torchrun's and stay an argument.
-  For a plain command on accelerators without "gpu" in their name (MIG, TPU, Gaudi, Neuron) the number is written too,
-  since Trainer would count CPUs. For torchrun the pass `processes` has set it.
+- `trainer` is always set: without it the torch policy gives the pods no PET_* variables (issue
+  4076).
+- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step:
+  trainer: the runtime's webhook requires the container, and PET_MASTER_ADDR is the literal
+  `<name>-node-0-0.<name>`.
+- The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and
+  PET_MASTER_PORT, so a static rendezvous needs no arguments. Trainer's port is always 29500; a port
+  that is neither that nor ptcompile's default is an argument, which torchrun prefers. A user's own
+  values of these five PET_* variables are rejected.
+- numProcPerNode is a number (all that 2.2 accepts). The words auto, cpu and gpu are torchrun's and
+  stay an argument. For a plain command on accelerators without "gpu" in their name (MIG, TPU,
+  Gaudi, Neuron) the number is written too, since Trainer would count CPUs. For torchrun the pass
+  `processes` has set it.
 - Trainer knows no range of nodes: c10d arguments override PET_NNODES.
 - A TrainJob has no fields for retries and success, but the runtime's JobSet has (`jobset.endings`).
-  activeDeadlineSeconds is the TrainJob's since 2.2, and before that the runtime's Job's. With a TTL on the JobSet,
-  Trainer would recreate it (issue 3779), so the spec's TTL is rejected.
-- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from ptcompile: Trainer sets only PET_*.
-- An auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer does not change:
-  pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets only `node`, so the TrainJob
-  ends with its nodes. A PodGroup counts all pods.
-- A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes
-  Volcano's queue from an annotation of the runtime's template and the PodGroup's priority from the pods' class.
+  activeDeadlineSeconds is the TrainJob's since 2.2, and before that the runtime's Job's. With a TTL
+  on the JobSet, Trainer would recreate it (issue 3779), so the spec's TTL is rejected.
+- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from ptcompile: Trainer sets
+  only PET_*.
+- An auxiliary role is a replicatedJob of the runtime without the ancestor label, which Trainer does
+  not change: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets only
+  `node`, so the TrainJob ends with its nodes. A PodGroup counts all pods.
+- A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template
+  does. Trainer takes Volcano's queue from an annotation of the runtime's template and the
+  PodGroup's priority from the pods' class.
 """
 
 from __future__ import annotations
@@ -104,30 +111,38 @@ def _wiring(job: Job) -> Wiring:
     hosts = auxiliary_hosts(job, "-0")
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=hosts)
+
     processes = job.launch.nproc_per_node
-    injected = (
-        {"nproc-per-node"} if isinstance(processes, int) or processes == OF_RUNTIME else set()
-    )
-    if (
-        job.runtime is not None and not job.launch.entry
-    ):  # options would be variables, which the webhook reserves
+    if isinstance(processes, int) or processes == OF_RUNTIME:
+        injected = {"nproc-per-node"}
+    else:
+        injected = set()
+    # options would be variables, which the webhook reserves
+    if job.runtime is not None and not job.launch.entry:
         injected |= {"nproc-per-node", "nnodes", "node-rank", "master-addr"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
     if job.peak_nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
+
     return Wiring(host=host, injected=frozenset(injected), hosts=hosts)
 
 
 def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
-    """Return the TrainJob's numProcPerNode, or None if torchrun's or Trainer's own count is right."""
+    """Return the TrainJob's numProcPerNode, or None if torchrun's or Trainer's own count is
+    right.
+    """
     if job.runtime is not None and job.launch is None:
         return None
     if job.launch is not None:
-        return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
+        if isinstance(job.launch.nproc_per_node, int):
+            return job.launch.nproc_per_node
+        return None
+
     template = job.roles[0].template
     claimed = accelerators_in(job.claims, template.extra)
+
     return claimed or hardware.uncounted_processes(
         cluster, template.main.resources.limits, job.accelerator
     )
@@ -140,6 +155,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
             "TrainJob came with Trainer 2.0, and the profile names an older release",
             "use the target pytorchjob",
         )
+
     yield from check_equal_roles(job, "a TrainJob")
     yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
     instead = "use cleanPodPolicy: Running, which is what Trainer does"
@@ -150,6 +166,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
             "a TrainJob has no time to live, and its JobSet would be recreated when it is deleted",
             "remove it and delete the TrainJob, or use the target jobset",
         )
+
     yield from jobset_endings.check_endings(job, cluster, "a TrainJob", by_role=False)
     yield from reject_host_names(job, "Trainer's JobSet")
     yield from check_service_name(job, "a TrainJob and its Service")
@@ -191,6 +208,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
             "Trainer passes only a number of processes to the command of a runtime",
             "write the number of processes, or start the job with script or module",
         )
+
     fields = {
         "backoffLimit": policy.backoff_limit,
         "onPodFailure": policy.on_pod_failure,
@@ -204,6 +222,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
             "the runtime decides how it ends",
             "remove it, or remove runtimeRef",
         )
+
     if role.restart_policy is not None:
         yield unsupported_by_target(
             (*SPEC, "restartPolicy"), "the runtime decides it", "remove it, or remove runtimeRef"
@@ -247,21 +266,27 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     spec |= changes
     metadata = object_metadata(job, cluster, "trainjob")
     train_job = {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+
     return [*_pod_groups(job, cluster), *runtimes, train_job]
 
 
 def _pod_groups(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the PodGroup of a scheduler for which Trainer makes none."""
-    return [] if pod_group_policy(job, cluster) is not None else pod_group(job, cluster, "trainjob")
+    if pod_group_policy(job, cluster) is not None:
+        return []
+    return pod_group(job, cluster, "trainjob")
 
 
 def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
-    """Return the job's fields over the built-in runtime, or None if that runtime behaves differently."""
+    """Return the job's fields over the built-in runtime, or None if that runtime behaves
+    differently.
+    """
     versions = cluster.versions()
     policy = job.run_policy
     role = job.roles[0]
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
+
     plain = not (job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job))
     if (
         not plain
@@ -270,29 +295,32 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
         or _runtime_deadline(job, cluster) is not None
     ):
         return None
+
     return split_template(role.template, versions)
 
 
 def _runtime_deadline(job: Job, cluster: ClusterProfile) -> int | None:
-    """Return the deadline in seconds that the runtime's Job must enforce, since the TrainJob has no field for it."""
-    return (
-        None
-        if has_feature("trainjob-deadline", cluster.versions())
-        else job.run_policy.active_deadline_seconds
-    )
+    """Return the deadline in seconds that the runtime's Job must enforce, since the TrainJob has
+    no field for it.
+    """
+    if has_feature("trainjob-deadline", cluster.versions()):
+        return None
+    return job.run_policy.active_deadline_seconds
 
 
 def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
-    """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
+    """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet
+    end.
+    """
     deadline = _runtime_deadline(job, cluster)
     policy = pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
     mark = with_priority if by_volcano else with_pod_group
-    pods = (
-        map_templates(job, lambda template: mark(template, job, cluster))
-        if policy is None or by_volcano
-        else job
-    )
+    if policy is None or by_volcano:
+        pods = map_templates(job, lambda template: mark(template, job, cluster))
+    else:
+        pods = job
+
     node = {
         "name": NODE,
         "template": {
@@ -319,6 +347,7 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
         spec["podGroupPolicy"] = policy
     metadata = object_metadata(job)
     metadata["labels"] = {**metadata.get("labels", {}), f"{GROUP}/framework": "torch"}
+
     return {
         "apiVersion": API_VERSION,
         "kind": "TrainingRuntime",
@@ -328,7 +357,9 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = None) -> JsonDict:
-    """Return a Job spec of the runtime. Trainer sets the node count; counts of other roles are written."""
+    """Return a Job spec of the runtime. Trainer sets the node count; counts of other roles are
+    written.
+    """
     template = pod_template.write(
         role.template, main=main, restartPolicy=role.restart_policy or "Never"
     )
@@ -341,7 +372,8 @@ _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 TRAINJOB = Target(
     name="trainjob",
-    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime where it needs one",
+    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime "
+    "where it needs one",
     authority="trainer",
     wiring=_wiring,
     overwrites=dict.fromkeys((*(f"PET_{name}" for name in _PET), "JOB_COMPLETION_INDEX")),
@@ -363,13 +395,15 @@ SENTENCES: Mapping[str, str] = {
     "parallelism": _COUNT_SENTENCE,
     "replicas": "An auxiliary role is one Job.",
     "runtimeRef": (
-        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job asks for, else one of "
+        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job "
+        "asks for, else one of "
         "its own."
     ),
     "trainer.numNodes": "The number of nodes belongs to the TrainJob, not to its runtime.",
     "trainer.numProcPerNode": "Trainer passes it on as PET_NPROC_PER_NODE.",
     "containers.name": (
-        "Trainer names the container that trains `node`, and its webhook requires it; others are named after their "
+        "Trainer names the container that trains `node`, and its webhook requires it; others are "
+        "named after their "
         "role."
     ),
     "replicatedJobs.name": "Trainer names the replicatedJob that trains `node`; others are named after their role.",

@@ -1,6 +1,7 @@
 """Defaults, progress and status of a TrainJob.
 
-In a job created suspended, as by Kueue, Suspended=False is the first condition and Complete the second.
+In a job created suspended, as by Kueue, Suspended=False is the first condition and Complete the
+second.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ FOLLOWING = Following(
     plural="trainjobs",
     succeeded=type_condition("Complete", "status.conditions.0.type == Complete"),
     failed=type_condition("Failed", ARGO_FAILED),
-    running="has(object.status) && has(object.status.jobsStatus) && object.status.jobsStatus.exists(r, r.active > 0)",
+    running="has(object.status) && has(object.status.jobsStatus) && "
+    "object.status.jobsStatus.exists(r, r.active > 0)",
     suspended=condition_is_true("Suspended"),
     pods_label="jobset.sigs.k8s.io/jobset-name",
     role_label="jobset.sigs.k8s.io/replicatedjob-name",
@@ -50,10 +52,11 @@ FOLLOWING = Following(
 
 
 def status(live: Json) -> Status:
-    """Return the status from the conditions Failed, Complete and Suspended, then from the child Jobs (2.1).
+    """Return the status from the conditions Failed, Complete and Suspended, then from the child
+    Jobs (2.1).
 
-    After a resume, Suspended stays in the list with status False. A TrainJob does not report restarts; its
-    JobSet, which has the same name, does.
+    After a resume, Suspended stays in the list with status False. A TrainJob does not report
+    restarts; its JobSet, which has the same name, does.
     """
     child_jobs = as_mappings(nested_map(live, "status").get("jobsStatus"))
     return (

@@ -1,10 +1,11 @@
 """Patches of a TrainJob: written, merged, and converted between releases.
 
-2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (facts/trainer; Trainer's
-pkg/apis/trainer/v1alpha1 of each release). The older two also accept auto, cpu and gpu as numProcPerNode; they are read
-as runtimePatches, so the same checks apply to them. None of the three reaches image, command, args, env or
-resources of the container `node`: those are fields of `spec.trainer`. None reaches scheduler, priority class, host
-network, sidecars or any field that is not listed here.
+2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (facts/trainer;
+Trainer's pkg/apis/trainer/v1alpha1 of each release). The older two also accept auto, cpu and gpu as
+numProcPerNode; they are read as runtimePatches, so the same checks apply to them. None of the three
+reaches image, command, args, env or resources of the container `node`: those are fields of
+`spec.trainer`. None reaches scheduler, priority class, host network, sidecars or any field that is
+not listed here.
 """
 
 from __future__ import annotations
@@ -46,11 +47,15 @@ _KEYS = {
     "volumeMounts": "mountPath",
     "volumes": "name",
 }
-"""The key by which a list's items are merged; other lists are replaced (Kubernetes 1.36, JobSet 0.12)."""
+"""The key by which a list's items are merged; other lists are replaced (Kubernetes 1.36, JobSet
+0.12).
+"""
 
 
 def merge(base: Any, patch: Any, field: str = "") -> Any:
-    """Merge a patch over the base: mappings by key, known lists by their items' key, everything else replaced."""
+    """Merge a patch over the base: mappings by key, known lists by their items' key, everything
+    else replaced.
+    """
     if isinstance(base, Mapping) and isinstance(patch, Mapping):
         merged = dict(base)
         for key, value in patch.items():
@@ -72,6 +77,7 @@ def _merge_lists(base: list[Any], patch: list[Any], key: str) -> list[Any]:
             merged.append(item)
         else:
             merged[position] = merge(merged[position], item)
+
     return merged
 
 
@@ -80,7 +86,8 @@ def apply_runtime_patches(
 ) -> Json:
     """Return the runtime's JobSet template with the TrainJob's runtimePatches applied in order.
 
-    Labels and annotations of the template apply only to the JobSet. What the patches change is added to `origins`.
+    Labels and annotations of the template apply only to the JobSet. What the patches change is
+    added to `origins`.
     """
     template: JsonDict = dict(nested_map(runtime, "spec", "template"))
     for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
@@ -106,7 +113,9 @@ def apply_runtime_patches(
                         part,
                     )
                     origins.append((place, FieldOrigin(written)))
+
             template = merge(template, change)
+
     return template
 
 
@@ -114,11 +123,9 @@ def with_env_merged(container: Json, env: Any) -> JsonDict:
     """Return the container with env entries merged in by name."""
     entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
     old = as_mappings(container.get("env"))
-    return (
-        {**as_mapping(container), "env": upsert(old, entries)}
-        if old or entries
-        else dict(container)
-    )
+    if old or entries:
+        return {**as_mapping(container), "env": upsert(old, entries)}
+    return dict(container)
 
 
 _PATCH_FIELDS = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
@@ -133,6 +140,7 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
     """Return the TrainJob in Trainer 2.2's fields, or the manifest itself if nothing differs."""
     if version >= (2, 2) or kind_of(manifest) != ("trainer.kubeflow.org/v1alpha1", "TrainJob"):
         return manifest
+
     spec: JsonDict = dict(nested_map(manifest, "spec"))
     patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
     if isinstance(spec.get(patch_field), list):
@@ -140,10 +148,14 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
             _to_runtime_patch(override, i, patch_field)
             for i, override in enumerate(as_mappings(spec.pop(patch_field)))
         ]
+
     trainer = nested_map(spec, "trainer")
     if trainer.get("numProcPerNode") in _PROCESS_WORDS:
         spec["trainer"] = {key: value for key, value in trainer.items() if key != "numProcPerNode"}
-    return {**manifest, "spec": spec} if spec != nested_map(manifest, "spec") else manifest
+    if spec != nested_map(manifest, "spec"):
+        return {**manifest, "spec": spec}
+
+    return manifest
 
 
 def _to_runtime_patch(override: Json, index: int, patch_field: str) -> JsonDict:
@@ -196,13 +208,17 @@ _REACH: tuple[tuple[str, frozenset[str], frozenset[str], frozenset[str]], ...] =
         frozenset({"volumeMounts", "securityContext"}),
     ),
 )
-"""Fields that each release's patches reach: of the pods' metadata, of their spec, and of the container `node`."""
+"""Fields that each release's patches reach: of the pods' metadata, of their spec, and of the
+container `node`.
+"""
 
 _TRAINER_FIELDS = ("image", "command", "args", "env", "resources")
 
 
 def split_template(template: PodTemplate, versions: Versions) -> TrainerParts | None:
-    """Return a template as `spec.trainer` and further fields of the TrainJob, or None if they cannot carry it."""
+    """Return a template as `spec.trainer` and further fields of the TrainJob, or None if they
+    cannot carry it.
+    """
     template_data = pod_template.write(template, main=NODE)
     pod = template_data["spec"]
     container, *sidecars = pod.pop("containers")
@@ -219,10 +235,12 @@ def split_template(template: PodTemplate, versions: Versions) -> TrainerParts | 
     )
     if sidecars or unreachable:
         return None
+
     if "resources" in trainer:
         trainer["resourcesPerNode"] = trainer.pop("resources")
     if container:
         pod["containers"] = [{"name": NODE, **container}]
+
     return trainer, _patch_fields(feature, metadata, pod)
 
 
@@ -232,11 +250,14 @@ def _patch_fields(feature: str, metadata: JsonDict, pod: JsonDict) -> JsonDict:
         changed["spec"] = pod
     if not changed:
         return {}
+
     targets = [{"name": NODE}]
     if feature == "pod-spec-overrides":
         return {"podSpecOverrides": [{"targetJobs": targets, **pod}]}
     if feature == "pod-template-overrides":
         return {"podTemplateOverrides": [{"targetJobs": targets, **changed}]}
+
     job = {"name": NODE, "template": {"spec": {"template": changed}}}
     patch = {"template": {"spec": {"replicatedJobs": [job]}}}
+
     return {"runtimePatches": [{"manager": MANAGER, "trainingRuntimeSpec": patch}]}

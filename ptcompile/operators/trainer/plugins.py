@@ -37,7 +37,9 @@ INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
 
 @dataclass(slots=True)
 class Build:
-    """A JobSet under construction: the TrainJob, its patched runtime, and what the policy fills in."""
+    """A JobSet under construction: the TrainJob, its patched runtime, and what the policy fills
+    in.
+    """
 
     manifest: Json
     runtime: Json
@@ -60,14 +62,18 @@ class Build:
 
     @property
     def master(self) -> str:
-        """The first node's host name as other pods resolve it; literal, regardless of the runtime's names."""
+        """The first node's host name as other pods resolve it; literal, regardless of the
+        runtime's names.
+        """
         return f"{self.name}-node-0-0.{self.name}"
 
     @property
     def trainer(self) -> Json | None:
         """`spec.trainer`, or None if it is absent."""
         trainer = nested_map(self.manifest, "spec").get("trainer")
-        return nested_map(self.manifest, "spec", "trainer") if trainer is not None else None
+        if trainer is not None:
+            return nested_map(self.manifest, "spec", "trainer")
+        return None
 
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
         """Set the number of pods of the trainer's job, or of the job named `job`."""
@@ -77,12 +83,16 @@ class Build:
         self.jobs = [change(rj) if self._meant(rj, job) else rj for rj in self.jobs]
 
     def _meant(self, replicated: Json, job: str | None) -> bool:
-        return replicated.get("name") == job if job else step_label(replicated) == "trainer"
+        if job:
+            return replicated.get("name") == job
+        return step_label(replicated) == "trainer"
 
     def on_container(
         self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node"
     ) -> None:
-        """Apply `change` to the container named `name` in the trainer's job, or in the job named `job`."""
+        """Apply `change` to the container named `name` in the trainer's job, or in the job named
+        `job`.
+        """
         self._change(job, lambda replicated: _change_container(replicated, name, change))
 
     def add_env(
@@ -93,7 +103,9 @@ class Build:
         job: str | None = None,
         name: str = "node",
     ) -> None:
-        """Set variables of a container; `fields` has those of the TrainJob that decide their values."""
+        """Set variables of a container; `fields` has those of the TrainJob that decide their
+        values.
+        """
         self.on_container(lambda c: templates.upsert_env(c, env), job=job, name=name)
         for replicated in self.jobs:
             for entry in env if self._meant(replicated, job) else ():
@@ -161,11 +173,9 @@ def with_port(container: Json) -> Json:
     has_port = any(
         as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports"))
     )
-    return (
-        container
-        if has_port
-        else templates.with_items(container, "ports", [{"containerPort": PORT}])
-    )
+    if has_port:
+        return container
+    return templates.with_items(container, "ports", [{"containerPort": PORT}])
 
 
 def apply_mpi(build: Build) -> None:
@@ -204,7 +214,9 @@ def apply_mpi(build: Build) -> None:
 
 
 def _mpi_slots(build: Build, policy: Json) -> int:
-    """Return processes per node: the TrainJob's, else the runtime's; a runtime's 1 becomes the number of GPUs."""
+    """Return processes per node: the TrainJob's, else the runtime's; a runtime's 1 becomes the
+    number of GPUs.
+    """
     processes = (build.trainer or {}).get("numProcPerNode")
     if isinstance(processes, int) and not isinstance(processes, bool):
         return processes
@@ -230,8 +242,8 @@ _FLUX_MOUNTS = ("/mnt/flux", "/opt/software", "/etc/flux-config", "/curve", "/de
 
 
 def apply_flux(build: Build) -> None:
-    """Run a Flux broker on every node: add an init container that installs Flux, and wrap the command in its entry
-    point.
+    """Run a Flux broker on every node: add an init container that installs Flux, and wrap the
+    command in its entry point.
     """
     trainer = build.trainer
     if trainer is not None and trainer.get("numNodes") is None:
@@ -239,6 +251,7 @@ def apply_flux(build: Build) -> None:
             "the controller panics on a flux runtime without spec.trainer.numNodes (Trainer 2.3)"
         )
         return
+
     apply_plain(build)
     entries = as_mappings((trainer or {}).get("env"))
     image = next(
@@ -316,6 +329,7 @@ def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, 
         suffix += "_single_device"
     elif nodes > 1:
         suffix += "_multinode"
+
     return f"{method}_finetune_{scope}", f"{model}_{suffix}"
 
 
@@ -335,6 +349,7 @@ def apply_torch(build: Build) -> None:
     if build.trainer is None:
         build.notes.append("spec.trainer is absent: the pods get no PET_* variables (Trainer 2.3)")
         return
+
     node_variables = [
         templates.env_value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
         templates.env_value(
@@ -370,6 +385,7 @@ def apply_jax(build: Build) -> None:
     build.set_nodes(count)
     if build.trainer is None:
         return
+
     env = [
         templates.env_value("JAX_NUM_PROCESSES", str(count)),
         templates.env_from_field("JAX_PROCESS_ID", INDEX_PATH),
@@ -385,13 +401,14 @@ def apply_xgboost(build: Build) -> None:
     build.set_nodes(count)
     if build.trainer is None:
         return
+
     processes = build.trainer.get("numProcPerNode")
     gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
-    workers_per_node = (
-        processes
-        if isinstance(processes, int) and not isinstance(processes, bool)
-        else max(1, gpus)
-    )
+    if isinstance(processes, int) and not isinstance(processes, bool):
+        workers_per_node = processes
+    else:
+        workers_per_node = max(1, gpus)
+
     env = [
         templates.env_value("DMLC_TRACKER_URI", build.master),
         templates.env_value("DMLC_TRACKER_PORT", str(PORT)),

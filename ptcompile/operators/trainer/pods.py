@@ -45,11 +45,14 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     if assumed:
         name = as_string(nested_map(manifest, "spec", "runtimeRef").get("name"))
         notes.append(
-            f"runtime {name!r} is in no file and not built in: treated as a copy of torch-distributed"
+            f"runtime {name!r} is in no file and not built in: treated as a copy of "
+            "torch-distributed"
         )
+
     build = _build(manifest, runtime, request.versions.trainer)
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
+
     spec = {**build.spec, "suspend": nested_map(manifest, "spec").get("suspend") is True}
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
@@ -58,6 +61,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         "spec": {**spec, "replicatedJobs": build.jobs},
     }
     expansion = pods.expand(jobset, request, main="node")
+
     return Expansion(
         roles=expansion.roles,
         services=expansion.services,
@@ -94,25 +98,33 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
         for rj in build.jobs
     ]
     _add_pod_group(build, runtime_jobs)
+
     return build
 
 
 def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
     """Return the origin of all that the TrainJob does not change."""
     reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} {as_string(reference.get('name'))}"
+    writer = (
+        f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} "
+        f"{as_string(reference.get('name'))}"
+    )
     return FieldOrigin(
         ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
     )
 
 
 def _with_pod_counts(replicated: Json) -> Json:
-    """Return the replicatedJob as one Job whose completions equal its parallelism, as Trainer runs its steps."""
+    """Return the replicatedJob as one Job whose completions equal its parallelism, as Trainer
+    runs its steps.
+    """
     if not runtimes.step_label(replicated):
         return replicated
+
     job = nested_map(replicated, "template", "spec")
     count = job.get("parallelism") if job.get("parallelism") is not None else 1
     job_spec = {**job, "parallelism": count, "completions": count}
+
     return {
         **replicated,
         "replicas": 1,
@@ -128,10 +140,12 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     pod = nested_map(job, "template", "spec")
     if not as_mappings(pod.get("containers")):
         return replicated
+
     containers = [
         {**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))
     ]
     pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
+
     return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
 
 
@@ -145,6 +159,7 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         or not isinstance(trainer, Mapping)
     ):
         return replicated
+
     fields: JsonDict = {}
     for key in ("image", "command", "args"):
         if trainer.get(key) is not None and key not in build.own:
@@ -153,19 +168,23 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         fields["resources"] = _merge_resources(
             nested_map(node, "resources"), trainer["resourcesPerNode"], build.version
         )
+
     fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
     place = container_place(replicated, "node")
     renamed = {"resources": "resourcesPerNode"}
     build.origins += [
         ((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields
     ]
+
     return _with_container_fields(
         replicated, "node", **{k: v for k, v in fields.items() if v is not None}
     )
 
 
 def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> Json:
-    """Merge requests and limits by name (2.3; older releases replace the runtime's). Claims are dropped."""
+    """Merge requests and limits by name (2.3; older releases replace the runtime's). Claims are
+    dropped.
+    """
     runtime = runtime if version >= (2, 3) else {}
     kinds = ("limits", "requests")
     return {
@@ -183,6 +202,7 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
     container = runtimes.find_container(replicated, name)
     if not isinstance(config, Mapping) or container is None:
         return replicated
+
     env: list[Any] = [*as_mappings(config.get("env"))]
     if config.get("storageUri") is not None:
         env.insert(0, {"name": "STORAGE_URI", "value": as_string(config.get("storageUri"))})
@@ -197,13 +217,15 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
             *as_mappings(container.get("envFrom")),
             {"secretRef": config["secretRef"]},
         ]
+
     return _with_container_fields(replicated, name, **fields)
 
 
 def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
     """Set the gang over all pods, including the initializers'.
 
-    Before Trainer 2.2 it asks for the resources of the runtime's pods, not the TrainJob's (kubeflow/trainer#2980).
+    Before Trainer 2.2 it asks for the resources of the runtime's pods, not the TrainJob's
+    (kubeflow/trainer#2980).
     """
     policy = nested_map(build.runtime, "spec", "podGroupPolicy")
     kind = next(
@@ -211,6 +233,7 @@ def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
     )
     if kind is None:
         return
+
     counts = [nested_map(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
     total = sum(c for c in counts if isinstance(c, int))
     build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
@@ -222,6 +245,7 @@ def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
         build.notes.append(
             "before Trainer 2.2 minResources are what the runtime requests, not resourcesPerNode"
         )
+
     build.notes.append(
         "the PodGroup has no effect unless the runtime's pod template sets schedulerName"
     )
@@ -231,7 +255,9 @@ _GANG_SCHEDULERS = {"volcano": "volcano", "coscheduling": "scheduler-plugins"}
 
 
 def gang_scheduler(manifest: Json, related: Sequence[Json]) -> str:
-    """Return the scheduler that the runtime's podGroupPolicy is for, or "" without one (Trainer 2.3)."""
+    """Return the scheduler that the runtime's podGroupPolicy is for, or "" without one (Trainer
+    2.3).
+    """
     policy = nested_map(runtimes.find_runtime(manifest, related).source, "spec", "podGroupPolicy")
     return next((scheduler for field, scheduler in _GANG_SCHEDULERS.items() if field in policy), "")
 
@@ -269,6 +295,7 @@ def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
     if deadline is not None:
         yield (
-            f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted with its pods; "
+            f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted "
+            "with its pods; "
             "Trainer creates it again with new pods, and deletes those at once"
         )

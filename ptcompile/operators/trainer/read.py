@@ -22,7 +22,9 @@ _NODE = "node"
 
 
 def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield first a job whose pods the spec describes, if compile could have written it; then one over its runtime."""
+    """Yield first a job whose pods the spec describes, if compile could have written it; then
+    one over its runtime.
+    """
     runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
     if any(runtime is item for item in related) and object_name(runtime) == object_name(manifest):
@@ -36,14 +38,16 @@ def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         nodes = runtimes.node_count(manifest, runtime)
         pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
         yield Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes})
+
     yield _read_over_runtime(manifest)
 
 
 def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
-    """Return the job with its runtime merged in, or None if the runtime is unknown or has more than nodes.
+    """Return the job with its runtime merged in, or None if the runtime is unknown or has more than
+    nodes.
 
-    For operators without runtimes. Trainer passes each torchrun only its nodes and processes (torch policy, Trainer
-    2.3).
+    For operators without runtimes. Trainer passes each torchrun only its nodes and processes (torch
+    policy, Trainer 2.3).
     """
     runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
@@ -54,6 +58,7 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
         or jobs[0].get("name") != _NODE
     ):
         return None
+
     template = merge(
         nested_map(jobs[0], "template", "spec", "template"),
         _trainjob_template(nested_map(manifest, "spec")),
@@ -71,6 +76,7 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
         **unset,
     }
     pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
+
     return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
 
 
@@ -125,9 +131,11 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
             trains=False,
             holder=1,
         )
+
     template = merge(template, _trainjob_template(nested_map(manifest, "spec")))
     nodes = runtimes.node_count(manifest, runtime)
     restart = restart_policy(template, "OnFailure")
+
     return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
 
 
@@ -142,11 +150,14 @@ def _read_over_runtime(manifest: Json) -> Read:
     if nodes is not None:
         fields["nodes"] = nodes
     pods = ReadRole(_NODE, pod_count(nodes), _trainjob_template(spec), None, _NODE, None)
+
     return Read("trainjob", (pods,), fields)
 
 
 def _trainjob_template(spec: Json) -> JsonDict:
-    """Return the pod template that the TrainJob itself sets: its trainer, and the patch that compile writes."""
+    """Return the pod template that the TrainJob itself sets: its trainer, and the patch that
+    compile writes.
+    """
     trainer = nested_map(spec, "trainer")
     fields = {field: trainer.get(field) for field in ("image", "command", "args", "env")}
     container = {
@@ -160,8 +171,10 @@ def _trainjob_template(spec: Json) -> JsonDict:
                 nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
             ):
                 template = merge(template, nested_map(job, "template", "spec", "template"))
+
     for field in ("podTemplateOverrides", "podSpecOverrides"):
         for override in as_mappings(spec.get(field)):
             body = {key: value for key, value in override.items() if key != "targetJobs"}
             template = merge(template, {"spec": body} if field == "podSpecOverrides" else body)
+
     return template

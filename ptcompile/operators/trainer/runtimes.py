@@ -1,7 +1,9 @@
-"""Training runtimes: those of the stream, those that Trainer installs, and those that a platform applies.
+"""Training runtimes: those of the stream, those that Trainer installs, and those that a platform
+applies.
 
-A TrainJob contains little: the runtime that it names decides the rest. This module has the runtimes that Trainer 2.3
-installs and those of its examples folder, which people apply unchanged; a file of the same stream takes precedence.
+A TrainJob contains little: the runtime that it names decides the rest. This module has the runtimes
+that Trainer 2.3 installs and those of its examples folder, which people apply unchanged; a file of
+the same stream takes precedence.
 """
 
 from __future__ import annotations
@@ -54,11 +56,9 @@ def _replicated_job(
     if step:
         template = {"metadata": {"labels": {ANCESTOR: step}}, **template}
     replicated: JsonDict = {"name": name, "template": template}
-    return (
-        {**replicated, "dependsOn": [{"name": n, "status": s} for n, s in after]}
-        if after
-        else replicated
-    )
+    if after:
+        return {**replicated, "dependsOn": [{"name": n, "status": s} for n, s in after]}
+    return replicated
 
 
 def _runtime(
@@ -103,6 +103,7 @@ def _mpi_runtime(framework: str) -> Json:
     )
     success = {"operator": "All", "targetReplicatedJobs": ["launcher"]}
     spec = {"network": {"publishNotReadyAddresses": True}, "successPolicy": success}
+
     return _runtime(framework, {"mpi": policy}, [node, launcher], spec)
 
 
@@ -119,6 +120,7 @@ def _cache_runtime() -> Json:
     node = _replicated_job(
         "node", TORCH_IMAGE, step="trainer", after=((step, "Complete"),), env=[name]
     )
+
     return _runtime("torch", {"torch": {}}, [initializer, node])
 
 
@@ -151,6 +153,7 @@ def _torchtune_runtime(model: str, recipe: str, *tokenizer: str) -> Json:
         "metadata": {"name": "initializer"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "20Gi"}}},
     }
+
     return _runtime(
         "torchtune",
         {"torch": {}},
@@ -226,23 +229,25 @@ def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versio
 
 
 def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2, 3)) -> Base:
-    """Return the runtime that a TrainJob names: from the stream, else built in, else from the examples.
+    """Return the runtime that a TrainJob names: from the stream, else built in, else from the
+    examples.
 
-    An unknown one is assumed to be a copy of `torch-distributed`. `version` is Trainer's: older releases install older
-    images.
+    An unknown one is assumed to be a copy of `torch-distributed`. `version` is Trainer's: older
+    releases install older images.
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
     kind = as_string(ref.get("kind")) or KINDS[0]
     name = as_string(ref.get("name"))
-    candidates = (
-        objects(related)
-        if kind == KINDS[0]
-        else objects(related).in_namespace(namespace_of(manifest))
-    )
+    if kind == KINDS[0]:
+        candidates = objects(related)
+    else:
+        candidates = objects(related).in_namespace(namespace_of(manifest))
+
     for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)
     installed = BUILTIN.get(name) if kind == KINDS[0] else None
     installed = installed or EXAMPLES.get((kind, name))
+
     return Base(
         _as_of_release(installed or BUILTIN["torch-distributed"], version),
         assumed=installed is None,
@@ -258,12 +263,14 @@ def _as_of_release(runtime: Json, version: Version) -> Json:
 def _with_image(value: Any, image: str) -> Any:
     if isinstance(value, Mapping):
         return {k: image if v == TORCH_IMAGE else _with_image(v, image) for k, v in value.items()}
-    return [_with_image(v, image) for v in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_with_image(v, image) for v in value]
+    return value
 
 
 def policy_of(runtime: Json) -> str | None:
-    """Return `torch`, `mpi`, `jax`, `xgboost` or `flux`; `plain` for a policy without a source, None without a
-    policy.
+    """Return `torch`, `mpi`, `jax`, `xgboost` or `flux`; `plain` for a policy without a source,
+    None without a policy.
     """
     policy = nested_map(runtime, "spec").get("mlPolicy")
     if not isinstance(policy, Mapping):
@@ -277,7 +284,9 @@ def replicated_jobs(runtime: Json) -> list[Json]:
 
 
 def step_label(replicated: Json) -> str:
-    """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty string."""
+    """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty
+    string.
+    """
     return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(
         ANCESTOR, ""
     )
@@ -296,7 +305,8 @@ def find_container(replicated: Json, name: str) -> Json | None:
 
 
 def node_resources(manifest: Json, runtime: Json) -> Json:
-    """Return `trainer.resourcesPerNode` if set, else the resources of the runtime's trainer container `node`.
+    """Return `trainer.resourcesPerNode` if set, else the resources of the runtime's trainer
+    container `node`.
 
     The two are not merged: Trainer 2.3 counts processes from the raw ones.
     """
@@ -311,7 +321,9 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
 
 
 def gpu_count(resources: Json) -> int:
-    """Return the amount of the first resource whose name contains `gpu`, preferring requests to limits."""
+    """Return the amount of the first resource whose name contains `gpu`, preferring requests to
+    limits.
+    """
     for kind in ("requests", "limits"):
         for name, amount in nested_map(resources, kind).items():
             parsed = quantity.parse(amount) if "gpu" in str(name).lower() else None
@@ -321,7 +333,8 @@ def gpu_count(resources: Json) -> int:
 
 
 def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> str:
-    """Return PET_NPROC_PER_NODE: as written, `auto` with GPUs, else the CPUs rounded up, at least 1 (Trainer 2.3).
+    """Return PET_NPROC_PER_NODE: as written, `auto` with GPUs, else the CPUs rounded up, at least 1
+    (Trainer 2.3).
 
     Before 2.2 the runtime's torch policy could also set it.
     """
@@ -330,13 +343,16 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
         processes = nested_map(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
     if processes is not None and not isinstance(processes, Mapping | list):
         return str(processes)
+
     resources = node_resources(manifest, runtime)
     if gpu_count(resources) > 0:
         return "auto"
+
     for kind in ("requests", "limits"):
         cpu = quantity.parse(nested_map(resources, kind).get("cpu"))
         if cpu:
             return str(max(1, cpu.value))
+
     return "1"
 
 
@@ -346,24 +362,27 @@ def node_count(manifest: Json, runtime: Json) -> int:
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool):
         return max(0, num_nodes)
     runtime_nodes = nested_map(runtime, "spec", "mlPolicy").get("numNodes")
-    return (
-        max(1, runtime_nodes)
-        if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool)
-        else 1
-    )
+    if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool):
+        return max(1, runtime_nodes)
+    return 1
 
 
 def tune_model(runtime_name: str) -> str:
-    """Return the TorchTune model of a runtime's name (`torchtune-llama3.2-1b` -> `llama3_2/1B`), or an empty string.
+    """Return the TorchTune model of a runtime's name (`torchtune-llama3.2-1b` -> `llama3_2/1B`), or
+    an empty string.
 
     The name must have three parts between hyphens; the first one does not matter (Trainer 2.3).
     """
     parts = runtime_name.split("-")
-    return f"{parts[1].replace('.', '_')}/{parts[2].upper()}" if len(parts) == 3 else ""
+    if len(parts) == 3:
+        return f"{parts[1].replace('.', '_')}/{parts[2].upper()}"
+    return ""
 
 
 def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
-    """Yield the runtimes that the TrainJobs in `manifests` name; Trainer installs its built-in ones separately."""
+    """Yield the runtimes that the TrainJobs in `manifests` name; Trainer installs its built-in
+    ones separately.
+    """
     for job in (manifest for manifest in manifests if manifest["kind"] == "TrainJob"):
         runtime = find_runtime(job, manifests, versions.trainer).source
         ref = job["spec"]["runtimeRef"]

@@ -239,10 +239,12 @@ class VolcanoOperator(Operator):
             {"gangScheduler": "volcano"},
         ),
     )
+    # the gangs are compared
     conversion = Conversion(
         left_behind={
             ("spec", "plugins", "pytorch"): LeftBehind(
-                "no init container waits for the master; torchrun repeats its attempts to connect until its timeout",
+                "no init container waits for the master; torchrun repeats its attempts to connect "
+                "until its timeout",
                 "raise timeout and join_timeout of the rendezvous if the master may start late",
                 "wait-master-enabled=true",
             )
@@ -251,7 +253,7 @@ class VolcanoOperator(Operator):
         without_effect=(
             ("spec", "plugins", "svc"),
             ("spec", "minAvailable"),
-        ),  # the gangs are compared
+        ),
         not_admitted_by=frozenset({"kueue"}),
     )
     role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)

@@ -54,7 +54,9 @@ _SINCE = {"PodPending": (1, 12), "RestartPod": (1, 12), "RestartPartition": (1, 
 
 
 def check_policies(value: Any, path: Path, version: Version) -> Problems:
-    """Yield the first mistake in a list of policies, as the webhook stops there, and `*` next to other events."""
+    """Yield the first mistake in a list of policies, as the webhook stops there, and `*` next to
+    other events.
+    """
     events: set[str] = set()
     codes: set[int] = set()
     for i, policy in enumerate(as_mappings(value)):
@@ -62,6 +64,7 @@ def check_policies(value: Any, path: Path, version: Version) -> Problems:
         if problem:
             yield problem
             break
+
     if _ANY_EVENT in events and len(events) > 1:
         yield _rejection(
             path,
@@ -102,6 +105,7 @@ def _check_policy(
             f"Duplicate value: duplicate exitCode {code}",
             "keep one of the policies",
         )
+
     codes.add(code if isinstance(code, int) else -1)
     return None
 
@@ -123,6 +127,7 @@ def _check_events(
                 "keep one policy",
             )
         events.add(event)
+
     return None
 
 
@@ -134,7 +139,9 @@ def _is_served(name: str, version: Version) -> bool:
 def check_task_template(
     task: Json, path: Path, versions: Versions, established: Established
 ) -> Problems:
-    """Yield the webhook's rejections of a task's template, at stage "apply" and with Volcano's authority."""
+    """Yield the webhook's rejections of a task's template, at stage "apply" and with Volcano's
+    authority.
+    """
     spec = nested_map(task, "template").get("spec")
     spec_path = (*path, "template", "spec")
     if spec is not None and as_mapping(spec).get("containers") is not None:
@@ -147,6 +154,7 @@ def check_task_template(
                     yield problem._replace(
                         name="webhook-refusal", stage="apply", authority="volcano"
                     )
+
         yield from _check_metadata(task, (*path, "template", "metadata"))
         yield from _check_older_rules(as_mapping(spec), spec_path)
 
@@ -154,7 +162,8 @@ def check_task_template(
 def _is_valid_if_pod_is(pod_template: Json) -> bool:
     """Return whether a template is valid if the Pod created from it is.
 
-    The API server fills in and checks more for a Pod, except for pod-level resources: those it completes only later.
+    The API server fills in and checks more for a Pod, except for pod-level resources: those it
+    completes only later.
     """
     spec = pod_template["spec"]
     return type(pod_template) is dict and type(spec) is dict and spec.get("resources") is None
@@ -217,6 +226,7 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
                     "Forbidden: may not be set for containers with an empty os name",
                     "set spec.os.name",
                 )
+
     for i, search in enumerate(as_strings(nested_map(spec, "dnsConfig").get("searches"))):
         if "_" in search:
             yield _rejection(
@@ -232,6 +242,7 @@ def _check_env(container: Json, path: Path) -> Problems:
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
             help = "rename the variable: Volcano's webhook applies the older rule"
             yield _rejection((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
+
     for j, source in enumerate(as_mappings(container.get("envFrom"))):
         prefix = as_string(source.get("prefix"))
         if prefix and names.is_env_name(prefix) and (why := names.why_not_classic_env_name(prefix)):
@@ -258,7 +269,9 @@ def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Problem
 
 
 def check_whole_cpus(task: Json, path: Path) -> Problems:
-    """Check that each container requests whole CPUs if the task at `path` has a topology policy that pins CPUs."""
+    """Check that each container requests whole CPUs if the task at `path` has a topology policy
+    that pins CPUs.
+    """
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
     for j, container in enumerate(
@@ -291,10 +304,13 @@ LOOSE: roundtrip.FieldShapes = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
 
 
 def default(manifest: Json, *, complete: bool) -> Json:
-    """Fill in queue, scheduler, retries, task names, minimum sizes, and the plugins that others need (Volcano 1.16)."""
+    """Fill in queue, scheduler, retries, task names, minimum sizes, and the plugins that others
+    need (Volcano 1.16).
+    """
     spec = roundtrip.as_go_reads(manifest.get("spec"), SPEC, LOOSE, complete=complete)
     if not isinstance(spec, Mapping):
         return manifest
+
     defaulted = {**spec}
     for key, value in (
         ("queue", "default"),
@@ -303,6 +319,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     ):
         if not defaulted.get(key) and not isinstance(defaulted.get(key), bool):
             defaulted[key] = value
+
     tasks = spec.get("tasks")
     if isinstance(tasks, list):
         defaulted["tasks"] = [_default_task(task, i) for i, task in enumerate(tasks)]
@@ -312,12 +329,14 @@ def default(manifest: Json, *, complete: bool) -> Json:
             )
     if isinstance(spec.get("plugins"), Mapping):
         defaulted["plugins"] = _default_plugins(spec["plugins"])
+
     return {**manifest, "spec": defaulted}
 
 
 def _default_task(task: Any, index: int) -> Any:
     if not isinstance(task, Mapping):
         return task
+
     defaulted = {**task}
     if defaulted.get("name") in (None, ""):
         defaulted["name"] = f"default{index}"
@@ -331,12 +350,14 @@ def _default_task(task: Any, index: int) -> Any:
             if min_partitions > 0
             else as_int(defaulted.get("replicas"))
         )
+
     pod = nested_map(task, "template", "spec")
     if pod.get("hostNetwork") is True and not pod.get("dnsPolicy"):
         defaulted["template"] = {
             **nested_map(task, "template"),
             "spec": {**pod, "dnsPolicy": "ClusterFirstWithHostNet"},
         }
+
     return defaulted
 
 
@@ -353,7 +374,9 @@ _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
 def validate(manifest: Json, request: KindContext) -> Problems:
-    """Yield rejections by the webhook's conditions V1 to V27 that need no cluster. Queues are assumed to exist."""
+    """Yield rejections by the webhook's conditions V1 to V27 that need no cluster. Queues are
+    assumed to exist.
+    """
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         if spec is None:
@@ -364,6 +387,7 @@ def validate(manifest: Json, request: KindContext) -> Problems:
                 help,
             )
         return
+
     tasks = as_mappings(spec.get("tasks"))
     if not tasks:
         if not isinstance(spec.get("tasks"), list):  # the schema rejects an empty list
@@ -371,10 +395,12 @@ def validate(manifest: Json, request: KindContext) -> Problems:
                 ("spec", "tasks"), "Required value: No task specified in job spec", "add a task"
             )
         return
+
     missing = _missing_mpi_master(spec, tasks)
     if missing:
         yield missing
         return
+
     name = object_name(manifest)
     if not request.established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
@@ -428,15 +454,20 @@ def _check_tasks(
                 (*path, "partitionPolicy", "networkTopology"),
             )
             yield from _check_partitions(task, partition, path)
+
         min_available = task.get("minAvailable")
         if isinstance(min_available, int) and min_available > count:
-            message = f"Invalid value: {min_available}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
+            message = (
+                f"Invalid value: {min_available}: 'minAvailable' is greater than 'replicas' "
+                f"({count}) in task {name}"
+            )
             yield _rejection((*path, "minAvailable"), message, "lower it, or raise replicas")
         if name in seen:
             yield _rejection(
                 (*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task"
             )
             return  # the webhook checks no later task
+
         seen.add(name)
         if task.get("policies"):
             yield from check_policies(task["policies"], (*path, "policies"), versions.volcano)
@@ -445,6 +476,7 @@ def _check_tasks(
             problems = list(check_task_template(task, path, versions, established))
             yield from problems
             clean = clean if problems else task.get("template")
+
         yield from check_whole_cpus(task, path)
 
 
@@ -463,10 +495,14 @@ def _check_partitions(task: Json, policy: Json, path: Path) -> Problems:
     size = as_int(policy.get("partitionSize"))
     if total <= 0 or size <= 0:  # reported by the schema
         return
+
     count = as_int(task.get("replicas"))
     min_partitions = as_int(policy.get("minPartitions"))
     if count != total * size:
-        message = f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize ({total * size})"
+        message = (
+            f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize "
+            f"({total * size})"
+        )
         yield _rejection(
             (*path, "replicas"), message, f"use {total * size} replicas, or change the partitions"
         )
@@ -475,7 +511,10 @@ def _check_partitions(task: Json, policy: Json, path: Path) -> Problems:
         and isinstance(task.get("minAvailable"), int)
         and task["minAvailable"] != min_partitions * size
     ):
-        message = f"Invalid value: {task['minAvailable']}: 'MinAvailable' is not equal to MinPartitions*PartitionSize"
+        message = (
+            f"Invalid value: {task['minAvailable']}: 'MinAvailable' is not equal to "
+            "MinPartitions*PartitionSize"
+        )
         yield _rejection(
             (*path, "minAvailable"),
             message,
@@ -490,6 +529,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
             f"Invalid value: create job with name {name}: {why}",
             "rename the job",
         )
+
     total = sum(as_int(t.get("replicas")) for t in tasks)
     min_available = spec.get("minAvailable")
     if isinstance(min_available, int) and min_available > total:
@@ -500,6 +540,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
         yield _rejection(
             ("spec", "minAvailable"), message, f"use at most {total}, or raise the replicas"
         )
+
     yield from check_policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
@@ -507,6 +548,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
             yield _rejection(
                 ("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help
             )
+
     yield from _check_volumes(as_mappings(spec.get("volumes")))
     if spec.get("queue") == "root":
         yield _rejection(
@@ -514,6 +556,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
             "Invalid value: can not submit job to root queue",
             "name another queue",
         )
+
     yield from _check_dependencies(tasks)
 
 
@@ -550,6 +593,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
         else:
             seen.add(mount)
             continue
+
         return
 
 
@@ -566,8 +610,10 @@ def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     ]:
         for name in ready:
             del remaining[name]
+
     if not remaining:
         return
+
     index = next(i for i, t in enumerate(tasks) if as_string(t.get("name")) in remaining)
     unknown = [
         d for d in dependencies[as_string(tasks[index].get("name"))] if d not in dependencies
@@ -594,13 +640,18 @@ def validate_update(update: Update) -> Problems:
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
         yield _rejection(("spec", "tasks"), "job updates may not add or remove tasks", help)
         return
+
     for path in update.under("spec"):
         if _MUTABLE_FIELDS.isdisjoint(path[1:2]) and _MUTABLE_TASK_FIELDS.isdisjoint(path[3:4]):
             yield _rejection(("spec",), _IMMUTABLE_MESSAGE, help)
             return
+
     for *parent, field in new_values(update.new, default(update.new, complete=True)):
         stored = get(update.old, (*parent, field))
         if stored is not None and field not in _MUTABLE_FIELDS | _MUTABLE_TASK_FIELDS:
-            help = f"write {field}: {stored}, which Volcano's webhook sets only when the job is created"
+            help = (
+                f"write {field}: {stored}, which Volcano's webhook sets only when the job is "
+                "created"
+            )
             yield _rejection(tuple(parent), _IMMUTABLE_MESSAGE, help)
             return

@@ -40,7 +40,10 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     yield from _check_names(name, spec, tasks, plugins, request.versions)
     queue = as_string(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
-        why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
+        why = (
+            "the queue becomes a label of the pods, and a label has at most 63 characters (it "
+            f"has {len(queue)})"
+        )
         yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
     if "pytorch" in plugins:
         yield from _check_pytorch_port(plugins["pytorch"], tasks)
@@ -57,21 +60,31 @@ def _check_names(
     name: str, spec: Json, tasks: Sequence[Json], plugins: dict[str, list[str]], versions: Versions
 ) -> Problems:
     if "svc" in plugins and "." in name:
-        why = "dots are not allowed in host names, and the svc plugin derives host names from it: every pod is rejected"
+        why = (
+            "dots are not allowed in host names, and the svc plugin derives host names from it: "
+            "every pod is rejected"
+        )
         yield child_rejection(_NAME, why, "use dashes")
         return
+
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
     if as_mappings(spec.get("volumes")):
         volumes.append("-" + 12 * "x")
     limit = names.longest_name(volumes)
     if volumes and len(name) > limit:
         longest = max(volumes, key=len)
-        why = f"the pods' volume {name + longest} would have {len(name + longest)} characters, and 63 are allowed"
+        why = (
+            f"the pods' volume {name + longest} would have {len(name + longest)} characters, and "
+            "63 are allowed"
+        )
         yield child_rejection(_NAME, why, f"use at most {limit} characters")
     elif "svc" in plugins:
         yield from _check_hosts(name, tasks)
     if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
-        why = "a Service's name must start with a letter before Kubernetes 1.36: the pods get no DNS name"
+        why = (
+            "a Service's name must start with a letter before Kubernetes 1.36: the pods get no "
+            "DNS name"
+        )
         yield child_rejection(_NAME, why, "start with a letter")
 
 
@@ -82,7 +95,10 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
         hostname = as_string(nested_map(task, "template", "spec").get("hostname"))
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
-            why = f"the host name {last_host} would have {size} characters, and 63 are allowed: that pod is rejected"
+            why = (
+                f"the host name {last_host} would have {size} characters, and 63 are allowed: "
+                "that pod is rejected"
+            )
             yield child_rejection(
                 ("spec", "tasks", i, "name"), why, "shorten the task's or the job's name"
             )
@@ -102,6 +118,7 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
     )
     if not any(t.get("name") == flags["master"] for t in tasks):
         return
+
     port = as_int(flags["port"])
     if not 1 <= port <= 65535:
         why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is rejected"
@@ -111,19 +128,25 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
             "write --port=NUMBER, with a number from 1 to 65535",
         )
         return
+
     for i, task in enumerate(tasks):
         if as_int(task.get("replicas")) <= 0:
             continue
+
         pod = nested_map(task, "template", "spec")
         containers = as_mappings(pod.get("containers"))
         if pod.get("hostNetwork") is True and len(containers) > 1:
-            why = f"the pytorch plugin gives {len(containers)} containers of a pod on the host network the port {port}"
+            why = (
+                f"the pytorch plugin gives {len(containers)} containers of a pod on the host "
+                f"network the port {port}"
+            )
             yield child_rejection(
                 ("spec", "tasks", i, "template", "spec", "hostNetwork"),
                 why,
                 "use one container, or remove hostNetwork",
             )
             continue
+
         for j, container in enumerate(containers):
             yield from _check_port_name(
                 as_mappings(container.get("ports")),
@@ -137,7 +160,10 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
         return
     for k, port_item in enumerate(ports):
         if port_item.get("name") == "pytorchjob-port":
-            why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
+            why = (
+                'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name '
+                f"with number {port}"
+            )
             yield child_rejection(
                 (*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name"
             )

@@ -1,16 +1,18 @@
 """The Volcano target: its manifests, and why each field is written.
 
 Why each field (Volcano 1.16.0-alpha.1):
-- One task has node 0 and another has the others: the pytorch plugin sets RANK per task, and does nothing if the task
-  named by --master does not exist. torchrun reads none of its variables, so they are in the command.
+- One task has node 0 and another has the others: the pytorch plugin sets RANK per task, and does
+  nothing if the task named by --master does not exist. torchrun reads none of its variables, so
+  they are in the command.
 - svc with --publish-not-ready-addresses: names resolve before pods are ready.
-- minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
-  missing ranks. For a range it is the minimum.
-- queue, priorityClassName and networkTopology are set on the Job; Volcano copies them into its PodGroup. The job's
-  priority overrides that of its pods.
-- An auxiliary role is a separate task, to which the plugin gives no RANK and which it does not count (since 1.12); its
-  pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: nodes without their data loader would hold GPUs and
-  wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
+- minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold
+  GPUs and wait for missing ranks. For a range it is the minimum.
+- queue, priorityClassName and networkTopology are set on the Job; Volcano copies them into its
+  PodGroup. The job's priority overrides that of its pods.
+- An auxiliary role is a separate task, to which the plugin gives no RANK and which it does not
+  count (since 1.12); its pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: nodes without
+  their data loader would hold GPUs and wait, and a gang that counts pods which dependsOn holds back
+  never starts (issues 2298, 2944).
 - The module `endings` covers how the job ends and what is retried.
 """
 
@@ -78,10 +80,11 @@ def _wiring(job: Job) -> Wiring:
             env=plain_env(job, host, _TASK_INDEX),
             hosts=auxiliary_hosts(job),
         )
+
     host = f"{job.name}-{job.names.master}-0.{job.name}"
-    expanded = (
-        job.launch is not None and job.launch.entry
-    )  # only in a command line: the plugin appends its variables
+    # only in a command line: the plugin appends its variables
+    expanded = job.launch is not None and job.launch.entry
+
     return Wiring(
         host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job)
     )
@@ -92,6 +95,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         yield unsupported_by_target(
             SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset"
         )
+
     yield from check_restart_policies(
         job, ("Never", "OnFailure"), "a pod that always restarts never completes its task"
     )
@@ -108,6 +112,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         yield unsupported_by_target(
             (*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", help
         )
+
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
     yield from check_clean_pod_policy(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not has_feature("volcano-world-size", cluster.versions()):
@@ -116,6 +121,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
             yield unsupported_by_target(
                 role_path(role), why, "use script or module, or use the target jobset"
             )
+
     yield from endings.unsupported(job, cluster)
     yield from _unsupported_static_rendezvous(job)
     if not has_feature("digit-first-service", cluster.versions()):
@@ -123,24 +129,33 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_host_names(job, "the svc plugin")
     for role in job.roles:
         if role.template.extra.get("hostNetwork") and role.template.sidecars:
-            why = "the pytorch plugin gives every container the same port, which only one can have on the node's network"
+            why = (
+                "the pytorch plugin gives every container the same port, which only one can have "
+                "on the node's network"
+            )
             yield unsupported_by_target(
                 (*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars"
             )
 
 
 def _unsupported_static_rendezvous(job: Job) -> Problems:
-    """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank is in a variable."""
+    """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank
+    is in a variable.
+    """
     launch = job.launch
     if _has_one_task(job):
         return
+
     if (
         job.peak_nodes > 1
         and launch is not None
         and not launch.entry
         and backend(job, launch) == "static"
     ):
-        why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
+        why = (
+            "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command "
+            "needs c10d"
+        )
         help = (
             "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
         )
@@ -148,17 +163,21 @@ def _unsupported_static_rendezvous(job: Job) -> Problems:
 
 
 def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
-    """Return Volcano's tasks, each as its name, its number of pods and the role that describes them."""
+    """Return Volcano's tasks, each as its name, its number of pods and the role that describes
+    them.
+    """
     master = job.names.master
     worker = job.names.worker
     first, *rest = job.training_roles
     if _has_one_task(job):
         auxiliary_tasks = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
         return [(job.names.task or "", first.replicas, first), *auxiliary_tasks]
+
     workers = [(worker, role.replicas, role) for role in rest]
     if not rest:
         workers = [(worker, first.replicas - 1, first)]
     auxiliary = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
+
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *auxiliary]
 
 
@@ -187,6 +206,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         spec["policies"] = policies
     eviction_action = endings.task_eviction_action(job, cluster)
     spec["tasks"] = [_emit_task(job, eviction_action, *entry) for entry in _tasks_of(job)]
+
     return [
         {
             "apiVersion": "batch.volcano.sh/v1alpha1",
@@ -230,6 +250,7 @@ def _emit_task(
     task["template"] = pod_template.write(
         role.template, main=main, restartPolicy=role.restart_policy or "Never"
     )
+
     return task
 
 
@@ -251,28 +272,35 @@ VOLCANO = Target(
 SENTENCES: Mapping[str, str] = {
     "schedulerName": "Volcano schedules its own jobs unless you name another scheduler.",
     "minAvailable": (
-        "No pod starts before there is room for this many: all nodes or the minimum of a range, and the auxiliary pods."
+        "No pod starts before there is room for this many: all nodes or the minimum of a range, "
+        "and the auxiliary pods."
     ),
     "spec.maxRetry": (
-        "One more than the retries that you allow, since the attempt that reaches it fails the job; where only lost "
+        "One more than the retries that you allow, since the attempt that reaches it fails the "
+        "job; where only lost "
         "nodes restart it, the maximum."
     ),
     "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
     "plugins": (
-        "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in its task; svc makes "
+        "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in "
+        "its task; svc makes "
         "the names resolve."
     ),
-    "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed pod.",
+    "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed "
+    "pod.",
     "tasks.policies": (
-        "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods are replaced alone "
+        "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods "
+        "are replaced alone "
         "a lost node is handled by its task."
     ),
     "tasks.name": (
-        "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each auxiliary role."
+        "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each "
+        "auxiliary role."
     ),
     "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
     "tasks.maxRetry": (
-        "Containers that the kubelet restarts are counted by their task. Elsewhere it is what Volcano would write at "
+        "Containers that the kubelet restarts are counted by their task. Elsewhere it is what "
+        "Volcano would write at "
         "creation: a file without it could not be applied again."
     ),
     "restartPolicy": NEVER_FOR_NODES_TEXT,

@@ -1,6 +1,7 @@
 """Defaults, progress, status and queues of a Volcano Job.
 
-The Job has no field that suspends it: `vcctl job suspend` creates a Command (bus.volcano.sh/v1alpha1).
+The Job has no field that suspends it: `vcctl job suspend` creates a Command
+(bus.volcano.sh/v1alpha1).
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from ptcompile.kinds.status import Following, State, Status, field_condition
 from ptcompile.kubernetes.unstructured import Json, as_int, as_string, nested_map
 
 DEFAULT_MAX_RETRY = 3
-"""What the webhook writes into a job and a task without maxRetry, at creation alone: a file whose tasks lack it changes
-them when it is applied again, which the webhook rejects (Volcano 1.15).
+"""What the webhook writes into a job and a task without maxRetry, at creation alone: a file whose
+tasks lack it changes them when it is applied again, which the webhook rejects (Volcano 1.15).
 """
 
 
-RESTART_POD_HANGS = "before Volcano 1.16, RestartPod deletes the PodGroup too, and a job whose pods fail together can hang forever"
+RESTART_POD_HANGS = (
+    "before Volcano 1.16, RestartPod deletes the PodGroup too, and a job whose pods fail together "
+    "can hang forever"
+)
 
 
 def _sum_of_task_minimums(job: Json) -> Any:
@@ -28,7 +32,10 @@ def _sum_of_task_minimums(job: Json) -> Any:
         for task in task_list
         if isinstance(task, dict)
     ]
-    return sum(counts) if all(isinstance(n, int) for n in counts) else NO_DEFAULTS
+    if all(isinstance(n, int) for n in counts):
+        return sum(counts)
+
+    return NO_DEFAULTS
 
 
 DEFAULTS = KindDefaults(
@@ -87,10 +94,12 @@ _PHASE_REASONS = ("Completing", "Terminating", "Aborting", "Terminated", "Aborte
 
 
 def status(live: Json) -> Status:
-    """Return the status from `status.state.phase`: conditions are a log of phases, and counts return to 0 at the end.
+    """Return the status from `status.state.phase`: conditions are a log of phases, and counts
+    return to 0 at the end.
 
-    The controller creates no pods while the PodGroup is pending: a Pending job without pods waits for its queue or
-    gang. A restarted job is Pending again. A job aborted by a command can be resumed.
+    The controller creates no pods while the PodGroup is pending: a Pending job without pods waits
+    for its queue or gang. A restarted job is Pending again. A job aborted by a command can be
+    resumed.
     """
     live_status = nested_map(live, "status")
     state = nested_map(live_status, "state")
@@ -107,6 +116,7 @@ def status(live: Json) -> Status:
         as_int(live_status.get(field)) for field in ("pending", "running")
     ):
         return Status("created", reason or None, message)
+
     return Status(
         "queued",
         reason or None,

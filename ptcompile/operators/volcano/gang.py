@@ -1,7 +1,8 @@
 """Gangs of Volcano for the targets of other operators: a PodGroup, and an annotation of the pods.
 
-A PodGroup is scheduling.volcano.sh/v1beta1; pods name it in the annotation scheduling.k8s.io/group-name. Volcano itself
-creates one with minMember 1 for each Job whose pods lack the annotation (Volcano 1.16, pkg/controllers/podgroup).
+A PodGroup is scheduling.volcano.sh/v1beta1; pods name it in the annotation
+scheduling.k8s.io/group-name. Volcano itself creates one with minMember 1 for each Job whose pods
+lack the annotation (Volcano 1.16, pkg/controllers/podgroup).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
     }
     spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **without_none(fields)}
     metadata = object_metadata(job)
+
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",

@@ -38,10 +38,14 @@ class VolcanoTask(NamedTuple):
         min_available = self.source.get("minAvailable")
         policy = as_mapping(self.source.get("partitionPolicy"))
         partitions = as_int(policy.get("minPartitions"))
-        by_partition = (
-            partitions * as_int(policy.get("partitionSize")) if partitions > 0 else self.replicas
-        )
-        return as_int(min_available, by_partition) if min_available is not None else by_partition
+        if partitions > 0:
+            by_partition = partitions * as_int(policy.get("partitionSize"))
+        else:
+            by_partition = self.replicas
+        if min_available is not None:
+            return as_int(min_available, by_partition)
+
+        return by_partition
 
 
 class DefaultedJob(NamedTuple):
@@ -68,7 +72,9 @@ class DefaultedJob(NamedTuple):
         return f"{self.name}-{task.name}-{index}"
 
     def hosts(self, task: VolcanoTask) -> list[str]:
-        """Return `<host name>.<subdomain>` of each pod of a task; only one if the template sets the host name."""
+        """Return `<host name>.<subdomain>` of each pod of a task; only one if the template sets
+        the host name.
+        """
         subdomain = as_string(task.spec.get("subdomain")) or self.name
         hostname = as_string(task.spec.get("hostname"))
         if hostname:
@@ -121,15 +127,21 @@ done"""
 
 
 def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
-    """Add variables and a port to the main containers of every task; do nothing if no task is named as --master."""
+    """Add variables and a port to the main containers of every task; do nothing if no task is
+    named as --master.
+    """
     flags, notes = parse_flags("pytorch", args, FLAGS)
     if job.version < (1, 14):
         flags["wait-master-enabled"] = False
     master = job.task(flags["master"])
     worker = job.task(flags["worker"])
     if master is None:
-        note = f"plugin pytorch: no task is named {flags['master']!r}, so the pods get no env and no port"
+        note = (
+            f"plugin pytorch: no task is named {flags['master']!r}, so the pods get no env and no "
+            "port"
+        )
         return PluginEffect(notes=(*notes, note))
+
     address = _master_address(job, master)
     port = as_int(flags["port"])
     counted_tasks = (
@@ -152,6 +164,7 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         )
         if task is worker and flags["wait-master-enabled"]:
             changed = _with_wait_container(changed, address, flags)
+
         return changed
 
     return PluginEffect(change, notes=notes)
@@ -170,9 +183,12 @@ def _with_port(container: Json, port: int) -> Json:
 
 
 def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict[str, object]:
-    """Return the pod spec with the init container that polls the master, unless it has one with that name."""
+    """Return the pod spec with the init container that polls the master, unless it has one with
+    that name.
+    """
     if any(c.get("name") == "wait-for-master" for c in as_mappings(spec.get("initContainers"))):
         return dict(spec)
+
     script = _WAIT_SCRIPT.format(
         host=host, port=flags["port"], timeout=flags["wait-master-timeout"]
     )
@@ -181,6 +197,7 @@ def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict
         "image": flags["wait-master-image"],
         "command": ["sh", "-c", script],
     }
+
     return templates.with_items(spec, "initContainers", [container])
 
 
@@ -236,6 +253,7 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             "subdomain": as_string(spec.get("subdomain")) or job.name,
         }
         with_volume = templates.with_items(with_names, "volumes", [volume])
+
         return _change_all_containers(
             with_volume,
             lambda c: templates.with_items(templates.with_env(c, entries), "volumeMounts", [mount]),
@@ -244,6 +262,7 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     if not flags["disable-network-policy"]:
         notes = (*notes, f"NetworkPolicy {job.name}: only pods of this job can reach its pods")
     service = _headless_service(job, publish=bool(flags["publish-not-ready-addresses"]))
+
     return PluginEffect(change, (service,), lambda: (_hosts_configmap(job, name),), notes)
 
 
@@ -300,7 +319,9 @@ def ssh(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
 
 def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
-    """Add the workers' host names to the master's containers, and the ssh port to all containers."""
+    """Add the workers' host names to the master's containers, and the ssh port to all
+    containers.
+    """
     flags, notes = parse_flags("mpi", args, {"master": "master", "worker": "worker", "port": 22})
     worker = job.task(flags["worker"])
     hosts = [templates.env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
@@ -309,6 +330,7 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             *notes,
             f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing",
         )
+
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
 
     def with_port(container: Json) -> Json:
@@ -316,7 +338,9 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             as_int(p.get("containerPort")) == flags["port"]
             for p in as_mappings(container.get("ports"))
         )
-        return container if has_port else templates.with_items(container, "ports", [port])
+        if has_port:
+            return container
+        return templates.with_items(container, "ports", [port])
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del index, annotations
@@ -364,7 +388,9 @@ def _tf_hosts(job: DefaultedJob, task: VolcanoTask) -> list[str]:
 
 
 def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
-    """Add the rank annotation of Huawei's collectives: kept, else from RANK, else from task and index."""
+    """Add the rank annotation of Huawei's collectives: kept, else from RANK, else from task and
+    index.
+    """
     flags, notes = parse_flags("hcclrank", args, {"master": "master", "worker": "worker"})
     master_task = job.task(flags["master"])
 
@@ -378,6 +404,7 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         ]
         if existing_rank is not None:
             return spec
+
         if rank_variables:
             annotations["hccl/rankIndex"] = as_string(rank_variables[0].get("value"))
         elif task.name == flags["master"]:
@@ -386,13 +413,16 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             annotations["hccl/rankIndex"] = str(
                 index + (master_task.replicas if master_task else 0)
             )
+
         return spec
 
     return PluginEffect(change, notes=notes)
 
 
 def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
-    """Add ports to the head's container; `ray start` replaces the command of head and worker containers."""
+    """Add ports to the head's container; `ray start` replaces the command of head and worker
+    containers.
+    """
     flags, notes = parse_flags(
         "ray",
         args,
@@ -412,6 +442,7 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             notes=notes,
             failure=f"plugin ray: no task is named {flags['head']!r}: no pod is created",
         )
+
     port_flags = (("gcs", "port"), ("dashboard", "dashboardPort"), ("client-server", "clientPort"))
     ports = [{"name": name, "containerPort": flags[flag]} for name, flag in port_flags]
 
@@ -419,20 +450,20 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         del index, annotations
         if task is not head:
             return spec
+
         target = flags["headContainer"]
 
         def add(container: Json) -> Json:
-            return (
-                templates.with_items(container, "ports", ports)
-                if container.get("name") == target
-                else container
-            )
+            if container.get("name") == target:
+                return templates.with_items(container, "ports", ports)
+            return container
 
         return templates.with_containers(spec, add, init=False)
 
     note = (
         "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"
     )
+
     return PluginEffect(change, notes=(*notes, note))
 
 

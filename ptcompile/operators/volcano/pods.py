@@ -45,7 +45,8 @@ _NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 def expand(manifest: Json, request: KindContext) -> Expansion:
     """Return the pods of each task in list order, and the objects that the plugins add.
 
-    Volcano runs its plugins in random order for each pod; here they run in the order of their names.
+    Volcano runs its plugins in random order for each pod; here they run in the order of their
+    names.
     """
     job = read_job(manifest, request)
     plugins = {
@@ -67,8 +68,10 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         "volcano-kept-group", request.versions
     ):
         notes.append(RESTART_POD_HANGS)
+
     failures = tuple(p.failure for p in plugins.values() if p.failure)
     failures += unreadable_names([task.source for task in job.tasks])
+
     return Expansion(
         roles=() if failures else roles,
         services=tuple(s for p in plugins.values() for s in p.services),
@@ -80,7 +83,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 
 def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
-    """Return the job after the mutating webhook's defaults: task names, queue, scheduler, plugins that others need."""
+    """Return the job after the mutating webhook's defaults: task names, queue, scheduler,
+    plugins that others need.
+    """
     spec = nested_map(manifest, "spec")
     tasks = tuple(
         VolcanoTask(
@@ -101,6 +106,7 @@ def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
         plugins.setdefault("svc", [])
     if "mpi" in plugins:
         plugins.setdefault("ssh", [])
+
     return DefaultedJob(
         object_name(manifest),
         namespace_of(manifest),
@@ -139,11 +145,14 @@ def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
         spec["priorityClassName"] = priority
     if spec.get("hostNetwork") is True and not as_string(spec.get("dnsPolicy")):
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
+
     return _with_volumes(spec, as_mappings(job.spec.get("volumes")), job.name)
 
 
 def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
-    """Add the job's volumes to every main container; a second entry for one claim is dropped with its mount."""
+    """Add the job's volumes to every main container; a second entry for one claim is dropped
+    with its mount.
+    """
     claims: dict[str, str] = {}
     for i, volume in enumerate(volumes):
         claim = as_string(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
@@ -152,6 +161,7 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
     mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
     with_sources = templates.with_items(spec, "volumes", sources)
+
     return templates.with_containers(
         with_sources, lambda c: templates.with_items(c, "volumeMounts", mounts), init=False
     )
@@ -176,6 +186,7 @@ def _expand_task(
         hostname = as_string(spec.get("hostname")) or None
         subdomain = as_string(spec.get("subdomain")) or None
         has_dns = "svc" in job.plugins and subdomain == job.name
+
         return PodView(
             name=name,
             role=task.name,
@@ -195,7 +206,9 @@ def _expand_task(
 
 
 def _inherited_annotations(job_annotations: Mapping[str, str]) -> dict[str, str]:
-    """Return the job's annotations that its pods inherit; of the two disruption budgets, the first that exists."""
+    """Return the job's annotations that its pods inherit; of the two disruption budgets, the
+    first that exists.
+    """
     budget = [name for name in _BUDGET_ANNOTATIONS if _PREFIX + name in job_annotations][:1]
     return {
         _PREFIX + name: job_annotations[_PREFIX + name]
@@ -236,6 +249,7 @@ def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
     }
     if as_string(task.source.get("topologyPolicy")):
         annotations[f"{_PREFIX}numa-topology-policy"] = as_string(task.source.get("topologyPolicy"))
+
     return annotations
 
 
@@ -252,12 +266,12 @@ def _pod_group(job: DefaultedJob) -> Json:
 
 
 def gang_scheduler(manifest: Json) -> str:
-    """Return `volcano`, or "" if another scheduler places the pods (Volcano 1.16; the webhook's default is volcano)."""
-    return (
-        "volcano"
-        if nested_map(manifest, "spec").get("schedulerName", "volcano") == "volcano"
-        else ""
-    )
+    """Return `volcano`, or "" if another scheduler places the pods (Volcano 1.16; the webhook's
+    default is volcano).
+    """
+    if nested_map(manifest, "spec").get("schedulerName", "volcano") == "volcano":
+        return "volcano"
+    return ""
 
 
 _RESTART_ACTIONS = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
@@ -332,12 +346,12 @@ _SIGTERM_EXIT_CODE = 143
 
 
 def _answer_to_loss(policies: Sequence[Json]) -> tuple[str, str]:
-    """Return the event and the action that answer a lost pod whose process ends with an error; no action if no policy
-    has one.
+    """Return the event and the action that answer a lost pod whose process ends with an error; no
+    action if no policy has one.
 
-    The kubelet, or the collector of a lost node's pods, sets the phase Failed before the pod is deleted: PodFailed
-    comes first. PodEvicted alone is a pod that exits 0 on SIGTERM, never ran or is deleted by force (Kubernetes 1.35,
-    Volcano 1.15, run).
+    The kubelet, or the collector of a lost node's pods, sets the phase Failed before the pod is
+    deleted: PodFailed comes first. PodEvicted alone is a pod that exits 0 on SIGTERM, never ran or
+    is deleted by force (Kubernetes 1.35, Volcano 1.15, run).
     """
     for event, exit_code in (("PodFailed", _SIGTERM_EXIT_CODE), ("PodEvicted", None)):
         if action := _first_action(policies, event, exit_code):
@@ -346,30 +360,31 @@ def _answer_to_loss(policies: Sequence[Json]) -> tuple[str, str]:
 
 
 def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
-    """Return what answers a failed pod of a task: the kubelet, else the first matching policy; see `Kind.restarts`.
+    """Return what answers a failed pod of a task: the kubelet, else the first matching policy; see
+    `Kind.restarts`.
 
-    Without a policy for PodFailed a failed pod stays failed. The restart that reaches maxRetry fails the job, also that
-    of a single pod (Volcano 1.16).
+    Without a policy for PodFailed a failed pod stays failed. The restart that reaches maxRetry
+    fails the job, also that of a single pod (Volcano 1.16).
     """
     spec = nested_map(manifest, "spec")
     task = _task_named(spec, role)
     policies = _policies_for(spec, task)
     if exit_code is None:
         event, action = _answer_to_loss(policies)
-        return (
-            _policy_retry(spec, event, action)
-            if action
-            else (Retry("pod", None, "job", "no policy"),)
-        )
+        if action:
+            return _policy_retry(spec, event, action)
+        return (Retry("pod", None, "job", "no policy"),)
     if (
         as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always"
     ) == "Never":
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
+
     action = _first_action(policies, "TaskFailed", None)
     most = _max_retry(task) if action else 0
     in_place = kubelet_retry(
         most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy"
     )
+
     return (in_place, *_policy_retry(spec, "TaskFailed", action))
 
 
@@ -417,8 +432,8 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
 
 
 def too_many_tasks(manifest: Json) -> Problem | None:
-    """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to simulate, or
-    None.
+    """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to
+    simulate, or None.
     """
     tasks = nested_map(manifest, "spec").get("tasks")
     limit = limits().roles
@@ -428,10 +443,12 @@ def too_many_tasks(manifest: Json) -> Problem | None:
         and "svc" in nested_map(manifest, "spec", "plugins")
     ):
         return None
+
     message = (
         f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
     )
     help = "merge tasks that are alike, or remove the plugin svc"
+
     return problem_at("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
 
@@ -446,6 +463,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         yield from (
             f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies"))
         )
+
     policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
     if not any(
@@ -457,7 +475,11 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never"
         for task in tasks
     ):
-        yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
+        yield (
+            "the policy for PodFailed never applies: the kubelet restarts containers, so no pod "
+            "fails"
+        )
+
     yield from _describe_evictions(spec, tasks)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
@@ -478,16 +500,23 @@ def _task_name(task: Json, i: int) -> str:
 
 
 def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
-    """Yield sentences about the pods of a drained node, and the tasks that no policy for PodEvicted restarts."""
+    """Yield sentences about the pods of a drained node, and the tasks that no policy for
+    PodEvicted restarts.
+    """
     named_tasks = [(_task_name(task, i), _policies_for(spec, task)) for i, task in enumerate(tasks)]
     if any(_answer_to_loss(held)[0] == "PodFailed" for _, held in named_tasks):
         yield (
-            "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is one that exits 0, "
+            "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is "
+            "one that exits 0, "
             "never ran or is deleted by force"
         )
+
     for name, held in named_tasks:
         if _first_action(held, "TaskCompleted", None) == "CompleteJob":
-            yield f"{name}: a process that exits 0 on SIGTERM completes the job when its node is drained"
+            yield (
+                f"{name}: a process that exits 0 on SIGTERM completes the job when its node is "
+                "drained"
+            )
     recreated_alone = [
         name for name, held in named_tasks if not _first_action(held, "PodEvicted", None)
     ]
@@ -508,11 +537,14 @@ def _describe_policy(policy: Json) -> str:
 
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """Return each task's minimum, then filled up; the first pods only if the job requires fewer than its tasks."""
+    """Return each task's minimum, then filled up; the first pods only if the job requires fewer
+    than its tasks.
+    """
     task_minimums = {str(name): as_int(n) for name, n in nested_map(group, "minTaskMember").items()}
     min_member = as_int(group.get("minMember"))
     if min_member < sum(task_minimums.values()):
         return first_pods_of_roles(min_member, roles)
+
     remaining = min_member - sum(task_minimums.values())
     shares: Shares = []
     for role in roles:
@@ -520,4 +552,5 @@ def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
         more = min(remaining, role.count - minimum)
         shares.append((role, minimum + more))
         remaining -= more
+
     return shares

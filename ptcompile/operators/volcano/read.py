@@ -25,7 +25,9 @@ _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """Yield the tasks of the pytorch plugin as master and workers, and the others as auxiliary roles."""
+    """Yield the tasks of the pytorch plugin as master and workers, and the others as auxiliary
+    roles.
+    """
     spec = nested_map(manifest, "spec")
     tasks = as_mappings(spec.get("tasks"))
     plugins = nested_map(spec, "plugins")
@@ -38,25 +40,36 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         return
     elif "pytorch" not in plugins and len(split := _tasks_of_one_pod(tasks)) > 1:
         why = (
-            f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes of a spec are "
+            f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
+            "of a spec are "
             "the pods of one task"
         )
-        fix = f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with nodes: {len(split)}"
+        fix = (
+            f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
+            f"nodes: {len(split)}"
+        )
         yield unreadable_object("volcano", ("spec", "tasks"), why, fix)
         return
     elif "pytorch" not in plugins:
         listed = ", ".join(sorted(plugins)) or "none"
-        why = f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it is not a torch job"
+        why = (
+            f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it "
+            "is not a torch job"
+        )
         yield unreadable_object(
             "volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch"
         )
         return
     if flags["master"] not in task_names:
-        why = f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
+        why = (
+            f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin "
+            "(PTC440)"
+        )
         yield unreadable_object(
             "volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin"
         )
         return
+
     yield _read_job(spec, tasks, task_names, flags)
 
 
@@ -66,7 +79,9 @@ _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
 
 def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
-    """Return the index of the only task that may train with torch, or None if there are several or none."""
+    """Return the index of the only task that may train with torch, or None if there are several
+    or none.
+    """
     if not _OTHER_LAUNCHERS.isdisjoint(plugins):
         return None
     launched = [
@@ -138,11 +153,14 @@ def _read_job(
         fields["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
     fields |= changed_names(container=training_roles[0].main, master=flags["master"], worker=worker)
+
     return Read("volcano", (*roles, *auxiliary), fields)
 
 
 def _min_available(number: Any) -> JsonDict:
-    return {"minAvailable": number} if isinstance(number, int) and number > 0 else {}
+    if isinstance(number, int) and number > 0:
+        return {"minAvailable": number}
+    return {}
 
 
 def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:
@@ -150,6 +168,7 @@ def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = T
     template = nested_map(task, "template")
     path: Path = ("spec", "tasks", index, "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
+
     return ReadRole(
         role,
         pod_count(task.get("replicas")),

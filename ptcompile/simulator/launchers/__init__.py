@@ -1,7 +1,7 @@
 """Launchers other than torchrun, with their options under torchrun's names.
 
-launchers.json has the options, with their sources. ColossalAI, LLaMA-Factory, ms-swift and Axolotl start torchrun or
-accelerate.
+launchers.json has the options, with their sources. ColossalAI, LLaMA-Factory, ms-swift and Axolotl
+start torchrun or accelerate.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Launcher(NamedTuple):
     modules: frozenset[str] = frozenset()
     """Modules that `python -m` starts it by."""
     names: Mapping[str, str] = _NOTHING
-    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count all processes of the
-    job.
+    """Its dashed options, keyed by torchrun's names. `num-processes` and `world-size` count all
+    processes of the job.
     """
     flags: frozenset[str] = frozenset()
     """Its dashed options without a value."""
@@ -46,9 +46,13 @@ class Launcher(NamedTuple):
     variables: Mapping[str, str] = _NOTHING
     """Variables from which it takes an option that is not passed, keyed by torchrun's names."""
     defaults: Mapping[str, str] = _NOTHING
-    """Values of options that are neither passed nor in a variable, where they differ from torchrun's."""
+    """Values of options that are neither passed nor in a variable, where they differ from
+    torchrun's.
+    """
     machine_options: tuple[str, ...] = ()
-    """Beginnings of the arguments that name the other machines. Without one, each pod trains alone."""
+    """Beginnings of the arguments that name the other machines. Without one, each pod trains
+    alone.
+    """
     machine_variables: tuple[str, ...] = ()
     """Beginnings of the variables that name the other machines."""
     over_ssh: bool = False
@@ -67,6 +71,7 @@ def _launcher(row: Json) -> Launcher:
         for field in ("machine_options", "machine_variables")
         if field in row
     }
+
     return Launcher(**{**row, **sets, **beginnings})
 
 
@@ -88,7 +93,9 @@ _BY_MODULE = {
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
-    """Return the launcher that an unwrapped command line starts and the index of its options, or None for others."""
+    """Return the launcher that an unwrapped command line starts and the index of its options, or
+    None for others.
+    """
     first = argv[0].rpartition("/")[2]
     if first.startswith("python") and "-m" in argv:
         index = argv.index("-m") + 1
@@ -98,12 +105,15 @@ def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
             return None
         by_module = _BY_MODULE.get(argv[index])
         return None if by_module is None else (by_module, index + 1)
+
     name = _BY_PROGRAM.get(first)
     if name is None:
         return None
+
     verbs = LAUNCHERS[name].verbs
     if not verbs:
         return name, 1
+
     return (name, 2) if len(argv) > 1 and argv[1] in verbs else None
 
 
@@ -135,11 +145,9 @@ def module_of(command: Sequence[str]) -> str | None:
         return None
     launcher = LAUNCHERS[start[0]]
     given, entry = read_arguments(option_table(launcher), command[start[1] :])
-    return (
-        entry[0]
-        if entry and any(option.name in ("module", "module-mode") for option in given)
-        else None
-    )
+    if entry and any(option.name in ("module", "module-mode") for option in given):
+        return entry[0]
+    return None
 
 
 def resolve_options(
@@ -147,7 +155,8 @@ def resolve_options(
 ) -> dict[str, str]:
     """Return the options, completed from the environment.
 
-    The number of nodes or of processes per node is computed from the world size if it divides evenly.
+    The number of nodes or of processes per node is computed from the world size if it divides
+    evenly.
     """
     launcher = LAUNCHERS[name]
     from_env = {
@@ -165,6 +174,7 @@ def resolve_options(
         resolved["rdzv-backend"] = "c10d"
         if "MIN_NNODES" in env and "MAX_NNODES" in env:
             resolved["nnodes"] = f"{env['MIN_NNODES']}:{env['MAX_NNODES']}"
+
     return resolved
 
 
@@ -172,10 +182,11 @@ _setting = Pattern(r"(?m)^([a-z_]+):[ \t]*([^\s#]+)").finditer
 
 
 def read_config(text: str) -> Mapping[str, str]:
-    """Return the settings of accelerate's config file that are options of torchrun too, under torchrun's names.
+    """Return the settings of accelerate's config file that are options of torchrun too, under
+    torchrun's names.
 
-    `accelerate config` writes the file. Source: Accelerate 1.10, commands/launch.py (_validate_launch_command): options
-    on the command line win.
+    `accelerate config` writes the file. Source: Accelerate 1.10, commands/launch.py
+    (_validate_launch_command): options on the command line win.
     """
     torchrun_names = {name: option for option, name in LAUNCHERS["accelerate"].names.items()}
     settings = {

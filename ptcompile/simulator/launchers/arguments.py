@@ -1,7 +1,7 @@
 """Options before the script, as Python's argparse reads them.
 
-Source: Python 3.11 to 3.14, argparse: an exact spelling first, then every spelling that begins with the argument; more
-than one is an error, even if both belong to the same option.
+Source: Python 3.11 to 3.14, argparse: an exact spelling first, then every spelling that begins with
+the argument; more than one is an error, even if both belong to the same option.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def read_arguments(
             return tuple(given), tuple(arguments[index + 1 :])
         if not argument.startswith("-") or argument == "-":
             break
+
         written, value = _split(argument, table)
         name, matches = _resolve(written, table)
         index += 1
@@ -56,11 +57,14 @@ def read_arguments(
             value = arguments[index]
             index += 1
         given.append(GivenOption(name, written, value, matches))
+
     return tuple(given), tuple(arguments[index:])
 
 
 def _split(argument: str, table: OptionTable) -> tuple[str, str | None]:
-    """Return an argument's option as written, and the value that the same argument contains, if any: `-t3`, `--a=b`."""
+    """Return an argument's option as written, and the value that the same argument contains, if
+    any: `-t3`, `--a=b`.
+    """
     written, equals, value = argument.partition("=")
     if not equals and len(argument) > 2 and argument[1] != "-" and argument[:2] in table.short:
         return argument[:2], argument[2:]
@@ -68,7 +72,9 @@ def _split(argument: str, table: OptionTable) -> tuple[str, str | None]:
 
 
 def _resolve(written: str, table: OptionTable) -> tuple[str, tuple[str, ...]]:
-    """Return the dashed name of an option, and the spellings that it could mean if it is an ambiguous prefix."""
+    """Return the dashed name of an option, and the spellings that it could mean if it is an
+    ambiguous prefix.
+    """
     name = written[2:].replace("_", "-")
     if written.startswith("--") and name in table.names:
         return name, ()

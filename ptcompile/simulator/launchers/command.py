@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from ptcompile.simulator.launchers import LauncherName
 
     ProcessStarter = LauncherName | Literal["torchrun", "mpirun", "tune", "ray", "command", "image"]
-    """What starts the processes. `command` is the command line itself; `image` is an image's own, unknown command."""
+    """What starts the processes. `command` is the command line itself; `image` is an image's
+    own, unknown command.
+    """
 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
 _OTHER_LAUNCHERS: dict[str, ProcessStarter] = {
@@ -47,22 +49,32 @@ _NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 class Invocation(NamedTuple):
-    """What a command line starts: the launcher, its options by their dashed names, and the program it runs."""
+    """What a command line starts: the launcher, its options by their dashed names, and the
+    program it runs.
+    """
 
     launcher: ProcessStarter
     options: Mapping[str, str] = _NO_VALUES
     entry: tuple[str, ...] = ()
     env: Mapping[str, str] = _NO_VALUES
-    """Environment of the launcher: the container's, with the variables that a shell script sets first."""
+    """Environment of the launcher: the container's, with the variables that a shell script sets
+    first.
+    """
     in_shell: bool = False
     arguments: tuple[str, ...] = ()
     """Arguments after the launcher: options as written, then the script and its arguments."""
     program: str = ""
-    """The launcher as started, such as `torch.distributed.launch`; empty for a command without launcher."""
+    """The launcher as started, such as `torch.distributed.launch`; empty for a command without
+    launcher.
+    """
     literals: tuple[str, ...] = ()
-    """Options, dashed, whose value contains a `$` in single quotes or after a backslash, which no shell expands."""
+    """Options, dashed, whose value contains a `$` in single quotes or after a backslash, which
+    no shell expands.
+    """
     doubt: Doubt | None = None
-    """What decides whether the script starts the launcher; None if it certainly does, unless a command fails."""
+    """What decides whether the script starts the launcher; None if it certainly does, unless a
+    command fails.
+    """
     changed_by: Doubt | None = None
     """The unknown file that the script sources, which may set variables that the launcher reads."""
     changed: tuple[str, ...] = ()
@@ -78,8 +90,9 @@ def container_invocation(
 ) -> Invocation:
     """Return what a container with these files, in this working folder, starts.
 
-    Without a command the image's entrypoint gets the arguments (Kubernetes 1.36), and only the image knows what that
-    is. An image may have no entrypoint, though, so arguments that begin with a program are taken as the command line.
+    Without a command the image's entrypoint gets the arguments (Kubernetes 1.36), and only the
+    image knows what that is. An image may have no entrypoint, though, so arguments that begin with
+    a program are taken as the command line.
     """
     invocation = read_command_line([*command, *args], env, files, folder)
     if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
@@ -88,7 +101,9 @@ def container_invocation(
 
 
 def starts_launcher(pod: Json) -> bool:
-    """Return whether the first container of a pod starts a launcher, as far as its command line tells."""
+    """Return whether the first container of a pod starts a launcher, as far as its command line
+    tells.
+    """
     container = next(iter(as_mappings(nested_map(pod, "spec").get("containers"))), {})
     invocation = container_invocation(
         as_strings(container.get("command")), as_strings(container.get("args")), {}
@@ -104,9 +119,12 @@ def _is_program(argument: str) -> bool:
 def read_command_line(
     argv: Sequence[str], env: Mapping[str, str], files: Files = no_files, folder: str = ""
 ) -> Invocation:
-    """Return what a command line starts. In a shell script the last launcher wins: earlier commands only prepare."""
+    """Return what a command line starts. In a shell script the last launcher wins: earlier
+    commands only prepare.
+    """
     if not argv:
         return Invocation("image", env=env)
+
     script = read_script(argv, env, files, folder)
     if script is None:
         inner = unwrap(argv)
@@ -119,8 +137,10 @@ def read_command_line(
             return _command_invocation(_surest(command, script.commands), script, env)
         if program is None and command.words[0] not in SHELL_COMMANDS:
             program = command
+
     if program is None and not script.commands:
         return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
+
     return _command_invocation(program or script.commands[-1], script, env)
 
 
@@ -130,7 +150,9 @@ def _starts_launcher(command: ShellCommand) -> bool:
 
 
 def _surest(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:
-    """Return the first run of a launch that a loop repeats: only failures decide about the later ones."""
+    """Return the first run of a launch that a loop repeats: only failures decide about the later
+    ones.
+    """
     if launch.doubt is None:
         return launch
     place = (launch.file, launch.start)
@@ -149,6 +171,7 @@ def _command_invocation(
         env = {name: value for name, value in env.items() if name not in command.variables}
     variables = ChainMap({**set_here, **inner.env}, env)  # type: ignore[arg-type]  # read only
     invocation = _program_invocation(command.words[inner.start :], variables)
+
     return invocation._replace(
         in_shell=True,
         literals=_options_with(command, lambda argument: argument.has_literal_dollar),
@@ -161,7 +184,9 @@ def _command_invocation(
 
 
 def _options_with(command: ShellCommand, is_meant: Callable[[Argument], bool]) -> tuple[str, ...]:
-    """Return the options, dashed, that are or are followed by an argument: `--node_rank='$RANK'`."""
+    """Return the options, dashed, that are or are followed by an argument:
+    `--node_rank='$RANK'`.
+    """
     names: list[str] = []
     option = ""
     for argument in command.argv:
@@ -186,12 +211,14 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         )
     if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
         return _program_invocation(started, env)
+
     launcher = launchers.launcher_of(argv)
     if launcher is not None:
         options, _ = launchers.parse_options(launcher[0], argv[launcher[1] :])
         return Invocation(
             launcher[0], options, tuple(argv), env, arguments=tuple(argv[launcher[1] :])
         )
+
     name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])
@@ -204,11 +231,14 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         return Invocation("ray", parse_ray_start(argv[2:]), tuple(argv), env)
     if name in _OTHER_LAUNCHERS:
         return Invocation(_OTHER_LAUNCHERS[name], entry=tuple(argv), env=env)
+
     return Invocation("command", entry=tuple(argv), env=env)
 
 
 def _axolotl_launcher(argv: Sequence[str]) -> list[str] | None:
-    """Return the command line that `axolotl train CONFIG --launcher NAME -- OPTIONS` runs, or None by default."""
+    """Return the command line that `axolotl train CONFIG --launcher NAME -- OPTIONS` runs, or
+    None by default.
+    """
     options = list(argv[: argv.index("--")]) if "--" in argv else list(argv)
     passed = list(argv[argv.index("--") + 1 :]) if "--" in argv else []
     for index, option in enumerate(options):
@@ -218,11 +248,14 @@ def _axolotl_launcher(argv: Sequence[str]) -> list[str] | None:
             and (value or "".join(options[index + 1 : index + 2])) == "torchrun"
         ):
             return ["torchrun", *passed, "-m", "axolotl.cli.train"]
+
     return None
 
 
 def _torchrun_options_start(argv: Sequence[str]) -> int | None:
-    """Return the index of torchrun's options, after wrappers such as `numactl`, or None without torchrun."""
+    """Return the index of torchrun's options, after wrappers such as `numactl`, or None without
+    torchrun.
+    """
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
@@ -232,11 +265,14 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
+
     return None
 
 
 def _expects_value(argument: str) -> bool:
-    """Return whether the next argument is this option's value: `--launcher torchrun` starts nothing."""
+    """Return whether the next argument is this option's value: `--launcher torchrun` starts
+    nothing.
+    """
     return argument.startswith("--") and "=" not in argument
 
 
@@ -263,6 +299,7 @@ def entry_arguments(launch: Invocation) -> tuple[str, ...]:
         or not basename(arguments[0]).startswith("python")
     ):
         return arguments
+
     index = 1
     while (
         index < len(arguments)
@@ -270,4 +307,5 @@ def entry_arguments(launch: Invocation) -> tuple[str, ...]:
         and arguments[index] not in ("-m", "-c")
     ):
         index += 2 if arguments[index] in _PYTHON_WITH_VALUE else 1
+
     return arguments[index:]

@@ -1,7 +1,8 @@
 """Words of a launch that its launcher takes for something else than was meant.
 
-Source: Python 3.14, argparse: the first word that is no option and no value is the script, and everything after it is
-the script's; an option begins with a hyphen, U+002D. The options are those of `launchers` and `torchrun`.
+Source: Python 3.14, argparse: the first word that is no option and no value is the script, and
+everything after it is the script's; an option begins with a hyphen, U+002D. The options are those
+of `launchers` and `torchrun`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ _MODULES = {
     "deepspeed": "deepspeed.launcher.runner",
     "tune": "torchtune._cli.tune",
 }
-"""Programs that are no modules, or packages without a main module, with the module that each starts."""
+"""Programs that are no modules, or packages without a main module, with the module that each
+starts.
+"""
 
 
 def launch_words(launch: Invocation) -> tuple[tuple[GivenOption, ...], tuple[str, ...]]:
@@ -77,16 +80,17 @@ def launch_words(launch: Invocation) -> tuple[tuple[GivenOption, ...], tuple[str
 def misread_word(launch: Invocation) -> MisreadWord | None:
     """Return the first word by which a launch certainly does not start what was meant, or None."""
     arguments = launch.arguments
-    module = (
-        _unknown_module(launch.program.split() or launch.entry)
-        if launch.program != launch.launcher
-        else None
-    )
+    if launch.program != launch.launcher:
+        module = _unknown_module(launch.program.split() or launch.entry)
+    else:
+        module = None
     if module is not None or not arguments:
         return module or _unknown_program(launch.entry[:1])
+
     given, entry = launch_words(launch)
     options = arguments[: len(arguments) - len(entry)]
     text = "\0".join([*options, *entry[:1]])
+
     return (
         (None if text.isascii() else _look_alike(launch, (*options, *entry[:1])))
         or (_glued(launch, given, entry) if _has_inner_option(text) else None)
@@ -96,7 +100,9 @@ def misread_word(launch: Invocation) -> MisreadWord | None:
 
 
 def lost_options(launch: Invocation) -> tuple[str, ...]:
-    """Return the words after the script that look like options but begin with another sign than a hyphen."""
+    """Return the words after the script that look like options but begin with another sign than
+    a hyphen.
+    """
     entry = launch_words(launch)[1] if launch.arguments else launch.entry
     if "".join(entry).isascii():
         return ()
@@ -104,12 +110,16 @@ def lost_options(launch: Invocation) -> tuple[str, ...]:
 
 
 def misplaced_options(launch: Invocation) -> tuple[str, ...]:
-    """Return the launcher's options, as written, that the launcher passes on because they are after the script."""
+    """Return the launcher's options, as written, that the launcher passes on because they are
+    after the script.
+    """
     if not launch.arguments:
         return ()
+
     given, entry = launch_words(launch)
     if len(entry) < 2:
         return ()
+
     own = _own_names(launch)
     before = {option.name for option in given}
     written_names = [word.partition("=")[0] for word in entry[1:] if word.startswith("--")]
@@ -121,15 +131,17 @@ def misplaced_options(launch: Invocation) -> tuple[str, ...]:
     is_told = launch.program != "tune run" and all(
         variable_of(launch.launcher, name) in launch.env for name in names
     )
-    # the launcher may have what it needs from a variable, and the only option after the script may be the script's
+    # the launcher may have what it needs from a variable, and the only option after the script may
+    # be the script's
     if not names or (is_told and len(misplaced) == 1):
         return ()
+
     return tuple(dict.fromkeys(written for written, _ in misplaced))
 
 
 def _own_names(launch: Invocation) -> dict[str, str]:
-    """Return torchrun's names of the options that decide how many processes start and where they meet, by the
-    launcher's.
+    """Return torchrun's names of the options that decide how many processes start and where they
+    meet, by the launcher's.
     """
     launcher = LAUNCHERS.get(launch.launcher)
     if launcher is None:
@@ -146,7 +158,10 @@ def _unknown_module(words: Sequence[str]) -> MisreadWord | None:
             continue
         if name not in _MODULES or not basename(words[0]).startswith(("python", "-m")):
             return None
-        message = f"Python finds no {'module' if before == '-m' else 'file'} {name} to run: {name} is a program"
+        message = (
+            f"Python finds no {'module' if before == '-m' else 'file'} {name} to run: {name} is a "
+            "program"
+        )
         return MisreadWord(name, message, f"write {name} alone, or python -m {_MODULES[name]}")
     return None
 
@@ -162,7 +177,9 @@ def _unknown_program(words: Sequence[str]) -> MisreadWord | None:
 
 
 def _look_alike(launch: Invocation, words: Sequence[str]) -> MisreadWord | None:
-    """Return a word before the script, or the script, with a sign that only looks like a hyphen, space or quote."""
+    """Return a word before the script, or the script, with a sign that only looks like a hyphen,
+    space or quote.
+    """
     for word in words:
         match = None if word.isascii() else _find_look_alike(word)
         if match is None:
@@ -174,11 +191,15 @@ def _look_alike(launch: Invocation, words: Sequence[str]) -> MisreadWord | None:
                 "write a space, U+0020",
             )
         if _is_dashed(word):
-            message = f"{_program(launch)} takes {word!r} as the script: it begins with {_sign(match[0])}, no hyphen"
+            message = (
+                f"{_program(launch)} takes {word!r} as the script: it begins with "
+                f"{_sign(match[0])}, no hyphen"
+            )
             return MisreadWord(word, message, "write two hyphens, --")
         if match.start() == 0 or match.end() == len(word):
             message = f"{_sign(match[0])} does not quote, but is part of the word {word!r}"
             return MisreadWord(word, message, "write straight quotes, or none")
+
     return None
 
 
@@ -195,7 +216,9 @@ def _sign(sign: str) -> str:
 def _glued(
     launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]
 ) -> MisreadWord | None:
-    """Return an option or a script with another option of the launcher at its end, for want of a space."""
+    """Return an option or a script with another option of the launcher at its end, for want of a
+    space.
+    """
     launcher = LAUNCHERS.get(launch.launcher)
     own = OPTIONS if launcher is None else {*launcher.names.values(), *launcher.flags}
     for value in [*[option.value or "" for option in given], *entry[:1]]:
@@ -205,6 +228,7 @@ def _glued(
                 return MisreadWord(
                     value, message, f"write a space before {match[0]}, outside of quotes"
                 )
+
     return None
 
 
@@ -223,10 +247,13 @@ def _valued_switch(launch: Invocation, given: Sequence[GivenOption]) -> MisreadW
 def _answer(
     launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]
 ) -> MisreadWord | None:
-    """Return the word after a switch that the launcher takes as the script, because a switch has no value."""
+    """Return the word after a switch that the launcher takes as the script, because a switch has
+    no value.
+    """
     last = given[-1] if given else None
     if not entry or entry[0].endswith(".py") or not is_literal(entry[0]):
         return None
+
     word = entry[0]
     names = {option.name for option in given}
     is_other = not names.isdisjoint({"module", "no-python", "m", "module-mode", "command-mode"})
@@ -241,13 +268,15 @@ def _answer(
     )
     if not (is_answer or is_value):
         return None
+
     message = f"{_program(launch)} takes {word!r} as the script"
     if last is None or last.value is not None:
         return MisreadWord(word, message, f"remove {word}")
+
     is_off = word.lower() in ("false", "no", "off", "0")
-    help_text = (
-        f"remove {last.written} {word}"
-        if is_off
-        else f"remove {word}: {last.written} alone switches it on"
-    )
+    if is_off:
+        help_text = f"remove {last.written} {word}"
+    else:
+        help_text = f"remove {word}: {last.written} alone switches it on"
+
     return MisreadWord(word, f"{last.written} takes no value: {message}", help_text)

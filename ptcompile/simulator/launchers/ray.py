@@ -21,6 +21,7 @@ def parse_ray_start(arguments: Sequence[str]) -> dict[str, str]:
         index += 1
         if not name.startswith("--"):
             continue
+
         name = name[2:].replace("_", "-")
         if equals:
             options[name] = value
@@ -29,6 +30,7 @@ def parse_ray_start(arguments: Sequence[str]) -> dict[str, str]:
         else:
             options[name] = arguments[index]
             index += 1
+
     return options
 
 
@@ -38,8 +40,12 @@ def is_head(options: Mapping[str, str]) -> bool:
 
 
 def cluster_address(options: Mapping[str, str], env: Mapping[str, str]) -> str:
-    """Return the address at which a node joins, or an empty string for the head, which is joined."""
+    """Return the address at which a node joins, or an empty string for the head, which is
+    joined.
+    """
     if is_head(options):
         return ""
     address = options.get("address") or env.get("RAY_ADDRESS", "")
-    return address if not address or ":" in address else f"{address}:{_DEFAULT_PORT}"
+    if not address or ":" in address:
+        return address
+    return f"{address}:{_DEFAULT_PORT}"

@@ -1,6 +1,7 @@
 """The rendezvous of one pod.
 
-torchrun reads its options, then PET_* variables, then defaults (PyTorch 2.13); other scripts read their environment.
+torchrun reads its options, then PET_* variables, then defaults (PyTorch 2.13); other scripts read
+their environment.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Rendezvous(NamedTuple):
 
     launcher: str
     backend: str
-    """`static`, `c10d`, `etcd-v2` ...; `env` for a script without torchrun, `none` for a single process."""
+    """`static`, `c10d`, `etcd-v2` ...; `env` for a script without torchrun, `none` for a single
+    process.
+    """
     endpoint: str
     """`host:port`, or an empty string without a rendezvous."""
     nodes: tuple[int, int] | None
@@ -84,14 +87,18 @@ class Rendezvous(NamedTuple):
 
     @property
     def world_size(self) -> tuple[int, int] | None:
-        """Minimum and maximum world size if all nodes are like this one, or None if it is unknown."""
+        """Minimum and maximum world size if all nodes are like this one, or None if it is
+        unknown.
+        """
         if self.nodes is None or self.processes is None:
             return None
         return self.nodes[0] * self.processes, self.nodes[1] * self.processes
 
     @property
     def world_size_text(self) -> str:
-        """World size as a number, a range, or a product with the number that the machine decides."""
+        """World size as a number, a range, or a product with the number that the machine
+        decides.
+        """
         if self.world_size is not None:
             low, high = self.world_size
             return str(low) if low == high else f"{low} to {high}"
@@ -114,7 +121,9 @@ class Rendezvous(NamedTuple):
 
 
 def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
-    """Return the rendezvous of a launch in its environment, in a container with this many accelerators."""
+    """Return the rendezvous of a launch in its environment, in a container with this many
+    accelerators.
+    """
     uses_torchrun = launch.launcher in ("torchrun", "tune")
     if uses_torchrun or (
         launch.launcher == "image" and any(name.startswith("PET_") for name in env)
@@ -122,9 +131,11 @@ def pod_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> 
         return _torchrun_rendezvous(launch, env, devices)
     if launch.launcher in launchers.LAUNCHERS:
         return _launcher_rendezvous(launch, env, devices)
+
     from_env = _env_rendezvous(launch, env)
     if launch.launcher != "ray":
         return from_env
+
     return from_env._replace(
         backend="ray",
         endpoint=cluster_address(launch.options, env),
@@ -138,11 +149,10 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value))
         for name, value in DEFAULTS.items()
     }
-    notes = (
-        [_IGNORES_PET_VARIABLES[launch.launcher]]
-        if launch.launcher in _IGNORES_PET_VARIABLES
-        else []
-    )
+    if launch.launcher in _IGNORES_PET_VARIABLES:
+        notes = [_IGNORES_PET_VARIABLES[launch.launcher]]
+    else:
+        notes = []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
@@ -155,12 +165,14 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     elif standalone != "0":
         options |= STANDALONE
     if launch.program.endswith("hyperpodrun"):
-        # The agent (hyperpod-elastic-agent 1.1, run.py) takes no other backend, and the operator tells it the rest.
+        # The agent (hyperpod-elastic-agent 1.1, run.py) takes no other backend, and the operator
+        # tells it the rest.
         options |= {
             "rdzv-backend": "hyperpod",
             "rdzv-endpoint": "",
             "nnodes": env.get("NNODES", options["nnodes"]),
         }
+
     backend = options["rdzv-backend"]
     endpoint = options["rdzv-endpoint"]
     is_static = backend == "static"
@@ -171,6 +183,7 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         notes.append(
             _why_not("nnodes", options["nnodes"], "is neither a number above 0 nor MIN:MAX")
         )
+
     processes, processes_text, process_notes = _parse_processes(options["nproc-per-node"], devices)
     return Rendezvous(
         launcher=launch.launcher,
@@ -187,21 +200,25 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
 
 
 def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: int) -> Rendezvous:
-    """Return the rendezvous of accelerate, deepspeed or composer, which start processes like torchrun.
+    """Return the rendezvous of accelerate, deepspeed or composer, which start processes like
+    torchrun.
 
-    Values in a config file, a host file or the image are unknown: such a launch uses the rendezvous of its environment.
+    Values in a config file, a host file or the image are unknown: such a launch uses the rendezvous
+    of its environment.
     """
     from_env = _env_rendezvous(launch, env)
     options = launchers.resolve_options(launch.launcher, launch.options, env)
     nodes = _parse_nodes(options.get("nnodes", ""))
     if nodes is None or nodes == (1, 1):
         return _single_node(launch, from_env, options, devices)
+
     backend = options.get("rdzv-backend", "static")
     host = options.get("master-addr", "")
     port = options.get("master-port", "29500")
     processes, processes_text, _ = _parse_processes(
         options.get("nproc-per-node", "auto" if devices else ""), devices
     )
+
     return from_env._replace(
         backend=backend,
         endpoint=f"{host}:{port}" if host else "",
@@ -219,9 +236,8 @@ def _single_node(
 ) -> Rendezvous:
     """Return the rendezvous of a launcher that starts processes in its own pod only."""
     launcher = launchers.LAUNCHERS[launch.launcher]
-    if (
-        launcher.variables.get("nnodes") is not None
-    ):  # it passes no other machines on: torchrun's defaults apply
+    # it passes no other machines on: torchrun's defaults apply
+    if launcher.variables.get("nnodes") is not None:
         from_env = from_env._replace(
             backend="none",
             endpoint="",
@@ -237,23 +253,29 @@ def _single_node(
         "colossalai",
     ):
         return from_env
+
     count = options.get("num-processes", "") or options.get("nproc-per-node", "")
     processes, text, _ = _parse_processes(count, devices) if count else (None, "", [])
-    return (
-        from_env
-        if processes is None
-        else from_env._replace(processes=processes, processes_text=text)
-    )
+    if processes is None:
+        return from_env
+
+    return from_env._replace(processes=processes, processes_text=text)
 
 
 def variable_of(name: str, option: str) -> str:
-    """Return the variable that a launcher reads an option from, or an empty string; torchrun's for any other name."""
+    """Return the variable that a launcher reads an option from, or an empty string; torchrun's
+    for any other name.
+    """
     launcher = launchers.LAUNCHERS.get(name)
-    return option_variable(option) if launcher is None else launcher.variables.get(option, "")
+    if launcher is None:
+        return option_variable(option)
+    return launcher.variables.get(option, "")
 
 
 def static_node_rank(launch: Invocation) -> str:
-    """Return the node rank for torchrun's static rendezvous: from its option, its variable or its default."""
+    """Return the node rank for torchrun's static rendezvous: from its option, its variable or
+    its default.
+    """
     name = "node-rank"
     return launch.options.get(name, launch.env.get(_OPTION_VARIABLES[name], DEFAULTS[name]))
 
@@ -262,7 +284,9 @@ def _parse_nodes(text: str) -> tuple[int, int] | None:
     low_text, colon, high_text = text.partition(":")
     low = atoi(low_text)
     high = atoi(high_text) if colon else low
-    return (low, high) if low is not None and high is not None and 0 < low <= high else None
+    if low is not None and high is not None and 0 < low <= high:
+        return (low, high)
+    return None
 
 
 def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str]]:
@@ -289,6 +313,7 @@ def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str
             f"number of devices ({text})",
             ["torchrun does not start without a device to count"],
         )
+
     return None, text, [_why_not("nproc-per-node", text, "is not a known value")]
 
 
@@ -300,8 +325,8 @@ def _why_not(option: str, value: str, reason: str) -> str:
 
 
 def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
-    """Return the rendezvous without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and
-    RANK.
+    """Return the rendezvous without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT,
+    WORLD_SIZE and RANK.
     """
     address = env.get("MASTER_ADDR", "")
     port = env.get("MASTER_PORT", "")
@@ -309,15 +334,15 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     is_alone = not address and world_size is None
     nodes = (world_size, world_size) if world_size is not None and world_size > 0 else None
     endpoint = f"{address}:{port}" if address and port else address
-    notes = (
-        [_IGNORES_PET_VARIABLES[launch.launcher]]
-        if launch.launcher in _IGNORES_PET_VARIABLES
-        else []
-    )
+    if launch.launcher in _IGNORES_PET_VARIABLES:
+        notes = [_IGNORES_PET_VARIABLES[launch.launcher]]
+    else:
+        notes = []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts one process")
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
         notes.append("the command does not start torchrun: nothing reads the PET_* variables")
+
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if is_alone else "env",

@@ -1,7 +1,7 @@
 """torchrun: its options, its rendezvous configuration, and the behavior of its releases.
 
-Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. A backend ignores the rendezvous options that it does not
-read.
+Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. A backend ignores the rendezvous options
+that it does not read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def _check_positive(value: str) -> str | None:
 
 def _check_delay(value: str) -> str | None:
     try:
-        return None if 0 <= float(value) < float("inf") else "must be finite and not negative"
+        if 0 <= float(value) < float("inf"):
+            return None
+        return "must be finite and not negative"
     except ValueError:
         return "must be a number"
 
@@ -88,8 +90,8 @@ CONF_OPTIONS = tuple(
 
 
 def why_not_option(name: str, value: str, backend: str | None) -> str | None:
-    """Return why torchrun does not start with this value, or None. Without `backend`, any reader of the option is
-    checked.
+    """Return why torchrun does not start with this value, or None. Without `backend`, any reader of
+    the option is checked.
 
     torchrun strips whitespace around names and values.
     """
@@ -102,14 +104,16 @@ def why_not_option(name: str, value: str, backend: str | None) -> str | None:
 
 @bounded_cache(1024)
 def option_name(argument: str) -> str:
-    """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8` and for `--nproc_per=8`."""
+    """Return the dashed name of an option: `nproc-per-node` for `--nproc_per_node=8` and for
+    `--nproc_per=8`.
+    """
     given, _ = read_arguments(TORCHRUN, (argument,))
     return given[0].name if given else argument.partition("=")[0]
 
 
 def conf_of(text: str) -> dict[str, str]:
-    """Return the settings in a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; the last of equal keys
-    wins.
+    """Return the settings in a --rdzv-conf, `KEY=VALUE,KEY=VALUE`, as torchrun splits them; the
+    last of equal keys wins.
     """
     pairs = (pair.partition("=") for pair in text.split(","))
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
@@ -138,7 +142,9 @@ LACKED_BY: dict[str, Version] = {
     ),
     **dict.fromkeys(("log-line-prefix-template", "print-completion"), (2, 13)),
 }  # fmt: skip
-"""The newest PyTorch that was found to lack an option, by `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0."""
+"""The newest PyTorch that was found to lack an option, by `torchrun --help` of 2.2.2, 2.5.1,
+2.13.0 and 2.15.0.
+"""
 
 _MEASURED: tuple[Version, ...] = ((2, 2), (2, 5), (2, 13), (2, 15))
 
@@ -149,7 +155,9 @@ FIRST_RUN_MODULE: Version = (1, 9)
 """First PyTorch with the module torch.distributed.run."""
 
 FIRST_HYPHENS: Version = (2, 0)
-"""First PyTorch whose torchrun accepts hyphens in its options; before, only underscores (pull request 94505)."""
+"""First PyTorch whose torchrun accepts hyphens in its options; before, only underscores (pull
+request 94505).
+"""
 
 
 def first_with_option(option: str) -> Version:
@@ -188,8 +196,8 @@ TORCHRUN_PROGRAMS: dict[str, tuple[str, ...]] = {
         *("--inprocess", "--shutdown-signal", "--shutdown-timeout"),
     ),
 }
-"""Programs with torchrun's options, each with the beginnings of its additional ones (nvidia-resiliency-ext 0.6,
-fault_tolerance/launcher.py; SageMaker HyperPod elastic agent 1.1).
+"""Programs with torchrun's options, each with the beginnings of its additional ones
+(nvidia-resiliency-ext 0.6, fault_tolerance/launcher.py; SageMaker HyperPod elastic agent 1.1).
 """
 _EXTENSION_FLAGS = ("--ignore", "--inprocess-restart")
 
@@ -199,6 +207,7 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
     starts = TORCHRUN_PROGRAMS.get(program, ())
     if not starts:
         return [*arguments]
+
     kept: list[str] = []
     index = 0
     while index < len(arguments) and arguments[index].startswith("-"):
@@ -207,6 +216,7 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
         if argument.startswith(starts):
             index += 0 if "=" in argument or argument.startswith(_EXTENSION_FLAGS) else 1
             continue
+
         kept.append(argument)
         if (
             "=" not in argument
@@ -215,6 +225,7 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
         ):
             kept.append(arguments[index])
             index += 1
+
     return [*kept, *arguments[index:]]
 
 
@@ -225,7 +236,8 @@ _host = Pattern(r"(?a)[\w.:-]+").fullmatch
 
 @lru_cache(maxsize=4)
 def read_options(arguments: tuple[str, ...]) -> tuple[tuple[GivenOption, ...], tuple[str, ...]]:
-    """Return a command line's options, in order and with repetitions, and the arguments from the script on.
+    """Return a command line's options, in order and with repetitions, and the arguments from the
+    script on.
 
     The pods of a job and the rules about them ask for the same few command lines.
     """
@@ -246,6 +258,7 @@ def why_not_conf(conf: str, backend: str) -> str | None:
     """Return why torchrun rejects a --rdzv-conf for this backend, or None."""
     if not conf.strip():
         return None
+
     for pair in conf.split(","):
         key, _, value = pair.partition("=")
         if not key.strip():
@@ -254,6 +267,7 @@ def why_not_conf(conf: str, backend: str) -> str | None:
             return f"{key.strip()!r} has no value"
         if why := why_not_option(key, value, backend):
             return f"{key.strip()} {why}"
+
     return None
 
 
@@ -268,6 +282,7 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     stripped = endpoint.strip()
     if not stripped:
         return None
+
     bracketed = stripped.startswith("[") and stripped.endswith("]")
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     host = host if colon or bracketed else port
@@ -275,10 +290,14 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
         not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16
     ):
         return f"{port!r} is not a port"
+
     bare_host = host.removeprefix("[").removesuffix("]")
     if not _host(bare_host):
         return f"{host!r} is not a host name or an address"
-    return "a static rendezvous needs HOST:PORT" if static and not colon else None
+    if static and not colon:
+        return "a static rendezvous needs HOST:PORT"
+
+    return None
 
 
 def is_int(value: str) -> bool:
@@ -292,28 +311,34 @@ def option_variable(option: str) -> str:
 
 
 def is_literal(value: str) -> bool:
-    """Return whether a process sees the value as written, without shell variables, commands or Secret references."""
+    """Return whether a process sees the value as written, without shell variables, commands or
+    Secret references.
+    """
     return "$" not in value and "<" not in value and "`" not in value
 
 
 EXIT_BARRIER_SECONDS = 300
-"""Time that torchrun waits for the other nodes after its own processes have ended (exit_barrier_timeout)."""
+"""Time that torchrun waits for the other nodes after its own processes have ended
+(exit_barrier_timeout).
+"""
 
 SHARED_STORE: Version = (2, 4)
-"""First PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
+"""First PyTorch whose torchrun agents share c10d's store with the processes they start (pull
+request 128096).
 
-Agents that share it cannot add a node later: in a later round a new agent waits for keys that only the first round
-wrote.
+Agents that share it cannot add a node later: in a later round a new agent waits for keys that only
+the first round wrote.
 """
 
 FIRST_STORE: Version = (2, 6)
-"""First PyTorch whose agents share a separate store for the first round, at the name of its node 0 (pull requests
-135957 and 139702). Earlier releases share the rendezvous' store, at the endpoint's name.
+"""First PyTorch whose agents share a separate store for the first round, at the name of its node 0
+(pull requests 135957 and 139702). Earlier releases share the rendezvous' store, at the endpoint's
+name.
 """
 
 CLOSED_BY_SIGTERM: tuple[Version, Version] = ((2, 3), (2, 8))
-"""First PyTorch whose torchrun closes the rendezvous for all nodes on SIGTERM, and the first that no longer does (pull
-requests 117066 and 152525; measured on 2.5.1, and not on 2.2.2 and 2.13).
+"""First PyTorch whose torchrun closes the rendezvous for all nodes on SIGTERM, and the first that
+no longer does (pull requests 117066 and 152525; measured on 2.5.1, and not on 2.2.2 and 2.13).
 """
 
 OWN_STORE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
@@ -335,7 +360,8 @@ def has_same_torchrun(a: Version, b: Version) -> bool:
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:
-    """Return the PyTorch version of an image, from an official tag such as `pytorch/pytorch:2.6.0`, or the profile's.
+    """Return the PyTorch version of an image, from an official tag such as `pytorch/pytorch:2.6.0`,
+    or the profile's.
 
     Other repositories number their images differently.
     """

@@ -1,4 +1,6 @@
-"""Passwords in scripts that no assignment and no name of an option announces: `curl -u`, `wandb login`, netrc."""
+"""Passwords in scripts that no assignment and no name of an option announces: `curl -u`, `wandb
+login`, netrc.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ _command = Pattern(
 )
 """A program with its arguments, up to the end of the command."""
 _curl_user = Pattern(
-    rf"(?:^|\s){_QUOTE}(?:-[A-Za-z]{{0,8}}[uU]|--(?:proxy-)?user)[ \t=]{{0,4}}{_QUOTE}[^\s:\"']{{0,128}}:"
+    rf"(?:^|\s){_QUOTE}(?:-[A-Za-z]{{0,8}}[uU]|--(?:proxy-)?user)[ "
+    rf"\t=]{{0,4}}{_QUOTE}[^\s:\"']{{0,128}}:"
     r"(?P<value>[^\s\"'\\]+)"
 )
 _joined_option = Pattern(rf"(?:^|\s){_QUOTE}-p{_PASSWORD}")
@@ -45,19 +48,25 @@ _aws_configure = Pattern(
     rf"aws_(?:secret_access_key|session_token)[ \t]{{1,4}}{_PASSWORD}"
 )
 _registry_login = Pattern(
-    rf"\b(?:auth|identitytoken|registrytoken){_QUOTE}[ \t]{{0,3}}:[ \t]{{0,3}}{_QUOTE}(?P<value>[^\s\"'\\,}}]{{4,}})"
+    rf"\b(?:auth|identitytoken|registrytoken){_QUOTE}[ \t]{{0,3}}:[ "
+    rf"\t]{{0,3}}{_QUOTE}(?P<value>[^\s\"'\\,}}]{{4,}})"
 )
-"""The login of a registry in Docker's config.json, in which `auth` is the user and the password in Base64."""
+"""The login of a registry in Docker's config.json, in which `auth` is the user and the password
+in Base64.
+"""
 
 
 def command_intervals(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the intervals of passwords and tokens that a script hands to a program, also references to variables."""
+    """Yield the intervals of passwords and tokens that a script hands to a program, also
+    references to variables.
+    """
     for match in _command.finditer(text):
         offset = match.start("arguments")
         yield from (
             (offset + start, offset + end)
             for start, end in _arguments(match["program"], match["arguments"])
         )
+
     patterns = [_here_string, _piped, _netrc, _python_login, _aws_configure]
     if "auths" in text:
         patterns.append(_registry_login)
@@ -96,7 +105,9 @@ def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_option(word: str) -> bool:
-    """Return whether an argument of `wandb login` is an option, its address or a redirection, and not the key."""
+    """Return whether an argument of `wandb login` is an option, its address or a redirection,
+    and not the key.
+    """
     return word.startswith(("-", "<", ">")) or "://" in word or "=" in word
 
 
@@ -106,7 +117,9 @@ _script_assignment = Pattern(
 
 
 def script_secrets(text: str) -> dict[str, str]:
-    """Return the values of secrets that a shell script assigns, by variable, also if another variable has the value."""
+    """Return the values of secrets that a shell script assigns, by variable, also if another
+    variable has the value.
+    """
     values: dict[str, str] = {}
     for name, *quoted in map(tuple[str, ...], _script_assignment(text)):
         values.setdefault(name, "".join(quoted))
@@ -119,7 +132,9 @@ def script_secrets(text: str) -> dict[str, str]:
 
 
 def is_written_secret(name: str, value: str) -> bool:
-    """Return whether a variable of a script has a secret that is written there, and long enough to be masked."""
+    """Return whether a variable of a script has a secret that is written there, and long enough
+    to be masked.
+    """
     return "$" not in value and len(value) > _SHORTEST_SECRET and is_secret(name, value)
 
 

@@ -1,8 +1,9 @@
 """Reports without the secrets of the file: messages and code frames.
 
-`scanner` decides which values are secret. Anything that shows a document (worlds, differences, explanations) is made
-from the masked document. A message quotes the real one, so values are replaced in it. Manifests and `simulate
---env-file` contain the values themselves: they are made for running the job.
+`scanner` decides which values are secret. Anything that shows a document (worlds, differences,
+explanations) is made from the masked document. A message quotes the real one, so values are
+replaced in it. Manifests and `simulate --env-file` contain the values themselves: they are made for
+running the job.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _assigned_name = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
 
 
 def masker_of(objects: Iterable[object]) -> Masker | None:
-    """Return a function that masks the secrets of these objects in messages or other programs' output; None without
-    secrets.
+    """Return a function that masks the secrets of these objects in messages or other programs'
+    output; None without secrets.
     """
     return masker(
         text
@@ -51,20 +52,23 @@ def masker_of(objects: Iterable[object]) -> Masker | None:
 
 
 def masker(secrets: Iterable[str]) -> Masker | None:
-    """Return a function that replaces every secret in a text by `MASK`, also if it is quoted or cut short; None without
-    secrets.
+    """Return a function that replaces every secret in a text by `MASK`, also if it is quoted or cut
+    short; None without secrets.
     """
     locate = occurrences(secrets)
-    return (
-        None if locate is None else lambda text: without_parts(text, locate(text), lambda _: MASK)
-    )
+    if locate is None:
+        return None
+    return lambda text: without_parts(text, locate(text), lambda _: MASK)
 
 
 def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
-    """Return a problem and its path without the secrets of its document. `path` is from the document's root."""
+    """Return a problem and its path without the secrets of its document. `path` is from the
+    document's root.
+    """
     secrets = _document_secrets(document)
     if not secrets.secrets:
         return problem, path
+
     nearby = secrets.near(path)
 
     def mask(text: str) -> str:
@@ -78,6 +82,7 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
         help=problem.help and mask(problem.help),
         fix=problem.fix and problem.fix._replace(title=mask(problem.fix.title)),
     )
+
     return masked, tuple(
         MASK if path[: end + 1] in secrets.keys else part for end, part in enumerate(path)
     )
@@ -106,7 +111,9 @@ class _DocumentSecrets:
                 self._by_place.setdefault(secret.path[:end], []).append(secret)
 
     def near(self, path: Path) -> list[str]:
-        """Return the secrets at, below and above a path: texts that a message there is likely to quote."""
+        """Return the secrets at, below and above a path: texts that a message there is likely to
+        quote.
+        """
         if path not in self._near:
             secrets = self._found(path)
             texts = {
@@ -116,6 +123,7 @@ class _DocumentSecrets:
                 if form
             }
             self._near[path] = sorted(texts, key=len)[::-1]
+
         return self._near[path]
 
     def _found(self, path: Path) -> Sequence[SecretScalar]:
@@ -159,15 +167,17 @@ def _mask_text(text: str, nearby: Iterable[str], mask: Masker | None) -> str:
 def masked_lines(
     text: str, fill: str = " ", quoted: AbstractSet[int] | None = None, parsed: Source | None = None
 ) -> list[str]:
-    """Return the lines of a file for code frames; a secret becomes `MASK` and spaces, which keeps the columns after it.
+    """Return the lines of a file for code frames; a secret becomes `MASK` and spaces, which keeps
+    the columns after it.
 
-    In a document that cannot be read, and in comments, everything that may belong to a secret is masked. `fill=""`
-    omits the spaces. With `quoted`, the numbers of the lines that are wanted, documents without such a line are left
-    empty. `parsed` is the text if it has been read already.
+    In a document that cannot be read, and in comments, everything that may belong to a secret is
+    masked. `fill=""` omits the spaces. With `quoted`, the numbers of the lines that are wanted,
+    documents without such a line are left empty. `parsed` is the text if it has been read already.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if "\\" not in text and not _may_contain_secrets(text):
         return lines
+
     stream = parsed if parsed is not None and parsed.documents else read(text)
     readable = [False] * len(lines)
     intervals: dict[int, list[TextInterval]] = {}
@@ -180,6 +190,7 @@ def masked_lines(
             lines[document.first_line - 1 : end - 1] = [""] * (end - document.first_line)
             readable[document.first_line - 1 : end - 1] = [True] * (end - document.first_line)
             continue
+
         root = document.span(())
         if root is not None:
             readable[root.line - 1 : root.end_line] = [True] * (root.end_line - root.line + 1)
@@ -188,6 +199,7 @@ def masked_lines(
             if span is not None:
                 for index, part in _parts_of(lines, span, secret) or _line_intervals(lines, span):
                     intervals.setdefault(index, []).append(part)
+
     locate = occurrences(copies)
     for index, line in enumerate(lines):  # comments too
         if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
@@ -196,6 +208,7 @@ def masked_lines(
         _mask_line(line, intervals[number], fill) if number in intervals else line
         for number, line in enumerate(lines)
     ]
+
     return _mask_unreadable(masked, readable)
 
 
@@ -211,7 +224,9 @@ def shows_secret(text: str) -> bool:
 
 
 def _may_contain_secrets(text: str) -> bool:
-    """Return whether a file may contain a secret: a single expression for all these words takes 0.2 s per megabyte."""
+    """Return whether a file may contain a secret: a single expression for all these words takes
+    0.2 s per megabyte.
+    """
     folded = text.lower() if text.isascii() else text.upper().casefold()
     if any(word in folded for word in _WORDS) or has_secret_format(text):
         return True
@@ -227,8 +242,8 @@ def _mask_line(line: str, intervals: Iterable[TextInterval], fill: str) -> str:
 
 
 def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[int, TextInterval]]:
-    """Return line indexes and intervals of a secret's parts if the source contains all of them as written, else
-    nothing.
+    """Return line indexes and intervals of a secret's parts if the source contains all of them as
+    written, else nothing.
     """
     texts = [text for text in secret.texts() if text] if secret.parts is not None else []
     intervals = _intervals_in_order(lines, span, texts)
@@ -239,13 +254,16 @@ def _parts_of(lines: list[str], span: Span, secret: SecretScalar) -> list[tuple[
                 (index, (start + first, start + last))
                 for first, last in find(lines[index][start:end])
             ]
+
     return intervals
 
 
 def _intervals_in_order(
     lines: list[str], span: Span, texts: Iterable[str]
 ) -> list[tuple[int, TextInterval]]:
-    """Return where the lines of a span contain these texts one after the other; empty if one is missing."""
+    """Return where the lines of a span contain these texts one after the other; empty if one is
+    missing.
+    """
     intervals: list[tuple[int, TextInterval]] = []
     ranges = _line_intervals(lines, span)
     index, (start, end) = next(ranges, (0, (0, 0)))
@@ -257,6 +275,7 @@ def _intervals_in_order(
             index, (start, end) = next_range
         start = offset + len(text)
         intervals.append((index, (offset, start)))
+
     return intervals
 
 
@@ -271,8 +290,9 @@ def _line_intervals(lines: list[str], span: Span) -> Iterator[tuple[int, TextInt
 
 
 def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
-    """Mask lines that could not be parsed: the rest after a secret's name or the word `value`, everything indented
-    deeper, and lines that do not begin with a key, because they may be lines of the secret with a wrong indentation.
+    """Mask lines that could not be parsed: the rest after a secret's name or the word `value`,
+    everything indented deeper, and lines that do not begin with a key, because they may be lines of
+    the secret with a wrong indentation.
     """
     masked: list[str] = []
     deeper: int | None = None
@@ -285,14 +305,18 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
         if deeper is not None and (indent > deeper or not _begins_with_key(line)):
             masked.append(line[:indent] + MASK)
             continue
+
         end = _value_start(line)
         deeper = indent if end else None
         masked.append(line[:end] + " " + MASK if end else line)
+
     return masked
 
 
 def mask_comment(line: str) -> str:
-    """Mask the rest of a readable line from the first secret after a `#` that may begin a comment."""
+    """Mask the rest of a readable line from the first secret after a `#` that may begin a
+    comment.
+    """
     comment = _comment.search(line)
     start = comment.end() if comment is not None else len(line)
     end = _value_start(line[start:])
@@ -317,6 +341,7 @@ def _value_start(line: str) -> int:
     starts += [value.end()] if value else []
     starts += [start for start, _ in secret_parts(line)[:1]]
     end = len(line.rstrip())
+
     return min((offset for offset in starts if offset < end), default=max(starts, default=0))
 
 

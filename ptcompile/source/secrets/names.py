@@ -94,7 +94,9 @@ _SECRET = Pattern(
     r"|(?:TOKEN|(?:^|_)KEY|CREDENTIALS?)_(?:JSON|B64|BASE64|DATA|VALUE|STRING)$|ACCESS_KEY_ID$"
     r"|(?:^|_)(?:CONNECTION|CONN)_?STR(?:ING)?$|^AUTHORIZATION$"
 )
-"""*_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*, *PASSPHRASE*, *_PASS, *_PWD, *_PAT, *CREDENTIALS, APIKEY."""
+"""*_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*, *PASSPHRASE*, *_PASS, *_PWD, *_PAT,
+*CREDENTIALS, APIKEY.
+"""
 _ORDINARY = Pattern(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|SEP|CLS|MASK|EOT|STOP|START|END|SPECIAL|IMAGE|MAX|MIN|NUM)_TOKEN$"
     r"|(?:^|_)(?:SORT|PRIMARY|FOREIGN|PARTITION|CACHE|GROUP|JOIN|INDEX|LABEL|HASH|SHARD|ROUTING|LOOKUP|TEXT|IMAGE|INPUT"
@@ -103,7 +105,9 @@ _ORDINARY = Pattern(
     r"_(?:DIR|DIRECTORY|NAME|NAMESPACE|LENGTH|LEN|SIZE|COUNT|LIMIT|TTL|TIMEOUT|POLICY|TYPE|ENABLED)$"
     r"|^(?:USE|ENABLE|DISABLE|HAS|WITH|NEEDS|REQUIRE|ALLOW|MOUNT)_"
 )
-"""Names with the word for a secret that rarely name one: EOS_TOKEN, SORT_KEY, PASSWORD_MIN_LENGTH, USE_SECRETS."""
+"""Names with the word for a secret that rarely name one: EOS_TOKEN, SORT_KEY,
+PASSWORD_MIN_LENGTH, USE_SECRETS.
+"""
 _PUBLIC = Pattern(r"(?:^|_)(?:PUBLIC|PUB|SITE)_?KEY$")
 _DOUBTFUL = Pattern(
     r"(?:^|_)(?:TOKENS|KEYS|AUTH|COOKIES?|DSN|WEBHOOK(?:_URL)?|AUTH_HEADER)$|(?:TOKEN|KEY|CREDENTIALS?)_(?:FILE|PATH)$"
@@ -115,7 +119,9 @@ _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
 _plain_match = Pattern(
     rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]"
 ).fullmatch
-"""Words, numbers, and marks such as `</s>` and `[PAD]`, which no generated credential looks like."""
+"""Words, numbers, and marks such as `</s>` and `[PAD]`, which no generated credential looks
+like.
+"""
 
 _number_match = Pattern(
     r"[+-]?\d{1,8}(?:[._]\d{1,8}){0,3}(?:[eE][+-]?\d{1,3}|[kKmMbBgGtT])?"
@@ -131,16 +137,17 @@ def normalize_name(name: str) -> str:
 
 
 def is_secret(name: str, value: object = None) -> bool:
-    """Return whether a name says that its value is a secret. Doubtful names need a value that looks like one."""
+    """Return whether a name says that its value is a secret. Doubtful names need a value that
+    looks like one.
+    """
     category = _category(name)
     if category == "secret":
-        return (
-            not _is_path(value)
-            if normalize_name(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD"))
-            else True
-        )
+        if normalize_name(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")):
+            return not _is_path(value)
+        return True
     if value is None or category == "plain":
         return False
+
     return not isinstance(value, bool | int | float) and not (
         isinstance(value, str) and _is_harmless(value)
     )
@@ -152,11 +159,9 @@ def _category(name: str) -> Literal["secret", "doubtful", "plain"]:
     if _PUBLIC.search(normalized) is not None:
         return "plain"
     if _SECRET.search(normalized) is not None:
-        return (
-            "secret"
-            if is_credential(normalized) or _ORDINARY.search(normalized) is None
-            else "doubtful"
-        )
+        if is_credential(normalized) or _ORDINARY.search(normalized) is None:
+            return "secret"
+        return "doubtful"
     return "plain" if _DOUBTFUL.search(normalized) is None else "doubtful"
 
 
@@ -170,10 +175,11 @@ def _is_harmless(value: str) -> bool:
 
 
 def is_searched(name: str, value: str) -> bool:
-    """Return whether the value of a secret's variable is also masked in messages, not only at its own path.
+    """Return whether the value of a secret's variable is also masked in messages, not only at its
+    own path.
 
-    A switch occurs in every text. So does a plain word under a doubtful name (`SORT_KEY: train`): masking it would mask
-    the names of jobs and hosts.
+    A switch occurs in every text. So does a plain word under a doubtful name (`SORT_KEY: train`):
+    masking it would mask the names of jobs and hosts.
     """
     if value.lower() in _SWITCHES:
         return False
@@ -192,4 +198,6 @@ def mask_value(name: object, value: _T) -> _T | str:
     """
     if isinstance(value, dict | list | tuple) or value is None:
         return value
-    return MASK if isinstance(name, str) and value != "" and is_secret(name, value) else value
+    if isinstance(name, str) and value != "" and is_secret(name, value):
+        return MASK
+    return value

@@ -1,7 +1,8 @@
 """Lines of Python without the secrets in them, for code frames of programs such as Flyte's.
 
-A secret is a text that is given to a name such as HF_TOKEN: by an assignment, a keyword, a default, an item of a dict
-or the two first arguments of a call. What a call returns, as in `secret_requests=[Secret(...)]`, is not in the file.
+A secret is a text that is given to a name such as HF_TOKEN: by an assignment, a keyword, a default,
+an item of a dict or the two first arguments of a call. What a call returns, as in
+`secret_requests=[Secret(...)]`, is not in the file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from ptcompile.source.secrets.texts import secret_parts
 
 
 def masked_python(text: str) -> list[str] | None:
-    """Return the lines of a program, with `MASK` in place of secrets; None for a text that is no Python."""
+    """Return the lines of a program, with `MASK` in place of secrets; None for a text that is no
+    Python.
+    """
     try:
         tree = ast.parse(text)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -37,9 +40,11 @@ def masked_python(text: str) -> list[str] | None:
                 name, node.value if isinstance(node, ast.Constant) else None
             ):
                 _mask(lines, node)
+
     shown = [mask_formats(line.decode(errors="replace").removesuffix("\r")) for line in lines]
     for number in comments:
         shown[number - 1] = mask_comment(shown[number - 1])
+
     return shown
 
 
@@ -76,7 +81,9 @@ def _name_of(node: ast.expr | None) -> str:
 
 
 def _texts(node: ast.AST | None) -> Iterator[ast.expr]:
-    """Yield the texts of which an expression consists, without those inside of calls and of dicts."""
+    """Yield the texts of which an expression consists, without those inside of calls and of
+    dicts.
+    """
     if isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     ):
@@ -87,7 +94,9 @@ def _texts(node: ast.AST | None) -> Iterator[ast.expr]:
 
 
 def _mask(lines: list[bytes], node: ast.expr) -> None:
-    """Replace a text, which may have several lines; the columns after it stay where they are if there is room."""
+    """Replace a text, which may have several lines; the columns after it stay where they are if
+    there is room.
+    """
     last = (node.end_lineno or node.lineno) - 1
     for index in range(node.lineno - 1, last + 1):
         start = node.col_offset if index == node.lineno - 1 else 0

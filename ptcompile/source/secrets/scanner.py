@@ -1,4 +1,6 @@
-"""Which values of a document are secret: by the names next to them, by the kind of object, and parts of texts."""
+"""Which values of a document are secret: by the names next to them, by the kind of object, and
+parts of texts.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class SecretScalar(NamedTuple):
     searched: bool
     """Whether messages about the document mask it wherever they quote it (`names.is_searched`)."""
     is_key: bool = False
-    """Whether it is the last key of the path, as in `HF_TOKEN: {hf_abc}`, a mapping whose value is null."""
+    """Whether it is the last key of the path, as in `HF_TOKEN: {hf_abc}`, a mapping whose value
+    is null.
+    """
 
     def texts(self) -> Iterator[str]:
         """Yield the secret texts."""
@@ -98,7 +102,9 @@ _MIN_COPY = 8
 
 
 def secrets_of(data: object) -> list[SecretScalar]:
-    """Return the secrets of a document of any shape, in no order. Accepts any plain data; never raises."""
+    """Return the secrets of a document of any shape, in no order. Accepts any plain data; never
+    raises.
+    """
     secrets: dict[Path, SecretScalar] = {}
     _walk(data, (), "", secrets)
     if searched := unmistakable_secrets(secrets.values()):
@@ -107,7 +113,9 @@ def secrets_of(data: object) -> list[SecretScalar]:
 
 
 def unmistakable_secrets(secrets: Iterable[SecretScalar]) -> set[str]:
-    """Return the secrets that cannot be a name or a word: long and random enough to search for in other values."""
+    """Return the secrets that cannot be a name or a word: long and random enough to search for
+    in other values.
+    """
     texts = (text for secret in secrets if secret.searched for text in secret.texts())
     return {text for text in texts if len(text) >= _MIN_COPY and not is_plain(text)}
 
@@ -135,7 +143,9 @@ def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScal
 def _walk_mapping(
     mapping: Mapping[Any, Any], path: Path, parent: str, secrets: dict[Path, SecretScalar]
 ) -> None:
-    """Add the secrets of a mapping; entirely secret values first, so that they are not searched for parts."""
+    """Add the secrets of a mapping; entirely secret values first, so that they are not searched
+    for parts.
+    """
     kind = str(mapping.get("kind")).strip().casefold()
     table = parent.casefold()
     entry_name = _secret_entry_name(mapping, table)
@@ -160,6 +170,7 @@ def _walk_mapping(
             _add_leaves(inner, value_path, name, secrets)
         elif has_secret_format(name):
             secrets[(*value_path, _KEY)] = SecretScalar(value_path, name, None, True, is_key=True)
+
         _walk(inner, value_path, name, secrets)
 
 
@@ -167,6 +178,7 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
     """Add the passwords in the arguments of a program, such as `[curl, -u, user:X]`."""
     if len(items) < 2 or not isinstance(items[0], str) or not is_program(items[0]):
         return
+
     words = [item if isinstance(item, str) else "" for item in items]
     intervals = [*command_intervals(" ".join([words[0].rpartition("/")[2], *words[1:]]))]
     offset = len(words[0].rpartition("/")[2]) + 1
@@ -179,8 +191,8 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
 
 
 def _is_object(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping of this kind is the object itself rather than a reference to it (`kind`, `name`,
-    `namespace`).
+    """Return whether a mapping of this kind is the object itself rather than a reference to it
+    (`kind`, `name`, `namespace`).
     """
     return "name" not in mapping
 
@@ -194,8 +206,8 @@ def _add_last_applied(
 
 
 def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
-    """Return the secret's name in an entry such as `{name: HF_TOKEN, value: X}`, however its keys are spelled, or
-    None.
+    """Return the secret's name in an entry such as `{name: HF_TOKEN, value: X}`, however its keys
+    are spelled, or None.
     """
     for key, inner in entry.items():
         if isinstance(inner, str) and str(key).strip().casefold() in _NAMES and len(inner) < 256:
@@ -208,7 +220,9 @@ def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
 
 
 def _names_secret(name: str, value: object, table: str) -> bool:
-    """Return whether a key says that its value is secret: a user's own key, or a field unknown to Kubernetes."""
+    """Return whether a key says that its value is secret: a user's own key, or a field unknown
+    to Kubernetes.
+    """
     if not is_secret(name, value) or (name in FIELDS and table not in _ENV | _TABLES):
         return False
     is_user_key = table in _ENV or table in _TABLES or not name.isalnum() or name.isupper()
@@ -242,7 +256,9 @@ def _add_leaves(
 
 
 def _add_copies(value: object, path: Path, locate: Any, secrets: dict[Path, SecretScalar]) -> None:
-    """Add texts that repeat a secret, such as a command line with a token that is also in a variable."""
+    """Add texts that repeat a secret, such as a command line with a token that is also in a
+    variable.
+    """
     if isinstance(value, str):
         existing = secrets.get(path)
         if (existing is None or existing.parts is not None) and (more := locate(value)):
@@ -259,9 +275,11 @@ def _add_copies(value: object, path: Path, locate: Any, secrets: dict[Path, Secr
 
 
 def without_secrets(data: Any, mark: Any = None) -> Any:
-    """Return the data with `***` instead of its secrets, or the same data if it has none. The shape is kept.
+    """Return the data with `***` instead of its secrets, or the same data if it has none. The shape
+    is kept.
 
-    `mark`, from the secret's text to its replacement, tells secrets apart when two documents are compared.
+    `mark`, from the secret's text to its replacement, tells secrets apart when two documents are
+    compared.
     """
     secrets = secrets_of(data)
     if not secrets:

@@ -21,31 +21,39 @@ from ptcompile.source.secrets.names import (
 TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
 
-# each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
+# each repetition is bounded or ends at a character that cannot start it, so matching is linear in
+# the text
 _HINTS = (
     "://", "@", "token", "key", "secret", "pwd", "credential", "bearer", "dsn", "_pat", "webhook", "conn", *HINTS
 )  # fmt: skip
-"""Texts in lower case of which each text with a secret contains one, unless the secret has a known format."""
+"""Texts in lower case of which each text with a secret contains one, unless the secret has a
+known format.
+"""
 _url = Pattern(
     r"(?:\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,15}))?://(?P<user>[^\s/@:'\"]{0,256})(?P<rest>:[^\s/@'\"]{0,1024})?@"
 )
 _login = Pattern(
     r"(?<![\w.+-])[\w.+-]{1,64}:(?P<value>[^\s/@:'\"$]{3,256})@(?!sha\d)(?=[\w-]{1,63}(?P<address>[.:/])|\w)"
 )
-"""A user and a password before a host; in `run:best@epoch3`, a plain word before a bare name, there is no password."""
+"""A user and a password before a host; in `run:best@epoch3`, a plain word before a bare name,
+there is no password.
+"""
 _VALUE = r"(?P<value>\\?\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"'&;|,)}\]]+)"
 _assignment = Pattern(
-    rf"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{{0,80}})\\?[\"']?\]?[ \t]{{0,3}}(?P<sign>=|:(?!/))[ \t]{{0,3}}{_VALUE}"
+    rf"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{{0,80}})\\?[\"']?\]?[ \t]{{0,3}}(?P<sign>=|:(?!/))[ "
+    rf"\t]{{0,3}}{_VALUE}"
 )
 _call = Pattern(
-    rf"\b(?:putenv|setenv|setdefault)\([ \t]{{0,3}}\\?[\"'](?P<name>\w{{1,80}})\\?[\"'],[ \t]{{0,3}}{_VALUE}"
+    rf"\b(?:putenv|setenv|setdefault)\([ \t]{{0,3}}\\?[\"'](?P<name>\w{{1,80}})\\?[\"'],[ "
+    rf"\t]{{0,3}}{_VALUE}"
 )
 """`os.environ.setdefault("HF_TOKEN", "...")`."""
 _option = Pattern(
     rf"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{{0,80}})(?P<sign>=|[ \t]{{1,8}}(?!-)){_VALUE}"
 )
 _header = Pattern(
-    r"(?i)\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ \t]{0,3}\\?[\"']?"
+    r"(?i)\b(?:(?:proxy-)?authorization|x-[a-z-]{0,40}(?:token|key|auth))\\?[\"']?[ \t]{0,3}[:=][ "
+    r"\t]{0,3}\\?[\"']?"
     r"(?:(?:bearer|basic|token|digest)[ \t]{1,4})?(?P<value>[^\s\"'\\]+)"
     r"|\b(?:bearer|basic)[ \t]{1,4}(?P<alone>[A-Za-z0-9._~+/=-]{8,})"
 )
@@ -71,7 +79,9 @@ def _has_hint(text: str) -> bool:
 
 @bounded_cache(16384)
 def _may_have_parts(text: str) -> bool:
-    """Return whether a text needs a closer look for secrets. Cached: manifests share most of their texts."""
+    """Return whether a text needs a closer look for secrets. Cached: manifests share most of
+    their texts.
+    """
     return has_secret_format(text) or _has_hint(text)
 
 
@@ -97,15 +107,21 @@ def without_parts(text: str, intervals: Iterable[TextInterval], mask: Callable[[
 
 
 def option_name(argument: object) -> str | None:
-    """Return the name in an argument such as `--hf-token`, whose value is the next argument, or None for any other."""
+    """Return the name in an argument such as `--hf-token`, whose value is the next argument, or
+    None for any other.
+    """
     if not isinstance(argument, str) or not argument.startswith("-") or len(argument) > 80:
         return None
     name = argument.lstrip("-")
-    return name if name.replace("-", "").replace("_", "").replace(".", "").isalnum() else None
+    if name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        return name
+    return None
 
 
 def gives_secret(name: str, value: str) -> bool:
-    """Return whether an option or an assignment in a text gives a secret: `--token X`, not `--sort-key name`."""
+    """Return whether an option or an assignment in a text gives a secret: `--token X`, not
+    `--sort-key name`.
+    """
     if (
         value.startswith(_REFERENCES)
         or not is_secret(name, value)
@@ -125,6 +141,7 @@ def _secret_intervals(text: str) -> Iterator[TextInterval]:
         is_word = group == "alone" and is_plain(match[group])  # "basic preprocessing"
         if not is_word and not match[group].startswith(_REFERENCES):
             yield match.span(group)
+
     for start, end in command_intervals(text):
         if not text.startswith(_REFERENCES, start):
             yield start, end
@@ -162,7 +179,9 @@ def _unquoted(text: str, start: int, end: int) -> TextInterval:
 
 
 def _logins(text: str) -> Iterator[TextInterval]:
-    """Yield passwords of URLs and registries; also the user of an http URL without a password, which may be a token."""
+    """Yield passwords of URLs and registries; also the user of an http URL without a password,
+    which may be a token.
+    """
     for match in _url.finditer(text):
         name = "rest" if match["rest"] else "user"
         start, end = match.span(name)
@@ -170,19 +189,24 @@ def _logins(text: str) -> Iterator[TextInterval]:
         is_plain_user = name == "user" and (match["scheme"] or "").lower() not in ("http", "https")
         if not is_plain_user and not text[start:end].startswith(_REFERENCES):
             yield start, end
+
     for match in _login.finditer(text):
         if match["address"] or not is_plain(match["value"]):
             yield match.span("value")
 
 
 MIN_SEARCHED = 4
-"""Minimum length of a secret that is masked wherever it occurs; a shorter one is masked only at its own path."""
+"""Minimum length of a secret that is masked wherever it occurs; a shorter one is masked only at
+its own path.
+"""
 _CUT = 24
 """Characters of a long value that a message that shortens it still shows."""
 
 
 def occurrences(secrets: Iterable[str]) -> Callable[[str], list[TextInterval]] | None:
-    """Return a function that finds every secret in a text, also quoted or cut short, or None without secrets."""
+    """Return a function that finds every secret in a text, also quoted or cut short, or None
+    without secrets.
+    """
     all_forms = {
         form for secret in secrets for form in quoted_forms(secret) if len(form) >= MIN_SEARCHED
     }
@@ -199,11 +223,11 @@ def occurrences(secrets: Iterable[str]) -> Callable[[str], list[TextInterval]] |
 
 
 def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
-    """Return a function that yields the intervals of secrets, or of the beginnings of long ones: at each offset the
-    longest.
+    """Return a function that yields the intervals of secrets, or of the beginnings of long ones: at
+    each offset the longest.
 
-    Intervals may overlap. Time grows with the text, however many secrets there are: short ones are looked up by their
-    length, long ones by their beginning.
+    Intervals may overlap. Time grows with the text, however many secrets there are: short ones are
+    looked up by their length, long ones by their beginning.
     """
     distinct = {secret for secret in secrets if secret}
     head = min(MIN_SEARCHED, min(map(len, distinct), default=1))
@@ -213,6 +237,7 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
         lengths.setdefault(secret[:head], set()).add(min(len(secret), _CUT + 1))
         if len(secret) > _CUT:
             long.setdefault(secret[:_CUT], []).append(secret)
+
     sizes = {start: sorted(sizes_at, reverse=True) for start, sizes_at in lengths.items()}
 
     def find(text: str) -> Iterator[TextInterval]:
@@ -224,9 +249,8 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
                 if size > _CUT:
                     if (candidates := long.get(text[start : start + _CUT])) is not None:
                         end = start + _longest_prefix(candidates, text, start)
-                        offset = max(
-                            offset, end - _CUT
-                        )  # in a run of one letter, the match at every offset would be as long
+                        # in a run of one letter, the match at every offset would be as long
+                        offset = max(offset, end - _CUT)
                         yield start, end
                         break
                 elif (occurrence := text[start : start + size]) in distinct:
@@ -242,8 +266,8 @@ def quoted_forms(secret: str) -> tuple[str, ...]:
 
 
 def _longest_prefix(secrets: Sequence[str], text: str, offset: int) -> int:
-    """Return the number of characters from `at` that begin one of `secrets`, which are sorted and share `_CUT`
-    characters.
+    """Return the number of characters from `at` that begin one of `secrets`, which are sorted and
+    share `_CUT` characters.
     """
     size = _CUT
     while True:

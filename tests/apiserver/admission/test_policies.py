@@ -96,12 +96,14 @@ def test_the_words_of_the_server() -> None:
         ("object.metadata.namespace == 'default' && request.namespace == 'default'", []),
         ("request.operation == 'CREATE' && request.name == 'p' && oldObject == null", []),
         (
-            "request.kind.kind == 'Pod' && request.resource.resource == 'pods' && request.kind.group == ''",
+            "request.kind.kind == 'Pod' && request.resource.resource == 'pods' && "
+            "request.kind.group == ''",
             [],
         ),
         ("!has(object.metadata.labels)", []),
         (
-            "object.spec.containers.all(c, quantity(c.resources.limits.cpu).isLessThan(quantity('9')))",
+            "object.spec.containers.all(c, "
+            "quantity(c.resources.limits.cpu).isLessThan(quantity('9')))",
             [],
         ),
         ("object.spec.containers[0].resources.limits.cpu == '8'", []),
@@ -366,7 +368,10 @@ def test_objects_that_the_server_rejects_before() -> None:
 
 def test_steps_are_limited() -> None:
     """Neither one expression nor many policies take long; what was not evaluated is said."""
-    nested = "object.spec.containers.all(a, object.spec.containers.all(b, object.spec.containers.all(c, a.name != c.image)))"
+    nested = (
+        "object.spec.containers.all(a, object.spec.containers.all(b, "
+        "object.spec.containers.all(c, a.name != c.image)))"
+    )
     costly = policy(nested)
     (found,) = findings(costly, binding(), pod(*[{}] * 120))
     assert (found.code, "steps" in found.message) == ("PTC595", True)

@@ -138,8 +138,8 @@ def test_patch_in_the_fields_of_each_release() -> None:
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
         "containers": [
-            {"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}
-        ],  # noqa: S108
+            {"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}  # noqa: S108
+        ],
     }
     targets = [{"name": "node"}]
     spec = {trainer: train_job(IN_PLACE, release(trainer))["spec"] for trainer in RELEASES}

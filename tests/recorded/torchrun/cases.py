@@ -27,23 +27,38 @@ class Case(NamedTuple):
         if self.target is None:
             return self.body
         lines = textwrap.indent(f"image: img:1\n{self.body}", "  ")
-        return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: train}}\nspec:\n{lines}\n"
+        return (
+            f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: "
+            f"train}}\nspec:\n{lines}\n"
+        )
 
 
 def profile(release: str) -> str:
     """Return a cluster profile whose images have this PyTorch release, such as `2.5`."""
-    return f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{release}'}}}}\n"
+    return (
+        f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: "
+        f"'{release}'}}}}\n"
+    )
 
 
 STATIC = "script: train.py\nnodes: 3"
 FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
 RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"
-WIDE = "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nrunPolicy: {onDisruption: Ignore}"
+WIDE = (
+    "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nrunPolicy: "
+    "{onDisruption: Ignore}"
+)
 NO_RESTARTS = "script: train.py\nelastic: {nnodes: '2:3'}"
 C10D = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d}"
-IMPATIENT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {timeout: 20, join_timeout: 20}}"
+IMPATIENT = (
+    "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {timeout: 20, "
+    "join_timeout: 20}}"
+)
 SHORT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {read_timeout: 60}}"
-IN_PLACE = "script: train.py\nrestartPolicy: OnFailure\nelastic: {nnodes: 2, nprocPerNode: 2, maxRestarts: 3}"
+IN_PLACE = (
+    "script: train.py\nrestartPolicy: OnFailure\nelastic: {nnodes: 2, nprocPerNode: 2, "
+    "maxRestarts: 3}"
+)
 TARGETS = ("job", "pytorchjob", "volcano", "trainjob", "jobset")
 
 _SUBDOMAIN = """\
@@ -187,7 +202,8 @@ SEVERAL: tuple[Case, ...] = (
         ("kill 0@2s", *lose("kill", "12", "2s", "5s")),
         limit=150,
     ),
-    # the failed pods 1 and 2 were deleted; a rehearsal no longer injects faults into pods that have ended
+    # the failed pods 1 and 2 were deleted; a rehearsal no longer injects faults into pods that have
+    # ended
     Case(
         "node-0-killed-rest-deleted",
         RANGE,

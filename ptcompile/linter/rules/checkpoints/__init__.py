@@ -1,1 +1,3 @@
-"""Rules for the folders to which a training container writes, wherever a kind has its command line."""
+"""Rules for the folders to which a training container writes, wherever a kind has its command
+line.
+"""

@@ -1,9 +1,11 @@
 """Checkpoints are lost when a pod is recreated.
 
-What: the folder for checkpoints or outputs, such as that of --checkpoint-dir or --output_dir, is on no volume or on an
-emptyDir, and the job recreates failed pods, or runs on spot nodes and recreates lost pods.
+What: the folder for checkpoints or outputs, such as that of --checkpoint-dir or --output_dir, is on
+no volume or on an emptyDir, and the job recreates failed pods, or runs on spot nodes and recreates
+lost pods.
 
-Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its checkpoints.
+Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its
+checkpoints.
 
 Example:
 
@@ -65,7 +67,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _replaces_preempted_pods(subject: Subject, template: ManifestTemplate) -> bool:
-    """Return whether the pods run only on spot nodes and the operator recreates pods that are lost with their node."""
+    """Return whether the pods run only on spot nodes and the operator recreates pods that are
+    lost with their node.
+    """
     if spot_label(template) is None:
         return False
     lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
@@ -75,14 +79,18 @@ def _replaces_preempted_pods(subject: Subject, template: ManifestTemplate) -> bo
 def _temporary_storage(
     template: ManifestTemplate, container: ManifestContainer, folder: str
 ) -> str | None:
-    """Return what kind of storage a folder is on if it disappears with the pod, or None if it survives."""
+    """Return what kind of storage a folder is on if it disappears with the pod, or None if it
+    survives.
+    """
     mount = mount_for(container, folder)
     if mount is None:
         return "no volume"
+
     volume = volume_of(template, mount.data)
     if volume is None or not {"emptyDir", "ephemeral"} & volume.data.keys():
         return None
     # the pod and its volumes survive a restart in place
     if template.spec.get("restartPolicy") == "OnFailure":
         return None
+
     return "an emptyDir" if "emptyDir" in volume.data else "an ephemeral volume"

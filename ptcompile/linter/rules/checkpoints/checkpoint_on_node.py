@@ -1,11 +1,11 @@
 """Checkpoints are on the local disk of each Kubernetes node.
 
-What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme, ssd, raid,
-scratch, /tmp, /var) or that the kubelet creates on each node (DirectoryOrCreate), and the job has several pods or
-recreates failed ones.
+What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme,
+ssd, raid, scratch, /tmp, /var) or that the kubelet creates on each node (DirectoryOrCreate), and
+the job has several pods or recreates failed ones.
 
-Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on another node
-finds none.
+Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on
+another node finds none.
 
 Example:
 
@@ -74,14 +74,17 @@ def check(subject: Subject) -> Findings:
                 if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):
                     yield found_at(
                         checkpoint.path,
-                        f"{checkpoint.folder} is on hostPath {host_path} of each node: the pods see different "
+                        f"{checkpoint.folder} is on hostPath {host_path} of each node: the pods "
+                        "see different "
                         "checkpoints, and a pod that moves sees none",
                         "mount a shared claim there, or write to an object store",
                     )
 
 
 def _is_local(path: str, *, created: bool) -> bool:
-    """Return whether a folder of a node is on a local disk, by its name, or if the kubelet creates it."""
+    """Return whether a folder of a node is on a local disk, by its name, or if the kubelet
+    creates it.
+    """
     parts = path.strip("/").split("/")
     is_local = created or parts[0] in _LOCAL_ROOTS or any(_is_local_part(part) for part in parts)
     return bool(path) and is_local and not _SHARED.search(path)

@@ -1,7 +1,8 @@
 """Checkpoints go to a read-only volume.
 
-What: the folder for a training's checkpoints or outputs is on a volume that is mounted read-only, or on a ConfigMap or
-Secret. Reported as a warning for options that a training may also read, such as --checkpoint.
+What: the folder for a training's checkpoints or outputs is on a volume that is mounted read-only,
+or on a ConfigMap or Secret. Reported as a warning for options that a training may also read, such
+as --checkpoint.
 
 Why: the first checkpoint fails with "Read-only file system", an hour into the training.
 

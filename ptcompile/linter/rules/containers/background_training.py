@@ -1,9 +1,10 @@
 """A script starts the training in the background and then ends.
 
-What: a shell script runs the training with `&`, and ends without a `wait`; nothing after it takes time.
+What: a shell script runs the training with `&`, and ends without a `wait`; nothing after it takes
+time.
 
-Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training is
-killed within its first second, and the job counts as a success.
+Why: the container ends when its first process does. The shell has nothing left to do and exits with
+0: the training is killed within its first second, and the job counts as a success.
 
 Example:
 
@@ -23,7 +24,8 @@ Example:
 
 Fix: remove the &, or end the script with wait.
 
-Source: POSIX 2024, asynchronous lists; Kubernetes 1.36, a container lives as long as its first process.
+Source: POSIX 2024, asynchronous lists; Kubernetes 1.36, a container lives as long as its first
+process.
 """
 
 from __future__ import annotations
@@ -42,13 +44,16 @@ def check(subject: Subject) -> Findings:
         if script is not None and _leaves_training(script):
             yield found_at(
                 container.script_path,
-                "the shell starts the training in the background and exits, and the container stops with it",
+                "the shell starts the training in the background and exits, and the container "
+                "stops with it",
                 "remove the &, or end the script with wait",
             )
 
 
 def _leaves_training(script: Script) -> bool:
-    """Return whether the script certainly ends at once after it started the training in the background."""
+    """Return whether the script certainly ends at once after it started the training in the
+    background.
+    """
     training = training_command(script)
     if training is None or training.is_waited or not training.in_background:
         return False

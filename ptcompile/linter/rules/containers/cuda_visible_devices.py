@@ -1,10 +1,12 @@
 """CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
-What: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK has an index that is not
-below the number of the container's GPUs, or fewer indexes than it has GPUs, or none: it is empty, -1 or a word.
+What: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK has an
+index that is not below the number of the container's GPUs, or fewer indexes than it has GPUs, or
+none: it is empty, -1 or a word.
 
-Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the
-first that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
+Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the
+indexes up to the first that does not exist and ignores the rest, so the processes see fewer GPUs
+than are paid for, or none.
 
 Example:
 
@@ -48,6 +50,7 @@ def check(subject: Subject) -> Findings:
         for entry in container.variables if stack is not None else ():
             if stack is None or entry.name not in stack.visible or entry.value is None:
                 continue
+
             problem = _problem(entry.value, container.accelerators)
             if problem is not None:
                 is_short = processes.get(container.path, 0) > _count_visible(
@@ -67,12 +70,17 @@ def _problem(value: str, count: int) -> str | None:
         return "the processes see none of the container's GPUs"
     if not _is_list(value.strip()):
         return None
+
     numbers = [int(index) for index in value.split(",")]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
-        return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU {beyond} does not exist"
+        return (
+            f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU "
+            f"{beyond} does not exist"
+        )
     if len(set(numbers)) < count:
         return f"only {len(set(numbers))} of the container's {count} GPUs are visible"
+
     return None
 
 

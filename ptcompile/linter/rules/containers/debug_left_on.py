@@ -1,12 +1,12 @@
 """A debugging switch is on and slows or breaks the training.
 
-What: a container with accelerators sets CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL_DEBUG=TRACE or
-PYTORCH_NO_CUDA_MEMORY_CACHING=1; or TORCH_DISTRIBUTED_DEBUG=DETAIL is set where processes without accelerators train,
-which Gloo connects.
+What: a container with accelerators sets CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL,
+NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1; or TORCH_DISTRIBUTED_DEBUG=DETAIL is set where
+processes without accelerators train, which Gloo connects.
 
-Why: each makes every kernel, every collective or every allocation wait for a check. A job is slower by a third or by
-several times, for its whole life. With Gloo, the check itself ends all processes with SIGSEGV at the first collective
-that differs, instead of saying which one.
+Why: each makes every kernel, every collective or every allocation wait for a check. A job is slower
+by a third or by several times, for its whole life. With Gloo, the check itself ends all processes
+with SIGSEGV at the first collective that differs, instead of saying which one.
 
 Example:
 
@@ -26,8 +26,8 @@ Example:
 
 Fix: remove the variable when you have finished debugging.
 
-Source: CUDA 13, CUDA_LAUNCH_BLOCKING; PyTorch 2.13, TORCH_DISTRIBUTED_DEBUG and CUDA memory management; NCCL 2.29,
-NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
+Source: CUDA 13, CUDA_LAUNCH_BLOCKING; PyTorch 2.13, TORCH_DISTRIBUTED_DEBUG and CUDA memory
+management; NCCL 2.29, NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def check(subject: Subject) -> Findings:
             costs = _COSTS
         elif _starts_python(container):
             costs = _COSTS_OF_GLOO
+
         for entry in container.variables if costs else ():
             cost = costs.get((entry.name, (entry.value or "").upper()))
             if cost is not None:

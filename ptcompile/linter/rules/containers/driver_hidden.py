@@ -1,11 +1,11 @@
 """A variable hides the GPU driver from the container.
 
-What: a container with NVIDIA GPUs sets NVIDIA_DRIVER_CAPABILITIES to a list without compute; or, on GKE's nodes, sets
-LD_LIBRARY_PATH without /usr/local/nvidia/lib64.
+What: a container with NVIDIA GPUs sets NVIDIA_DRIVER_CAPABILITIES to a list without compute; or, on
+GKE's nodes, sets LD_LIBRARY_PATH without /usr/local/nvidia/lib64.
 
-Why: the first tells the container runtime which of the driver's libraries the container gets. GKE mounts them in that
-folder, which the variable of NVIDIA's images contains until the manifest replaces it. Without libcuda,
-torch.cuda.is_available() is False.
+Why: the first tells the container runtime which of the driver's libraries the container gets. GKE
+mounts them in that folder, which the variable of NVIDIA's images contains until the manifest
+replaces it. Without libcuda, torch.cuda.is_available() is False.
 
 Example:
 
@@ -26,8 +26,8 @@ Example:
 
 Fix: add compute to the list, or the folder to the path.
 
-Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GKE, running GPUs in Standard node pools
-(LD_LIBRARY_PATH); scverse/scvi-tools issue 3799.
+Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GKE, running GPUs in
+Standard node pools (LD_LIBRARY_PATH); scverse/scvi-tools issue 3799.
 """
 
 from __future__ import annotations
@@ -74,4 +74,6 @@ def _missing_part(name: str, value: str, is_gke: bool) -> str:
     if name == _CAPABILITIES:
         words = {word.strip() for word in value.lower().split(",")}
         return "compute" if words.isdisjoint({"compute", "all"}) else ""
-    return _FOLDER if name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value else ""
+    if name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value:
+        return _FOLDER
+    return ""

@@ -2,9 +2,9 @@
 
 What: the CPU limit of a container is below the number of its whole GPUs.
 
-Why: each GPU is fed by at least one process that reads, decodes and launches kernels. Under a CPU limit smaller than
-the number of GPUs the processes are throttled and the GPUs wait. Often the limit was meant in cores and written in
-thousandths.
+Why: each GPU is fed by at least one process that reads, decodes and launches kernels. Under a CPU
+limit smaller than the number of GPUs the processes are throttled and the GPUs wait. Often the limit
+was meant in cores and written in thousandths.
 
 Example:
 
@@ -28,7 +28,8 @@ Example:
 
 Fix: raise the CPU limit; 8 to 16 cores for each GPU are usual.
 
-Source: Kubernetes 1.36, CPU limits are enforced by throttling; PyTorch 2.13, one process for each GPU.
+Source: Kubernetes 1.36, CPU limits are enforced by throttling; PyTorch 2.13, one process for each
+GPU.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def check(subject: Subject) -> Findings:
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
             yield found_at(
                 (*container.path, "resources", "limits", "cpu"),
-                f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
+                f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed "
+                "them are throttled",
                 f"raise the limit to at least {count} CPUs, better 8 per GPU",
             )

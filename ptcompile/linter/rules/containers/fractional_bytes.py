@@ -1,9 +1,10 @@
 """A memory or storage limit ends in m, which means a thousandth of a byte.
 
-What: a limit of memory or ephemeral storage is below 1 MiB and not a whole number of bytes, such as `512m`.
+What: a limit of memory or ephemeral storage is below 1 MiB and not a whole number of bytes, such as
+`512m`.
 
-Why: `m` means milli for every resource. `512m` is half a byte, with which no container starts. The API server only
-warns.
+Why: `m` means milli for every resource. `512m` is half a byte, with which no container starts. The
+API server only warns.
 
 Example:
 
@@ -51,7 +52,8 @@ def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
     intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None
     return found_at(
         path,
-        f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m is a thousandth',
+        f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m '
+        "is a thousandth",
         f"write {intended or 'an amount in Mi or Gi'}",
         fix_setting(f"write {intended}", path, intended, safe=False) if intended else None,
     )

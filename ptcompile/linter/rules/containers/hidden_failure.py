@@ -1,10 +1,12 @@
 """A failed training is reported as a success.
 
-What: a shell script ends with 0 although its training has failed: a pipe without pipefail follows it, or `|| true`, or
-other commands without `set -e`. A script that keeps the exit code, as in `rc=$?; ...; exit $rc`, is right.
+What: a shell script ends with 0 although its training has failed: a pipe without pipefail follows
+it, or `|| true`, or other commands without `set -e`. A script that keeps the exit code, as in
+`rc=$?; ...; exit $rc`, is right.
 
-Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
-echo done` with echo's: the job is complete, no retry happens, and nothing shows it.
+Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's
+0, `torchrun ...; echo done` with echo's: the job is complete, no retry happens, and nothing shows
+it.
 
 Example:
 
@@ -26,7 +28,8 @@ Example:
 
 Fix: start the script with set -e -o pipefail.
 
-Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a container succeeds with exit code 0.
+Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a container succeeds with
+exit code 0.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ def check(subject: Subject) -> Findings:
             or not _is_known(script, training)
         ):
             continue
+
         last = script.commands[-1]
         status = f"ends with the exit code of {basename(last.words[0])}"
         if last is training:
@@ -72,7 +76,9 @@ def _is_known(script: Script, training: ShellCommand) -> bool:
 
 
 def _may_end_script(words: Sequence[str]) -> bool:
-    """Return whether a command is `trap` for the end of the script or an error, and may set the exit code."""
+    """Return whether a command is `trap` for the end of the script or an error, and may set the
+    exit code.
+    """
     if words[0] != "trap" or {"EXIT", "0", "ERR"}.isdisjoint(words):
         return False
     return "exit" in words[1] or " " not in words[1]

@@ -1,9 +1,11 @@
 """The container that trains holds accelerators and only sleeps.
 
-What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like; or its
-script does so after the training, also if only a failed training leads there; or it sleeps or ends before it.
+What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or
+the like; or its script does so after the training, also if only a failed training leads there; or
+it sleeps or ends before it.
 
-Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job never ends.
+Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job
+never ends.
 
 Example:
 
@@ -53,6 +55,7 @@ def _check_template(template: ManifestTemplate) -> Findings:
         count = container.accelerators if container.is_main else 0
         if not count:
             continue
+
         command = idle_command(container)
         held = f"{count} accelerator{'s' if count > 1 else ''}"
         if command:
@@ -69,18 +72,22 @@ def _check_script(container: ManifestContainer, script: Script, held: str) -> Fi
     is_idle = script.endless or any(command.is_endless for command in script.commands)
     if not is_idle and container.launch.launcher in LAUNCHERS:
         return
+
     training = training_command(script)
     if training is None:
         if not script.unread and starts_training_in_text(script.call.text):
-            cause = (
-                f"{script.endless} never ends" if script.endless else "the script ends before it"
-            )
+            if script.endless:
+                cause = f"{script.endless} never ends"
+            else:
+                cause = "the script ends before it"
             yield found_at(
                 container.script_path,
                 f"the training never starts: {cause}",
                 "remove what is left before it",
             )
+
         return
+
     later = script.commands[script.commands.index(training) + 1 :]
     idle = next(
         (command for command in later if command.is_endless and not command.in_background), None
@@ -88,7 +95,8 @@ def _check_script(container: ManifestContainer, script: Script, held: str) -> Fi
     if script.endless and not training.in_loop:
         yield found_at(
             container.script_path,
-            f"{script.endless} after the training never ends: the job never completes, and keeps {held}",
+            f"{script.endless} after the training never ends: the job never completes, and keeps "
+            f"{held}",
             "remove it, and end the script with the exit code of the training",
         )
     elif idle is not None and idle.doubt is not None and training.words[0] in idle.doubt.text:

@@ -1,10 +1,10 @@
 """An image is built for the devices of another vendor.
 
-What: the name of a container's image says that it is for CUDA, ROCm, Intel's XPU, Gaudi, Ascend or Neuron, or for
-CPUs only, and the container requests devices of another kind.
+What: the name of a container's image says that it is for CUDA, ROCm, Intel's XPU, Gaudi, Ascend or
+Neuron, or for CPUs only, and the container requests devices of another kind.
 
-Why: PyTorch is built for one kind of devices. With another one, torch.cuda.is_available() is False, or importing the
-vendor's module fails.
+Why: PyTorch is built for one kind of devices. With another one, torch.cuda.is_available() is False,
+or importing the vendor's module fails.
 
 Example:
 
@@ -22,8 +22,8 @@ Example:
 
 Fix: use an image for the devices that the container requests.
 
-Source: the vendors' images of PyTorch: docs.nvidia.com/deeplearning/frameworks, hub.docker.com/r/rocm/pytorch,
-docs.habana.ai, AWS Deep Learning Containers (2026).
+Source: the vendors' images of PyTorch: docs.nvidia.com/deeplearning/frameworks,
+hub.docker.com/r/rocm/pytorch, docs.habana.ai, AWS Deep Learning Containers (2026).
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
-        built_for = (
-            stack_of_image(as_string(container.spec.get("image"))) if devices is not None else None
-        )
+        if devices is not None:
+            built_for = stack_of_image(as_string(container.spec.get("image")))
+        else:
+            built_for = None
         if devices is None or built_for is None or built_for is devices:
             continue
+
         resource = next(name for name in container.limits if stack_of([name]) is devices)
         yield found_at(
             (*container.path, "image"),

@@ -1,10 +1,10 @@
 """A liveness probe kills the training while it starts.
 
-What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness probe that gives
-up within five minutes, and no startup probe.
+What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness
+probe that gives up within five minutes, and no startup probe.
 
-Why: loading weights, building NCCL's communicators and compiling take minutes, during which nothing answers. The
-kubelet kills the container, the rank is gone, and the others fail with it.
+Why: loading weights, building NCCL's communicators and compiling take minutes, during which nothing
+answers. The kubelet kills the container, the rank is gone, and the others fail with it.
 
 Example:
 
@@ -26,7 +26,8 @@ Example:
               tcpSocket: {port: 8080}
               periodSeconds: 10
 
-Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its processes itself.
+Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its
+processes itself.
 
 Source: Kubernetes 1.36, probes: 3 failures at intervals of 10 s by default.
 """
@@ -45,6 +46,7 @@ def check(subject: Subject) -> Findings:
         probe = nested_map(container.spec, "livenessProbe")
         if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):
             continue
+
         period = as_int(probe.get("periodSeconds"), 10) or 10
         failures = as_int(probe.get("failureThreshold"), 3) or 3
         seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
@@ -53,7 +55,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 (*container.path, "livenessProbe"),
-                f"the kubelet kills the container if nothing answers in the first {seconds} seconds",
+                f"the kubelet kills the container if nothing answers in the first {seconds} "
+                "seconds",
                 "add a startupProbe that waits longer, or remove the probe",
                 on_key=True,
             )

@@ -1,10 +1,10 @@
 """A variable has a value that its reader does not accept.
 
-What: a switch of NCCL is not a number (`true`), a level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG is unknown, or a
-number of threads is not positive.
+What: a switch of NCCL is not a number (`true`), a level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG is
+unknown, or a number of threads is not positive.
 
-Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
-disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
+Why: NCCL reads its switches as numbers, says so in its log and goes on with the default:
+`NCCL_IB_DISABLE: "true"` disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
 
 Example:
 
@@ -25,7 +25,8 @@ Example:
 
 Fix: write a value that the reader accepts.
 
-Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c10d/debug.cpp; OpenMP 5.2.
+Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c10d/debug.cpp;
+OpenMP 5.2.
 """
 
 from __future__ import annotations
@@ -64,20 +65,18 @@ def check(subject: Subject) -> Findings:
 def _expected_value(name: str, value: str) -> str | None:
     """Return what the variable accepts, or None if it accepts `value`."""
     if name in LEVEL_VARIABLES:
-        return (
-            None
-            if value.strip().upper() in LEVEL_VARIABLES[name]
-            else "one of " + ", ".join(LEVEL_VARIABLES[name])
-        )
+        if value.strip().upper() in LEVEL_VARIABLES[name]:
+            return None
+        return "one of " + ", ".join(LEVEL_VARIABLES[name])
     if name in NCCL_INTEGERS:
-        return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number such as 0 or 1"
+        if _is_number(value.strip().lstrip("+-")[:1]):
+            return None
+        return "a number such as 0 or 1"
     if name in THREAD_COUNTS:
         parts = value.split(",")
-        return (
-            None
-            if all(_is_number(part.strip()) and int(part) > 0 for part in parts)
-            else "a number above 0"
-        )
+        if all(_is_number(part.strip()) and int(part) > 0 for part in parts):
+            return None
+        return "a number above 0"
     return None
 
 

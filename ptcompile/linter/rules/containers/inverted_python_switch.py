@@ -1,7 +1,7 @@
 """A Python switch is set to a word such as false, which turns it on.
 
-What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE or a similar variable is `false`, `no` or `off`; for PYTHONFAULTHANDLER
-also `0`.
+What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE or a similar variable is `false`, `no` or `off`; for
+PYTHONFAULTHANDLER also `0`.
 
 Why: Python expects a whole number and treats any other text as 1: "false" turns the switch on.
 
@@ -24,8 +24,8 @@ Example:
 
 Fix: remove the variable to turn it off; write "1" to turn it on.
 
-Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ptcompile runs the
-interpreter.
+Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of
+ptcompile runs the interpreter.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 What: a container requests more than 1920 CPUs, 32 TiB of memory or 16 whole GPUs.
 
-Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it is the number
-of GPUs of the whole job, or a CPU count without the `m`.
+Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it
+is the number of GPUs of the whole job, or a CPU count without the `m`.
 
 Example:
 
@@ -29,8 +29,8 @@ Example:
 
 Fix: request what one node has, with more pods.
 
-Source: the largest machines that clouds rent in 2026: 16 GPUs (a2-megagpu-16g, p2.16xlarge), 1920 CPUs and 32 TiB
-(x4-megamem-1920, u7inh-32tb).
+Source: the largest machines that clouds rent in 2026: 16 GPUs (a2-megagpu-16g, p2.16xlarge), 1920
+CPUs and 32 TiB (x4-megamem-1920, u7inh-32tb).
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def check(subject: Subject) -> Findings:
                     seen.add(name)
                     yield found_at(
                         (*container.path, "resources", half, name),
-                        f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): the pod stays Pending",
+                        f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): "
+                        "the pod stays Pending",
                         "request what one node has, with more pods"
                         if name != "cpu"
                         else f"write {written}m for thousandths of a CPU",

@@ -2,8 +2,8 @@
 
 What: the image that trains in several pods has no tag and no digest, or the tag `latest`.
 
-Why: what runs changes without the manifest. Pods of one job that start at different times may train with different
-code, and a run cannot be repeated.
+Why: what runs changes without the manifest. Pods of one job that start at different times may train
+with different code, and a run cannot be repeated.
 
 Example:
 
@@ -26,7 +26,8 @@ Example:
 
 Fix: use a version tag, or better a digest.
 
-Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotPresent for other tags.
+Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotPresent for other
+tags.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 What: `bash -c` gets further arguments after its script, and the script uses none of them.
 
-Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
---nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs. It
-is an error if the lost part is the one that trains.
+Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash,
+-c, torchrun, --nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two
+items the second never runs. It is an error if the lost part is the one that trains.
 
 Example:
 
@@ -50,12 +50,14 @@ def check(subject: Subject) -> Findings:
         rest = container.argv[call.position + 1 :] if call is not None else ()
         if call is None or not rest or _PARAMETER.search(call.text):
             continue
+
         unused = rest[1:] if basename(rest[0].text) in _ZEROTH_ARGUMENTS else rest
         if unused:
             first_line = unused[0].text.strip().split("\n")[0]
             yield found_at(
                 unused[0].path,
-                "never runs: -c takes the script as one argument, and the script ignores its parameter "
+                "never runs: -c takes the script as one argument, and the script ignores its "
+                "parameter "
                 f"{shorten(first_line, 30)!r}",
                 "write the whole script as one item",
                 severity=None if _loses_training(call.text, unused) else "warning",
@@ -63,7 +65,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _loses_training(script: str, unused: Sequence[Token]) -> bool:
-    """Return whether the script certainly does not train, because its launcher or the launcher's script is lost."""
+    """Return whether the script certainly does not train, because its launcher or the launcher's
+    script is lost.
+    """
     words = script.split()
     if len(words) == 1:
         return basename(words[0]) in LAUNCHERS

@@ -1,7 +1,7 @@
 """A variable's name is almost one that NCCL or PyTorch reads.
 
-What: a name with a prefix of NCCL or PyTorch (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) is one typo away from a
-variable that they read, such as NCCL_SOCKET_IFNAMES.
+What: a name with a prefix of NCCL or PyTorch (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) is one
+typo away from a variable that they read, such as NCCL_SOCKET_IFNAMES.
 
 Why: a variable that nothing reads causes no error. The setting has no effect.
 

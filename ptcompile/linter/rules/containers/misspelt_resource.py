@@ -1,10 +1,10 @@
 """A resource name is almost that of an accelerator.
 
-What: a name in requests or limits differs from an accelerator's only in letter case, a plural s, a missing `.com` or
-the hyphen in `mig-`.
+What: a name in requests or limits differs from an accelerator's only in letter case, a plural s, a
+missing `.com` or the hyphen in `mig-`.
 
-Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever has it: the pod
-stays Pending.
+Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever
+has it: the pod stays Pending.
 
 Example:
 
@@ -50,7 +50,8 @@ def check(subject: Subject) -> Findings:
                 if suggestion is not None and (half == "limits" or name not in container.limits):
                     yield found_at(
                         (*container.path, "resources", half, str(name)),
-                        f"no node has {name}, so the pod stays Pending (did you mean {suggestion}?)",
+                        f"no node has {name}, so the pod stays Pending (did you mean "
+                        f"{suggestion}?)",
                         f"write {suggestion}",
                         Fix(
                             f"rename {name} to {suggestion}",
@@ -65,13 +66,16 @@ def _intended_resource(name: str) -> str | None:
     """Return the accelerator resource that `name` almost spells, or None for any other name."""
     if is_accelerator(name):
         return None
+
     lower = name.lower()
     mig = _MIG.fullmatch(lower) if "mig" in lower else None
     if mig is not None:
         return f"nvidia.com/mig-{mig[1]}"
+
     domain, _, rest = lower.partition("/")
     domain = domain if "." in domain else domain + ".com"
     candidate = f"{domain}/{rest}"
+
     return next(
         (
             resource

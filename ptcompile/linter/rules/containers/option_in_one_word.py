@@ -2,8 +2,8 @@
 
 What: a command that no shell splits has an argument such as `--epochs 3`.
 
-Why: the program gets one argument with the option's name, the space and the value. Python's argparse does not recognize
-it: "unrecognized arguments".
+Why: the program gets one argument with the option's name, the space and the value. Python's
+argparse does not recognize it: "unrecognized arguments".
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: the container that trains has the capability SYS_ADMIN, or all capabilities.
 
-Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to privileged. Training needs
-neither; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
+Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to
+privileged. Training needs neither; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
 
 Example:
 
@@ -43,10 +43,12 @@ def check(subject: Subject) -> Findings:
             or not isinstance(added, list)
         ):
             continue
+
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:
                 yield found_at(
                     (*container.path, "securityContext", "capabilities", "add", i),
-                    f"{name} is almost equivalent to privileged: it opens the node to the training code",
+                    f"{name} is almost equivalent to privileged: it opens the node to the "
+                    "training code",
                     "remove it, or add only the capability that the training needs",
                 )

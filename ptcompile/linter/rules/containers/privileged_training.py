@@ -2,10 +2,10 @@
 
 What: the container that trains has `privileged: true`.
 
-Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can escape
-its container. RDMA through a device plugin needs only the capability IPC_LOCK and the plugin's resource. A pod that
-takes its devices from a hostPath such as /dev/infiniband, as the guides of some clouds do, cannot open them otherwise:
-then this is a note.
+Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among
+them, and can escape its container. RDMA through a device plugin needs only the capability IPC_LOCK
+and the plugin's resource. A pod that takes its devices from a hostPath such as /dev/infiniband, as
+the guides of some clouds do, cannot open them otherwise: then this is a note.
 
 Example:
 
@@ -23,9 +23,11 @@ Example:
     -         privileged: true  # <--
     +         capabilities: {add: [IPC_LOCK]}
 
-Fix: add the capabilities that are needed: IPC_LOCK for RDMA. For devices of a hostPath, install a device plugin first.
+Fix: add the capabilities that are needed: IPC_LOCK for RDMA. For devices of a hostPath, install a
+device plugin first.
 
-Source: Kubernetes 1.36, Pod Security Standards (baseline); NVIDIA network operator 25, RDMA shared devices.
+Source: Kubernetes 1.36, Pod Security Standards (baseline); NVIDIA network operator 25, RDMA shared
+devices.
 """
 
 from __future__ import annotations
@@ -45,15 +47,18 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             if nested_value(container.spec, "securityContext", "privileged") is not True:
                 continue
+
             path = (*container.path, "securityContext", "privileged")
             if devices:
                 yield found_at(
                     path,
-                    f"the container is root on its node, to open what it takes from {devices} of the node",
+                    f"the container is root on its node, to open what it takes from {devices} of "
+                    "the node",
                     "to run without privileges, request the devices from a device plugin",
                     severity="note",
                 )
                 continue
+
             yield found_at(
                 path,
                 "the container is root on its node and sees all of its devices",

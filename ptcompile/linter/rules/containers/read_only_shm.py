@@ -2,7 +2,8 @@
 
 What: the mount at /dev/shm is read-only.
 
-Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file system".
+Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file
+system".
 
 Example:
 

@@ -2,8 +2,9 @@
 
 What: a mountPath is relative, such as `data`.
 
-Why: the kubelet puts a slash before it: the volume is at /data, regardless of the working directory. A reader of the
-manifest, or the script that opens `data/train.bin`, may expect something else.
+Why: the kubelet puts a slash before it: the volume is at /data, regardless of the working
+directory. A reader of the manifest, or the script that opens `data/train.bin`, may expect something
+else.
 
 Example:
 

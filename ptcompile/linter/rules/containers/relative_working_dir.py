@@ -2,8 +2,8 @@
 
 What: a workingDir is relative, such as `workspace`.
 
-Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path". The container never
-starts.
+Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path".
+The container never starts.
 
 Example:
 

@@ -1,10 +1,10 @@
 """A variable of PyTorch has an old name.
 
-What: a container sets NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG or another variable whose name
-begins with TORCH_ since PyTorch 2.2.
+What: a container sets NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG or another
+variable whose name begins with TORCH_ since PyTorch 2.2.
 
-Why: these belong to PyTorch, not to NCCL. The old names still work, with a warning at each start of each process; a
-later release may drop them.
+Why: these belong to PyTorch, not to NCCL. The old names still work, with a warning at each start of
+each process; a later release may drop them.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: two env entries of a container have the same name.
 
-Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the process sees.
-Volcano's custom resource rejects it.
+Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the
+process sees. Volcano's custom resource rejects it.
 
 Example:
 
@@ -41,6 +41,7 @@ def check(subject: Subject) -> Findings:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):
             continue
+
         referenced = _referenced_variables(container)
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
@@ -61,12 +62,15 @@ def _message(name: str, last: EnvEntry) -> str:
     if f"$({name})" in (last.value or ""):
         return f"{name} is set again in entry {last.path[-1]}, and the last entry wins"
     return (
-        f'entry {last.path[-1]} hides previous definition of "{name}", which may be dropped when using apply: the last '
+        f'entry {last.path[-1]} hides previous definition of "{name}", which may be dropped when '
+        "using apply: the last "
         "entry wins"
     )
 
 
 def _referenced_variables(container: ManifestContainer) -> set[str]:
-    """Return the variables that other values refer to: such a value uses the entry before it, not the last one."""
+    """Return the variables that other values refer to: such a value uses the entry before it,
+    not the last one.
+    """
     behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
     return {part.partition(")")[0] for part in behind if ")" in part}

@@ -1,8 +1,10 @@
 """Two volumes are mounted at the same path.
 
-What: the paths of two mounts of a container are different spellings of one folder, such as `/data` and `/data/`.
+What: the paths of two mounts of a container are different spellings of one folder, such as `/data`
+and `/data/`.
 
-Why: the API server compares the text. The runtime mounts both, and the second hides the first and its data.
+Why: the API server compares the text. The runtime mounts both, and the second hides the first and
+its data.
 
 Example:
 

@@ -1,9 +1,10 @@
 """A shell is given a command line without -c.
 
-What: a shell's first argument that is not an option is a whole command line, as in `[bash, "torchrun train.py"]`.
+What: a shell's first argument that is not an option is a whole command line, as in `[bash,
+"torchrun train.py"]`.
 
-Why: without -c a shell takes its argument as the name of a file. The container stops at once: "No such file or
-directory".
+Why: without -c a shell takes its argument as the name of a file. The container stops at once: "No
+such file or directory".
 
 Example:
 
@@ -39,6 +40,7 @@ def check(subject: Subject) -> Findings:
         shell = shell_index(container)
         if not is_command_written(container) or shell is None or container.call is not None:
             continue
+
         word = next(
             (argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")),
             None,

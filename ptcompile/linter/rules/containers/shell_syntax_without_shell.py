@@ -1,8 +1,10 @@
 """A command uses shell syntax, but no shell runs.
 
-What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` is an argument of a command that does not start a shell.
+What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` is an argument of a command that does not start a
+shell.
 
-Why: they are passed to the program as arguments. What follows them never runs, and nothing is redirected.
+Why: they are passed to the program as arguments. What follows them never runs, and nothing is
+redirected.
 
 Example:
 
@@ -47,6 +49,7 @@ def check(subject: Subject) -> Findings:
             or basename(container.tokens[0]) in _PROGRAMS_WITH_OPERATORS
         ):
             continue
+
         word = next(
             (argument for argument in container.argv[1:] if argument.text in _OPERATORS), None
         )

@@ -2,8 +2,8 @@
 
 What: an env value contains `$NAME` or `${NAME}`.
 
-Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest. The process sees the
-text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
+Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest.
+The process sees the text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
 
 Example:
 
@@ -22,8 +22,8 @@ Example:
     +           value: /workspace/src
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it in a shell script.
-Refer to a Secret for a token.
+Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it
+in a shell script. Refer to a Secret for a token.
 
 Source: Kubernetes 1.36, variables in env values; the image's own variables cannot be referenced.
 """
@@ -53,11 +53,11 @@ def check(subject: Subject) -> Findings:
                     (reference[1] or reference[2]) in defined
                     for reference in _VARIABLE.finditer(value)
                 )
-                help = (
-                    "refer to a Secret by valueFrom.secretKeyRef"
-                    if is_credential(entry.name)
-                    else "write the value out"
-                )
+                if is_credential(entry.name):
+                    help = "refer to a Secret by valueFrom.secretKeyRef"
+                else:
+                    help = "write the value out"
+
                 yield found_at(
                     path,
                     f"{match[0]} is not expanded: no shell reads env values",
@@ -66,4 +66,5 @@ def check(subject: Subject) -> Findings:
                     if all_defined
                     else None,
                 )
+
             defined.add(entry.name)

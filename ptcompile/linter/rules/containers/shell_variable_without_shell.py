@@ -2,8 +2,8 @@
 
 What: `$NAME` or `${NAME}` is in an argument of a command that does not start a shell.
 
-Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts with `$DATA`, a host
-named `$MASTER_ADDR`.
+Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts
+with `$DATA`, a host named `$MASTER_ADDR`.
 
 Example:
 

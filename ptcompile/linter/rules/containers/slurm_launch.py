@@ -1,9 +1,11 @@
 """A script is written for Slurm: it calls srun, or reads a variable that only Slurm sets.
 
-What: a shell script of a container runs srun, or gives a program $SLURM_NNODES, $SLURM_PROCID or another variable of
-Slurm that neither the script nor the container sets. Scripts that test for Slurm first are left alone.
+What: a shell script of a container runs srun, or gives a program $SLURM_NNODES, $SLURM_PROCID or
+another variable of Slurm that neither the script nor the container sets. Scripts that test for
+Slurm first are left alone.
 
-Why: a pod is no task of Slurm. The shell puts nothing in the place of the variable, and an image has no srun.
+Why: a pod is no task of Slurm. The shell puts nothing in the place of the variable, and an image
+has no srun.
 
 Example:
 
@@ -32,7 +34,8 @@ Example:
     +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: use the pod's own variable, which the help names; `ptcompile import FILE` turns a whole batch script into a spec.
+Fix: use the pod's own variable, which the help names; `ptcompile import FILE` turns a whole batch
+script into a spec.
 
 Source: Slurm 26.11, sbatch(1) and srun(1), OUTPUT ENVIRONMENT VARIABLES.
 """
@@ -66,9 +69,11 @@ def _slurm_in(script: Script) -> tuple[str, str] | None:
     for command in script.commands:
         if command.doubt is not None or command.changed_by is not None:
             return None
+
         words = command.words
         if basename(words[0]) == "srun":
             return "the script calls srun, which a pod does not have", _NO_SRUN
+
         unknown = [
             piece.text
             for argument in command.argv
@@ -81,6 +86,7 @@ def _slurm_in(script: Script) -> tuple[str, str] | None:
                 match[1], "a value of the pod's own"
             )
             return f"no pod sets {match[1]}, a variable of Slurm: it is empty", f"use {instead}"
+
     return None
 
 

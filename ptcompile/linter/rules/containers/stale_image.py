@@ -1,10 +1,10 @@
 """Nodes keep the version of a moving tag that they pulled first.
 
-What: containers that train in several pods have an image without a tag, or `latest`, and imagePullPolicy
-IfNotPresent.
+What: containers that train in several pods have an image without a tag, or `latest`, and
+imagePullPolicy IfNotPresent.
 
-Why: each node uses the version of `latest` that it pulled first: the pods of one job run different code,
-some of it months old. Ranks that do not agree hang in the first collective.
+Why: each node uses the version of `latest` that it pulled first: the pods of one job run different
+code, some of it months old. Ranks that do not agree hang in the first collective.
 
 Example:
 

@@ -1,9 +1,10 @@
 """OMP_NUM_THREADS is above the container's CPU limit.
 
-What: the number of threads per process is larger than the number of CPUs that all processes of the container share.
+What: the number of threads per process is larger than the number of CPUs that all processes of the
+container share.
 
-Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that may not run, and
-the GPUs wait with them.
+Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that
+may not run, and the GPUs wait with them.
 
 Example:
 
@@ -40,6 +41,7 @@ def check(subject: Subject) -> Findings:
         for entry in container.variables:
             if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
                 continue
+
             limit = quantity.parse(container.limits.get("cpu"))
             if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:
                 path = entry.value_path

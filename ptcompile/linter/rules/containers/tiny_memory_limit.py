@@ -1,9 +1,11 @@
 """A memory limit is so small that no container can start.
 
-What: `limits.memory` is less than 4 MiB, most often because the unit is missing, as in `memory: 64`.
+What: `limits.memory` is less than 4 MiB, most often because the unit is missing, as in `memory:
+64`.
 
-Why: a plain number is bytes. Under a limit of a few bytes the container runtime itself is killed while it sets the
-container up: the pod shows RunContainerError or OOMKilled and never runs a line of Python.
+Why: a plain number is bytes. Under a limit of a few bytes the container runtime itself is killed
+while it sets the container up: the pod shows RunContainerError or OOMKilled and never runs a line
+of Python.
 
 Example:
 
@@ -24,7 +26,8 @@ Example:
 
 Fix: write the unit: Gi, or Mi.
 
-Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is killed by a limit that is too low.
+Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is killed by a limit
+that is too low.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ def check(subject: Subject) -> Findings:
         amount = quantity.parse(limit)
         if amount is None or not amount.is_integer or not 0 < amount.value < _MIN_BYTES:
             continue
+
         path = (*container.path, "resources", "limits", "memory")
         lacks_unit = str(limit).strip().isdigit() and amount.value <= _MAX_GIBIBYTES
         yield found_at(

@@ -1,9 +1,10 @@
 """A memory request is so small that it reserves nothing.
 
-What: `requests.memory` is less than 4 MiB, most often because the unit is missing (`64`) or is m (`512m`).
+What: `requests.memory` is less than 4 MiB, most often because the unit is missing (`64`) or is m
+(`512m`).
 
-Why: a plain number is bytes, and m is a thousandth of a byte. The scheduler places the pod on a node without enough
-memory: the pod is evicted first, or the node runs out of memory.
+Why: a plain number is bytes, and m is a thousandth of a byte. The scheduler places the pod on a
+node without enough memory: the pod is evicted first, or the node runs out of memory.
 
 Example:
 
@@ -41,9 +42,11 @@ def check(subject: Subject) -> Findings:
         amount = quantity.parse(request)
         if amount is None or not 0 < amount.value < _MIN_BYTES:
             continue
+
         limit = quantity.parse(container.limits.get("memory"))
         if limit is not None and 0 < limit.value < _MIN_BYTES:
             continue  # reported by tiny-memory-limit or fractional-bytes
+
         path = (*container.path, "resources", "requests", "memory")
         size = f"{amount.nano / quantity.NANO:g}"
         yield found_at(

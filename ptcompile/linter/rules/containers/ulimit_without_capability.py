@@ -1,10 +1,10 @@
 """A script fails because it raises a limit without permission.
 
-What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to unlimited, and the
-container lacks the capability SYS_RESOURCE.
+What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to
+unlimited, and the container lacks the capability SYS_RESOURCE.
 
-Why: only a process with SYS_RESOURCE may raise a hard limit. Unless the container runtime gives the limit already, the
-script ends with "Operation not permitted".
+Why: only a process with SYS_RESOURCE may raise a hard limit. Unless the container runtime gives the
+limit already, the script ends with "Operation not permitted".
 
 Example:
 
@@ -23,7 +23,8 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       securityContext: {capabilities: {add: [SYS_RESOURCE]}}
 
-Fix: remove the line, add the capability, or append `|| true`; for RDMA the capability IPC_LOCK is enough.
+Fix: remove the line, add the capability, or append `|| true`; for RDMA the capability IPC_LOCK is
+enough.
 
 Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 """
@@ -43,6 +44,7 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not _may_raise(container) or _can_raise_limits(container):
             continue
+
         commands = container.script.commands if container.script is not None else ()
         command = next(
             (command for command in commands if _raises(command) and command.fails_script), None

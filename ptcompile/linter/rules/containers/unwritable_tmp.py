@@ -1,10 +1,10 @@
 """torchrun has no folder to write its logs to.
 
-What: a container that starts torchrun has a read-only root file system and no volume at /tmp, /var/tmp or the working
-directory.
+What: a container that starts torchrun has a read-only root file system and no volume at /tmp,
+/var/tmp or the working directory.
 
-Why: torchrun makes a temporary folder for the logs of its processes before it starts them. It stops with "No usable
-temporary directory found".
+Why: torchrun makes a temporary folder for the logs of its processes before it starts them. It stops
+with "No usable temporary directory found".
 
 Example:
 
@@ -25,7 +25,8 @@ Example:
 
 Fix: mount an emptyDir at /tmp. Triton and the inductor cache need it too.
 
-Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3.13, tempfile.gettempdir.
+Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3.13,
+tempfile.gettempdir.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def check(subject: Subject) -> Findings:
             container.spec, "securityContext", "readOnlyRootFilesystem"
         ) is not True or not is_command_written(container):
             continue
+
         invocation = container.launch
         if (
             invocation.launcher == "torchrun"

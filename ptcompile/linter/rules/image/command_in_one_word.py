@@ -1,10 +1,12 @@
 """A whole command line is written as one argument.
 
-What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or the script that
-torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr 3"]`.
+What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or
+the script that torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr
+3"]`.
 
-Why: no shell splits it. The runtime looks for a program with that exact name, spaces included, and the
-container does not start: "no such file or directory". Launchers and Python look for their script the same way.
+Why: no shell splits it. The runtime looks for a program with that exact name, spaces included, and
+the container does not start: "no such file or directory". Launchers and Python look for their
+script the same way.
 
 Example:
 
@@ -23,8 +25,8 @@ Example:
 
 Fix: write each word as its own list item, or start a shell: [bash, -c, "..."].
 
-Source: Kubernetes 1.36, command and args of containers; execve(2); PyTorch 2.13, torch/distributed/run.py,
-config_from_args.
+Source: Kubernetes 1.36, command and args of containers; execve(2); PyTorch 2.13,
+torch/distributed/run.py, config_from_args.
 """
 
 from __future__ import annotations
@@ -45,7 +47,10 @@ def check(subject: Subject) -> Findings:
     for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
-            message = f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program with that whole name"
+            message = (
+                f"no shell splits {shorten(argv[0].text, 40)!r}: the runtime looks for a program "
+                "with that whole name"
+            )
             yield _finding(argv, 0, message)
         elif any(" " in word for word in container.tokens[1:]) and (
             entry := _find_entry(container)
@@ -54,7 +59,8 @@ def check(subject: Subject) -> Findings:
             yield _finding(
                 argv,
                 index,
-                f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces included",
+                f"{starter} starts one {noun} named {shorten(argv[index].text, 40)!r}, spaces "
+                "included",
             )
 
 
@@ -71,8 +77,8 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
 
 
 def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
-    """Return the index of a script or module that is a whole command line, its starter, and its noun; None for
-    others.
+    """Return the index of a script or module that is a whole command line, its starter, and its
+    noun; None for others.
     """
     argv = container.tokens
     launch = container.launch
@@ -81,6 +87,7 @@ def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
     is_module = "module" in launch.options
     if launch.in_shell or not launch.entry:
         return None
+
     if starter in launchers.LAUNCHERS:
         options_start = unwrap(argv).start
         name, first = launchers.launcher_of(argv[options_start:]) or ("", 0)
@@ -97,11 +104,14 @@ def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
         return None
     if start >= len(argv) or not _is_command_line(argv[start], is_module, starter):
         return None
+
     return start, starter, "module" if is_module else "file"
 
 
 def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
-    """Return whether a script or a module is certainly a command line, and not a file whose name has spaces."""
+    """Return whether a script or a module is certainly a command line, and not a file whose name
+    has spaces.
+    """
     words = text.split()
     if len(words) < 2 or is_module:
         return len(words) > 1

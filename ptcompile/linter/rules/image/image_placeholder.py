@@ -1,9 +1,10 @@
 """The image is a placeholder.
 
-What: the image of a container is or contains a template's placeholder: <image>, ${IMAGE}, $(IMAGE), {{ .image }}.
+What: the image of a container is or contains a template's placeholder: <image>, ${IMAGE}, $(IMAGE),
+{{ .image }}.
 
-Why: the manifest is a template and is checked without the value. If it is applied unchanged, the kubelet rejects the
-image name as invalid, and no pod starts.
+Why: the manifest is a template and is checked without the value. If it is applied unchanged, the
+kubelet rejects the image name as invalid, and no pod starts.
 
 Example:
 

@@ -1,10 +1,10 @@
 """The image name is invalid.
 
-What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a space,
-a scheme such as https://, a tag or a digest with invalid characters.
+What: the image of a container does not follow the grammar of references: two tags, capitals in the
+repository, a space, a scheme such as https://, a tag or a digest with invalid characters.
 
-Why: the API server accepts any text. The kubelet parses the name before it pulls the image, so the pod stays in
-InvalidImageName.
+Why: the API server accepts any text. The kubelet parses the name before it pulls the image, so the
+pod stays in InvalidImageName.
 
 Example:
 

@@ -1,9 +1,10 @@
 """torchrun cannot read the rendezvous endpoint and does not start.
 
-What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at all with a static
-rendezvous.
+What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at
+all with a static rendezvous.
 
-Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an endpoint.
+Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an
+endpoint.
 
 Example:
 
@@ -40,11 +41,13 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}"
         )
+
     for role in subject.torchrun_roles:
         endpoint = role.options.get("rdzv-endpoint", "")
         backend = role.rendezvous.backend
         if backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
             continue
+
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:
             yield found_at(

@@ -1,9 +1,10 @@
 """torchrun rejects an option that must be a number and does not start.
 
-What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is not a number, or is
-out of range.
+What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is
+not a number, or is out of range.
 
-Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not negative.
+Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not
+negative.
 
 Example:
 
@@ -22,7 +23,8 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write a whole number: the port up to 65535, the others at least 0; the interval may have a fraction.
+Fix: write a whole number: the port up to 65535, the others at least 0; the interval may have a
+fraction.
 
 Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_args.
 """
@@ -46,14 +48,15 @@ def check(subject: Subject) -> Findings:
             is_text = (is_random or is_never_number(value)) and not role.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
-                name = (
-                    role.member.variable(option)
-                    if role.member.is_env_script
-                    else role.member.option_name(option)
-                )
+                if role.member.is_env_script:
+                    name = role.member.variable(option)
+                else:
+                    name = role.member.option_name(option)
+
                 yield found_at(
                     path,
-                    f"{role.launcher_name} does not start with {name} {value!r}: {_expectation(option)}"
+                    f"{role.launcher_name} does not start with {name} {value!r}: "
+                    f"{_expectation(option)}"
                     + (", and the pods' names end in random letters" if is_random else ""),
                     "use c10d, or an Indexed Job, whose pods have indexes"
                     if is_random
@@ -81,9 +84,11 @@ def _numeric_options(role: TrainingRole) -> dict[str, str]:
             for option, value in values.items()
             if role.user_entry(role.member.variable(option))
         }
+
     options = [*_MAX_VALUES] if role.member.is_modeled else []
     if role.is_torchrun:
         options = [*_MAX_VALUES, "monitor-interval"]
+
     return {option: role.options[option] for option in options if option in role.options}
 
 
@@ -96,8 +101,6 @@ def _is_accepted(option: str, value: str) -> bool:
 def _expectation(option: str) -> str:
     if option == "monitor-interval":
         return "it must be a number of seconds, such as 0.1"
-    return (
-        "it must be a port up to 65535"
-        if option == "master-port"
-        else "it must be a whole number of at least 0"
-    )
+    if option == "master-port":
+        return "it must be a port up to 65535"
+    return "it must be a whole number of at least 0"

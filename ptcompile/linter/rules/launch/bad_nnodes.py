@@ -2,7 +2,8 @@
 
 What: --nnodes or PET_NNODES is neither a number above zero nor MIN:MAX with MIN up to MAX.
 
-Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes at once.
+Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes
+at once.
 
 Example:
 

@@ -1,8 +1,10 @@
 """torchrun rejects the number of processes and does not start.
 
-What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu: `all` and `cuda` too.
+What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu:
+`all` and `cuda` too.
 
-Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks the text before.
+Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks
+the text before.
 
 Example:
 
@@ -23,8 +25,8 @@ Example:
 
 Fix: write a number, or gpu for one process per GPU.
 
-Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size; training-operator 1.9, whose CRD takes any
-text.
+Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size; training-operator 1.9,
+whose CRD takes any text.
 """
 
 from __future__ import annotations
@@ -68,7 +70,9 @@ _NO_DEVICES = frozenset(
     }
     | {"accelerator", "accelerators", "amd", "rocm", "hip", "one", "two", "four", "eight"}
 )
-"""Words that are the name of no device type that PyTorch or a plugin registers as its private backend."""
+"""Words that are the name of no device type that PyTorch or a plugin registers as its private
+backend.
+"""
 _OPTION = "nproc-per-node"
 _WITHOUT_XPU = (2, 5)
 """The newest PyTorch that was found not to know xpu here; 2.13 does."""
@@ -79,13 +83,18 @@ def check(subject: Subject) -> Findings:
         nproc = role.options.get(_OPTION, "")
         if not is_literal(nproc):
             continue
+
         torch = torch_version(role, subject.versions)
         if nproc == "xpu" and torch <= _WITHOUT_XPU and not role.installs_packages:
-            message = f"torchrun of PyTorch {torch[0]}.{torch[1]} does not start with xpu processes per node"
+            message = (
+                f"torchrun of PyTorch {torch[0]}.{torch[1]} does not start with xpu processes per "
+                "node"
+            )
             help = "write the number of processes, or use PyTorch 2.13 or newer"
             yield found_at(role.path_of(_OPTION), message, help)
         if not _is_invalid(nproc):
             continue
+
         suggestion = nproc.strip().lower()
         is_known = suggestion in PROCESS_WORDS
         yield found_at(
@@ -102,7 +111,6 @@ def check(subject: Subject) -> Findings:
 def _is_invalid(nproc: str) -> bool:
     if is_int(nproc):
         return int(nproc) < 1
-    may_be_device = (
-        nproc.isascii() and nproc.isalpha() and nproc.islower()
-    )  # may be a device type that only the image knows
+    # may be a device type that only the image knows
+    may_be_device = nproc.isascii() and nproc.isalpha() and nproc.islower()
     return nproc not in PROCESS_WORDS and (nproc in _NO_DEVICES or not may_be_device)

@@ -3,8 +3,8 @@
 What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
 elasticPolicy.standalone: true gives an empty PET_STANDALONE.
 
-Why: torchrun calls int() on these while it builds its command line parser, and ends with ValueError, regardless of the
-command line.
+Why: torchrun calls int() on these while it builds its command line parser, and ends with
+ValueError, regardless of the command line.
 
 Example:
 
@@ -26,8 +26,8 @@ Example:
 
 Fix: write "1" or "0"; in a PyTorchJob remove elasticPolicy.standalone.
 
-Source: PyTorch 2.13, torch/distributed/argparse_util.py, check_env; training-operator 1.9, which sets PET_STANDALONE
-to nothing.
+Source: PyTorch 2.13, torch/distributed/argparse_util.py, check_env; training-operator 1.9, which
+sets PET_STANDALONE to nothing.
 """
 
 from __future__ import annotations
@@ -46,10 +46,12 @@ def check(subject: Subject) -> Findings:
             value = role.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue
+
             path = _value_path(role, option)
             yield found_at(
                 path,
-                f"torchrun does not start with {option_variable(option)} {value!r}: it must be a number",
+                f"torchrun does not start with {option_variable(option)} {value!r}: it must be a "
+                "number",
                 'write "1" or "0"' if path != role.operator_field(option) else "remove it",
                 _fix(role, option, path, value),
             )
@@ -57,7 +59,9 @@ def check(subject: Subject) -> Findings:
 
 def _value_path(role: TrainingRole, option: str) -> Path:
     entry = role.user_entry(option_variable(option))
-    return (role.operator_field(option) or role.unset_path) if entry is None else entry.value_path
+    if entry is None:
+        return role.operator_field(option) or role.unset_path
+    return entry.value_path
 
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:

@@ -1,10 +1,11 @@
 """torchrun cannot read the rendezvous configuration and does not start.
 
-What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas between them, or a value
-is of another type than the rendezvous reads: join_timeout=abc, read_timeout=0, is_host=maybe.
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas
+between them, or a value is of another type than the rendezvous reads: join_timeout=abc,
+read_timeout=0, is_host=maybe.
 
-Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value that it cannot read.
-A comma within a value begins the next pair.
+Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value
+that it cannot read. A comma within a value begins the next pair.
 
 Example:
 
@@ -25,8 +26,8 @@ Example:
 
 Fix: give every key a value.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, _parse_rendezvous_config; training-operator 1.9,
-which joins elasticPolicy.rdzvConf with commas.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, _parse_rendezvous_config;
+training-operator 1.9, which joins elasticPolicy.rdzvConf with commas.
 """
 
 from __future__ import annotations

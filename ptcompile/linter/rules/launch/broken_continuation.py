@@ -2,8 +2,9 @@
 
 What: a line of a script ends with a backslash and a space, a tab or a carriage return.
 
-Why: a backslash continues a line only directly before the newline. Before a space it makes an argument of that space;
-the command ends with the line, and the next line becomes a separate command: "--nproc_per_node=8: command not found".
+Why: a backslash continues a line only directly before the newline. Before a space it makes an
+argument of that space; the command ends with the line, and the next line becomes a separate
+command: "--nproc_per_node=8: command not found".
 
 Example:
 
@@ -40,6 +41,7 @@ def check(subject: Subject) -> Findings:
         if line is not None:
             yield found_at(
                 container.script_path,
-                f"the shell ends the command after {shorten(line, 40)!r}: whitespace follows the backslash",
+                f"the shell ends the command after {shorten(line, 40)!r}: whitespace follows the "
+                "backslash",
                 "remove the whitespace after the backslash",
             )

@@ -1,9 +1,10 @@
 """An option of torchrun has different values in two places.
 
-What: the command line gives torchrun an option, and a PET_* variable or a field of the operator gives it another
-value.
+What: the command line gives torchrun an option, and a PET_* variable or a field of the operator
+gives it another value.
 
-Why: the command line wins, and the field is silently ignored. Changing the field later has no effect.
+Why: the command line wins, and the field is silently ignored. Changing the field later has no
+effect.
 
 Example:
 
@@ -25,8 +26,8 @@ Example:
 
 Fix: set it in one place.
 
-Source: PyTorch 2.13, torch/distributed/argparse_util.py: variables are defaults of the options; training-operator 1.9
-and Trainer 2.3, the variables they set.
+Source: PyTorch 2.13, torch/distributed/argparse_util.py: variables are defaults of the options;
+training-operator 1.9 and Trainer 2.3, the variables they set.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def check(subject: Subject) -> Findings:
             overridden = role.launch.env.get(option_variable(option))
             if flag is None or overridden is None or _is_same(flag, overridden):
                 continue
+
             overridden_path = _overridden_path(role, option)
             if overridden_path is None:
                 continue
@@ -63,15 +65,19 @@ def check(subject: Subject) -> Findings:
                 and flag.endswith(f":{overridden}")
             ):
                 continue
+
             yield found_at(
                 role.flag_path(option),
-                f"--{option} {flag!r} overrides {overridden!r} in {field_path(subject.written_path(overridden_path))}",
+                f"--{option} {flag!r} overrides {overridden!r} in "
+                f"{field_path(subject.written_path(overridden_path))}",
                 f"remove --{option}, or write the same in both places",
             )
 
 
 def _overridden_path(role: TrainingRole, option: str) -> Path | None:
-    """Return the path of the user's value that the flag overrides, or None if only the operator sets one."""
+    """Return the path of the user's value that the flag overrides, or None if only the operator
+    sets one.
+    """
     entry = role.user_entry(option_variable(option))
     return role.operator_field(option) if entry is None else entry.place
 

@@ -2,8 +2,9 @@
 
 What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
 
-Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts from the start of
-the job, image pulls included. The job ends without saying what was missing, and what was trained until then is lost.
+Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts
+from the start of the job, image pulls included. The job ends without saying what was missing, and
+what was trained until then is lost.
 
 Example:
 
@@ -38,8 +39,8 @@ Example:
 
 Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
 
-Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds by default, and
-`timeout` of a static rendezvous too.
+Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds by
+default, and `timeout` of a static rendezvous too.
 """
 
 from __future__ import annotations
@@ -61,9 +62,11 @@ def check(subject: Subject) -> Findings:
     job = subject.job
     if job is None or not subject.torchrun_groups:
         return
+
     agents = agents_of(job, job_rendezvous(job))
     if agents is None:
         return
+
     for path, seconds in _deadlines(subject, subject.torchrun_groups[0][0]):
         if _SHORT_DEADLINE_SECONDS <= seconds <= agents.wait_for_others:
             yield found_at(
@@ -76,7 +79,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _deadlines(subject: Subject, role: TrainingRole) -> Iterator[tuple[Path, int]]:
-    """Yield the deadlines that apply to the training container: the pod's, its Job's and the object's."""
+    """Yield the deadlines that apply to the training container: the pod's, its Job's and the
+    object's.
+    """
     parents = [role.path[:length] for length in range(1, len(role.path))]
     spec_paths = [path for path in parents if path[-1] == "spec"] + [("spec", "runPolicy")]
     for spec_path in spec_paths:

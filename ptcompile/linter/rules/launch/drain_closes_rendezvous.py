@@ -1,12 +1,13 @@
 """A pod that is drained or deleted fails the whole job on PyTorch 2.3 to 2.7.
 
-What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, on PyTorch 2.3 to 2.7.
-An official tag of pytorch/pytorch says which it is, else the profile's versions.torch.
+What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, on
+PyTorch 2.3 to 2.7. An official tag of pytorch/pytorch says which it is, else the profile's
+versions.torch.
 
-Why: a torchrun that receives SIGTERM, as the kubelet sends it when a node is drained, a spot node is reclaimed or a pod
-is deleted, closes the rendezvous for every node. The others exit with status 1 (RendezvousClosedError) as soon as they
-meet again, restarts or not; a recreated pod finds the rendezvous closed. Measured on 2.5.1; on 2.2.2 and
-2.13.0 the others go on.
+Why: a torchrun that receives SIGTERM, as the kubelet sends it when a node is drained, a spot node
+is reclaimed or a pod is deleted, closes the rendezvous for every node. The others exit with status
+1 (RendezvousClosedError) as soon as they meet again, restarts or not; a recreated pod finds the
+rendezvous closed. Measured on 2.5.1; on 2.2.2 and 2.13.0 the others go on.
 
 Example:
 
@@ -40,8 +41,9 @@ Example:
 
 Fix: use PyTorch 2.8 or newer.
 
-Source: PyTorch 2.5.1, torch/distributed/elastic/agent/server/local_elastic_agent.py: _shutdown; pull requests 117066
-(2.3) and 152525 (2.8), issue 150916; `ptcompile rehearse FILE --drain 1,back=8s` shows it.
+Source: PyTorch 2.5.1, torch/distributed/elastic/agent/server/local_elastic_agent.py: _shutdown;
+pull requests 117066 (2.3) and 152525 (2.8), issue 150916; `ptcompile rehearse FILE --drain
+1,back=8s` shows it.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def check(subject: Subject) -> Findings:
             role, (major, minor) = closing
             yield found_at(
                 image_path(role),
-                "a pod that is drained or deleted fails the others: on SIGTERM, torchrun of PyTorch "
+                "a pod that is drained or deleted fails the others: on SIGTERM, torchrun of "
+                "PyTorch "
                 f"{major}.{minor} closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )

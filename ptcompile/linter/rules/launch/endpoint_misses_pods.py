@@ -1,12 +1,12 @@
 """The rendezvous goes through a Service that selects none of the pods.
 
-What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of this object, and the
-Service's selector fits the labels of none of them, nor of any other pod of the files. With c10d, a Service with a
-cluster IP reaches no store either.
+What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of
+this object, and the Service's selector fits the labels of none of them, nor of any other pod of the
+files. With c10d, a Service with a cluster IP reaches no store either.
 
-Why: a Service without pods has no endpoints. A headless one does not resolve, and connections to a cluster IP are
-refused, until the rendezvous times out. The pod whose own address the endpoint names hosts c10d's store, and no pod has
-a cluster IP.
+Why: a Service without pods has no endpoints. A headless one does not resolve, and connections to a
+cluster IP are refused, until the rendezvous times out. The pod whose own address the endpoint names
+hosts c10d's store, and no pod has a cluster IP.
 
 Example:
 
@@ -40,7 +40,8 @@ Example:
                   - train.py
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: select labels of the pod with rank 0; an Indexed Job's has batch.kubernetes.io/job-completion-index: "0".
+Fix: select labels of the pod with rank 0; an Indexed Job's has
+batch.kubernetes.io/job-completion-index: "0".
 
 Source: Kubernetes 1.36, Services: selectors; PyTorch 2.13, rank 0 serves the store.
 """
@@ -63,9 +64,11 @@ def check(subject: Subject) -> Findings:
             labels = ", ".join(f"{key}={value}" for key, value in selector(service).items())
             reason = f"selects {labels}, which no pod has"
             help = "select labels of the pod with rank 0"
+
         yield found_at(
             role.endpoint_path,
-            f"nothing answers to {role.rendezvous.host}: the Service {object_name(service)} {reason}",
+            f"nothing answers to {role.rendezvous.host}: the Service {object_name(service)} "
+            f"{reason}",
             help,
             severity="warning"
             if any(id(item) in subject.stream.related_ids for item in obstacle.services)

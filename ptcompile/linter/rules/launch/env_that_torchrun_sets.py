@@ -1,10 +1,10 @@
 """Variables that torchrun sets for its processes itself.
 
-What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a process, and the
-command line does not use it.
+What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a
+process, and the command line does not use it.
 
-Why: torchrun overwrites these for every process that it starts, and reads none of them. In the manifest they only
-mislead the reader.
+Why: torchrun overwrites these for every process that it starts, and reads none of them. In the
+manifest they only mislead the reader.
 
 Example:
 
@@ -55,6 +55,7 @@ def check(subject: Subject) -> Findings:
                 continue
             if name in _COUNTS and _counts_nodes(role):
                 continue
+
             yield found_at(
                 entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
@@ -64,8 +65,8 @@ def check(subject: Subject) -> Findings:
 
 
 def _counts_nodes(role: TrainingRole) -> bool:
-    """Return whether all four env:// variables are set and count nodes, so that every reader gets correct
-    values.
+    """Return whether all four env:// variables are set and count nodes, so that every reader gets
+    correct values.
 
     ptcompile sets them for every command that it does not start itself.
     """

@@ -2,8 +2,8 @@
 
 What: the rendezvous backend is etcd, and no rendezvous id is given.
 
-Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a second job joins the
-rendezvous of the first, or finds it closed.
+Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a
+second job joins the rendezvous of the first, or finds it closed.
 
 Example:
 
@@ -36,8 +36,8 @@ Example:
 
 Fix: give each job its own id, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
 
-Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id defaults to none; training-operator 1.9, which
-never makes one.
+Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id defaults to none; training-operator 1.9,
+which never makes one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.path_of("rdzv-backend"),
-                f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one join the same rendezvous",
+                f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one "
+                "join the same rendezvous",
                 "give the job its own id, such as its name",
                 _fix(subject)
                 if role.source_of("rdzv-backend") == "operator" and subject.name

@@ -1,10 +1,11 @@
 """The loss of node 0 uses up all retries of a job that restarts pods one by one.
 
-What: a Job, or the Job of a JobSet, of pods that meet by c10d and restart their processes retries fewer failed pods
-than it has others than node 0.
+What: a Job, or the Job of a JobSet, of pods that meet by c10d and restart their processes retries
+fewer failed pods than it has others than node 0.
 
-Why: node 0 hosts the rendezvous store. When it is lost, torchrun exits with status 1 on every other pod within
-seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails instead of being retried.
+Why: node 0 hosts the rendezvous store. When it is lost, torchrun exits with status 1 on every other
+pod within seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails
+instead of being retried.
 
 Example:
 
@@ -38,8 +39,8 @@ Example:
 
 Fix: make backoffLimit a multiple of the number of pods: that many losses of node 0 are retried.
 
-Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node 0; Kubernetes 1.36, backoffLimit;
-`ptcompile rehearse FILE --kill 0,back=8s` shows it.
+Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node 0; Kubernetes 1.36,
+backoffLimit; `ptcompile rehearse FILE --kill 0,back=8s` shows it.
 """
 
 from __future__ import annotations
@@ -58,13 +59,15 @@ def check(subject: Subject) -> Findings:
         job_spec = _job_spec(subject, first)
         if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
             continue
+
         path = (*job_spec[0], "backoffLimit")
         spec = job_spec[1]
         limit = as_int(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             yield found_at(
                 path,
-                f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} pods, but only "
+                f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} "
+                "pods, but only "
                 f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
                 fix_setting(
@@ -82,7 +85,9 @@ def _restarts_processes(role: TrainingRole) -> bool:
 
 
 def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
-    """Return the path and the spec of the batch/v1 Job whose pods train, or None for other kinds."""
+    """Return the path and the spec of the batch/v1 Job whose pods train, or None for other
+    kinds.
+    """
     if subject.kind == ("batch/v1", "Job"):
         return ("spec",), subject.spec
     if len(role.path) < 4 or role.path[:2] != ("spec", "replicatedJobs"):

@@ -2,8 +2,8 @@
 
 What: GLOO_SOCKET_IFNAME begins with ^ or =, as NCCL_SOCKET_IFNAME may.
 
-Why: NCCL reads ^lo as any interface but lo. Gloo looks for an interface with exactly this name, and ends with "Unable
-to find address for" it.
+Why: NCCL reads ^lo as any interface but lo. Gloo looks for an interface with exactly this name, and
+ends with "Unable to find address for" it.
 
 Example:
 
@@ -38,7 +38,8 @@ Example:
 
 Fix: write the interface's name, or several with commas, or remove the variable.
 
-Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.27, NCCL_SOCKET_IFNAME.
+Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.27,
+NCCL_SOCKET_IFNAME.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """torchrun counts GPUs in a pod that requests none.
 
-What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an accelerator.
+What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an
+accelerator.
 
 Why: torchrun raises "Cuda is not available." where the pod sees no GPU, and does not start.
 
@@ -38,6 +39,7 @@ def check(subject: Subject) -> Findings:
         if nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
             yield found_at(
                 role.path_of("nproc-per-node"),
-                f"torchrun should start one process per device ({nproc}), but the pod requests none",
+                f"torchrun should start one process per device ({nproc}), but the pod requests "
+                "none",
                 "request GPUs in resources.limits, or write a number",
             )

@@ -1,10 +1,10 @@
 """A script without a launcher has only part of what it needs to meet the others.
 
-What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK
-and lacks others.
+What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT,
+WORLD_SIZE and RANK and lacks others.
 
-Why: init_process_group reads all four (env://), and raises if one is missing. Only a script that sets the rest
-itself runs.
+Why: init_process_group reads all four (env://), and raises if one is missing. Only a script that
+sets the rest itself runs.
 
 Example:
 
@@ -38,7 +38,8 @@ Example:
 
 Fix: set all four, or start the script with torchrun.
 
-Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "environment variable expected, but not set".
+Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "environment variable
+expected, but not set".
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return
+
     for role in roles:
         missing = [name for name in _REQUIRED if name not in role.launch.env]
         set_by_user = [name for name in _DELIBERATE if role.user_entry(name)]
@@ -67,6 +69,7 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.command_path,
-                f"the script has {' and '.join(set_by_user)}, but not {' and '.join(missing)}, which env:// also needs",
+                f"the script has {' and '.join(set_by_user)}, but not {' and '.join(missing)}, "
+                "which env:// also needs",
                 f"set {' and '.join(missing)}, or start the script with torchrun",
             )

@@ -1,10 +1,10 @@
 """torchrun starts a process for each core of the host.
 
-What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's default for
-nprocPerNode.
+What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's
+default for nprocPerNode.
 
-Why: torchrun counts the cores of the machine, not the CPU limit of the container. On a node of 64 cores it starts
-64 processes in a container with 4 CPUs, which are slow or run out of memory.
+Why: torchrun counts the cores of the machine, not the CPU limit of the container. On a node of 64
+cores it starts 64 processes in a container with 4 CPUs, which are slow or run out of memory.
 
 Example:
 
@@ -25,8 +25,8 @@ Example:
 
 Fix: write the number of processes, for example that of the CPU limit.
 
-Source: PyTorch 2.13, torch/distributed/run.py: os.cpu_count(); training-operator 1.9: nprocPerNode is auto where it
-is not written.
+Source: PyTorch 2.13, torch/distributed/run.py: os.cpu_count(); training-operator 1.9: nprocPerNode
+is auto where it is not written.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.path_or_command("nproc-per-node"),
-                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "
+                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core "
+                "of the host, "
                 "ignoring the CPU limit",
                 "write the number of processes",
             )

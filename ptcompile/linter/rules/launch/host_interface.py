@@ -1,7 +1,7 @@
 """NCCL or Gloo must use an interface of the node, but the pod has its own network.
 
-What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1, bond0, ib0), without
-hostNetwork and without other networks.
+What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1,
+bond0, ib0), without hostNetwork and without other networks.
 
 Why: a pod's network has eth0 and lo. With no interface of that name the first collective stops.
 
@@ -37,7 +37,8 @@ Example:
 
 Fix: write eth0, or remove the variable.
 
-Source: Kubernetes 1.36, container runtimes name the interface of a pod eth0; NCCL 2.27, NCCL_SOCKET_IFNAME.
+Source: Kubernetes 1.36, container runtimes name the interface of a pod eth0; NCCL 2.27,
+NCCL_SOCKET_IFNAME.
 """
 
 from __future__ import annotations
@@ -82,5 +83,7 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
 
 
 def _requests_network_device(container: ManifestContainer) -> bool:
-    """Return whether the container requests a device that may add an interface: any resource but accelerators."""
+    """Return whether the container requests a device that may add an interface: any resource but
+    accelerators.
+    """
     return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)

@@ -1,7 +1,7 @@
 """A launcher starts fewer processes than the pod has GPUs.
 
-What: the processes per node are fewer than the accelerators of the container, or not set, and torchrun starts one.
-accelerate's --num_processes counts the processes of all nodes.
+What: the processes per node are fewer than the accelerators of the container, or not set, and
+torchrun starts one. accelerate's --num_processes counts the processes of all nodes.
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
@@ -26,8 +26,8 @@ Example:
 
 Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 
-Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1; Accelerate 1.10, utils/launch.py:
-num_processes // num_machines per node.
+Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1; Accelerate 1.10,
+utils/launch.py: num_processes // num_machines per node.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.path_or_command("nproc-per-node"),
-                f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
+                f"{role.launcher_name} starts {processes} "
+                f"{'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 _help(role, gpus),
                 role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),

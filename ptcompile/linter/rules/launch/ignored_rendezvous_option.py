@@ -1,10 +1,11 @@
 """torchrun gets options that this rendezvous ignores.
 
-What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or rendezvous options
-with --standalone.
+What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or
+rendezvous options with --standalone.
 
-Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. The other
-options have no effect. It is a note if no value contradicts the rendezvous: then the job does what the command says.
+Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at
+localhost. The other options have no effect. It is a note if no value contradicts the rendezvous:
+then the job does what the command says.
 
 Example:
 
@@ -37,8 +38,8 @@ Example:
 
 Fix: remove the ignored options.
 
-Source: PyTorch 2.13, torch/distributed/run.py: master-addr, master-port and node-rank are for the static rendezvous
-only.
+Source: PyTorch 2.13, torch/distributed/run.py: master-addr, master-port and node-rank are for the
+static rendezvous only.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def check(subject: Subject) -> Findings:
         standalone = role.is_standalone
         if standalone and role.expanded.count > 1:
             continue  # reported by standalone-on-many-pods
+
         ignored = [
             name
             for name in _ignored_options(role, standalone=standalone)
@@ -74,16 +76,15 @@ def check(subject: Subject) -> Findings:
 def _ignored_options(role: TrainingRole, *, standalone: bool) -> tuple[str, ...]:
     if standalone:
         return _RENDEZVOUS_OPTIONS
-    return (
-        _STATIC_OPTIONS
-        if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2")
-        and role.options.get("rdzv-endpoint")
-        else ()
-    )
+    if role.rendezvous.backend in ("c10d", "etcd", "etcd-v2") and role.options.get("rdzv-endpoint"):
+        return _STATIC_OPTIONS
+    return ()
 
 
 def _is_harmless(role: TrainingRole, ignored: list[str]) -> bool:
-    """Return whether the options name the rendezvous that takes place: only --node-rank, or the endpoint again."""
+    """Return whether the options name the rendezvous that takes place: only --node-rank, or the
+    endpoint again.
+    """
     host, _, port = role.options.get("rdzv-endpoint", "").rpartition(":")
     values = {"master-addr": host, "master-port": port}
     return all(

@@ -1,10 +1,11 @@
 """The image's PyTorch is older than torchrun.
 
-What: the command is torchrun, and the image's PyTorch is older than 1.10; or it is `python -m torch.distributed.run`,
-and older than 1.9. An official tag of pytorch/pytorch says which it is, else the profile's versions.torch.
+What: the command is torchrun, and the image's PyTorch is older than 1.10; or it is `python -m
+torch.distributed.run`, and older than 1.9. An official tag of pytorch/pytorch says which it is,
+else the profile's versions.torch.
 
-Why: PyTorch installs the program torchrun since 1.10, and has the module since 1.9. The container does not start:
-"executable file not found in $PATH", or "No module named torch.distributed.run".
+Why: PyTorch installs the program torchrun since 1.10, and has the module since 1.9. The container
+does not start: "executable file not found in $PATH", or "No module named torch.distributed.run".
 
 Example:
 
@@ -22,7 +23,8 @@ Example:
 
 Fix: use a newer image, or start the script with `python -m torch.distributed.launch`.
 
-Source: PyTorch 1.10, setup.py, entry_points (pull request 64049); PyTorch 1.9, torch/distributed/run.py.
+Source: PyTorch 1.10, setup.py, entry_points (pull request 64049); PyTorch 1.9,
+torch/distributed/run.py.
 """
 
 from __future__ import annotations
@@ -39,11 +41,13 @@ def check(subject: Subject) -> Findings:
         torch = torch_version(role, subject.versions)
         if role.launch.launcher != "torchrun" or torch >= FIRST_TORCHRUN or role.installs_packages:
             continue
+
         program, (major, minor) = _program(role)
         if torch < (major, minor):
             yield found_at(
                 image_path(role),
-                f"the container does not start: {program} came with PyTorch {major}.{minor}, and this is "
+                f"the container does not start: {program} came with PyTorch {major}.{minor}, and "
+                "this is "
                 f"PyTorch {torch[0]}.{torch[1]}",
                 "use an image with a newer PyTorch, such as 2.13",
             )

@@ -1,11 +1,11 @@
 """How the pods of this job start and meet is not checked.
 
-What: several pods with accelerators are started by an unknown program, by the image itself, by a script with a
-condition or a file that only the running pod knows, or with variables from objects that are not in the stream. The
-note names the line of the script that decides.
+What: several pods with accelerators are started by an unknown program, by the image itself, by a
+script with a condition or a file that only the running pod knows, or with variables from objects
+that are not in the stream. The note names the line of the script that decides.
 
-Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no findings does not mean
-that they are right.
+Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no
+findings does not mean that they are right.
 
 Example:
 
@@ -36,8 +36,9 @@ Example:
     +                     - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: if the job is right, ignore the note. To have it checked, start the script with torchrun, which starts scripts for
-accelerate, DeepSpeed and Lightning too, or pass accelerate or deepspeed --no_ssh the nodes as options.
+Fix: if the job is right, ignore the note. To have it checked, start the script with torchrun, which
+starts scripts for accelerate, DeepSpeed and Lightning too, or pass accelerate or deepspeed --no_ssh
+the nodes as options.
 
 Source: ptcompile, the launchers of its simulation.
 """
@@ -60,8 +61,10 @@ from ptcompile.simulator.pod import Pod
 from ptcompile.world.templates import ManifestTemplate
 
 _HELP = {
-    "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and its ranks",
-    "deepspeed": "start the script with torchrun, which DeepSpeed supports, or pass --num_nodes and --node_rank too",
+    "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and "
+    "its ranks",
+    "deepspeed": "start the script with torchrun, which DeepSpeed supports, or pass --num_nodes and "
+    "--node_rank too",
     "image": "write the command that the image runs",
     "ray": "compare the number of workers in the script with the GPUs of the pods",
     "torchrun": "write what decides the launch into the files, or ignore this note",
@@ -73,14 +76,17 @@ _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 def check(subject: Subject) -> Findings:
     if not any(container.accelerators for container in subject.containers):
         return
+
     job = subject.job
     if job is None or job.expansion.refused:
         return
     if subject.rendezvous_groups and len(subject.training_roles) == len(job.roles):
         return  # every role is understood
+
     with_devices = [role for role in subject.roles if sum(role.pod.devices.values())]
     if sum(role.expanded.count for role in with_devices) < 2:
         return
+
     training_roles = {id(training.pod): training for training in subject.training_roles}
     for role, pod, template in with_devices:
         if template is not None and trains_alone(role, pod, template):
@@ -117,6 +123,7 @@ def _why_unknown(
         return "mpirun is not analyzed"
     if launch.launcher == "ray":
         return "Ray connects the pods and places the processes"
+
     by_operator = training is not None and subject.record.rendezvous.all_pods
     if (
         launch.launcher != "command"
@@ -125,6 +132,7 @@ def _why_unknown(
         or not launch.entry
     ):
         return None
+
     return _why_command_unknown(role, pod, launch.entry)
 
 
@@ -134,7 +142,9 @@ def _why_command_unknown(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -
         idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
         return None if idle else f"{name} is not a known launcher"
     last = pod.job.pod(role, role.count - 1).launch.entry
-    return None if last != entry else "nothing in the file tells the pods about each other"
+    if last != entry:
+        return None
+    return "nothing in the file tells the pods about each other"
 
 
 def _command_path(template: ManifestTemplate | None) -> Path | None:

@@ -1,14 +1,15 @@
 """A launcher that does not read the operator's variables runs on several pods.
 
-What: accelerate, axolotl, deepspeed, colossalai, llamafactory-cli or swift starts the processes of several pods, and
-neither its command line nor its variables mention the other machines; deepspeed has --num_nodes or --no_ssh, but no
-host file; or it has a host file, but not --no_ssh. Or a plain Python script runs where the operator sets only PET_*
-variables, or a script that is called train or the like in pods that know nothing of one another.
+What: accelerate, axolotl, deepspeed, colossalai, llamafactory-cli or swift starts the processes of
+several pods, and neither its command line nor its variables mention the other machines; deepspeed
+has --num_nodes or --no_ssh, but no host file; or it has a host file, but not --no_ssh. Or a plain
+Python script runs where the operator sets only PET_* variables, or a script that is called train or
+the like in pods that know nothing of one another.
 
-Why: they read their own options, files and variables (NNODES and NODE_RANK for llamafactory-cli and swift), but no
-PET_* variables. Each pod then trains alone. deepspeed without a host file knows only its own pod and rejects
---num_nodes above 1; without --no_ssh, it starts the processes of all hosts itself, over ssh, from each of the pods, and
-pods serve no ssh unless the image does.
+Why: they read their own options, files and variables (NNODES and NODE_RANK for llamafactory-cli and
+swift), but no PET_* variables. Each pod then trains alone. deepspeed without a host file knows only
+its own pod and rejects --num_nodes above 1; without --no_ssh, it starts the processes of all hosts
+itself, over ssh, from each of the pods, and pods serve no ssh unless the image does.
 
 Example:
 
@@ -32,12 +33,12 @@ Example:
     +               command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
---main_process_port, deepspeed --no_ssh with --hostfile, --node_rank and --master_addr, and llamafactory-cli and swift
-NNODES, NODE_RANK, MASTER_ADDR and MASTER_PORT.
+Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank,
+--main_process_ip and --main_process_port, deepspeed --no_ssh with --hostfile, --node_rank and
+--master_addr, and llamafactory-cli and swift NNODES, NODE_RANK, MASTER_ADDR and MASTER_PORT.
 
-Source: Accelerate 1.10, DeepSpeed 0.17 (launcher/runner.py), ColossalAI 0.5, LLaMA-Factory 0.9 (cli.py), ms-swift 3
-(cli/main.py), Axolotl 0.12; kubeflow/trainer pull request 3930.
+Source: Accelerate 1.10, DeepSpeed 0.17 (launcher/runner.py), ColossalAI 0.5, LLaMA-Factory 0.9
+(cli.py), ms-swift 3 (cli/main.py), Axolotl 0.12; kubeflow/trainer pull request 3930.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def check(subject: Subject) -> Findings:
         yield from _check_plain_scripts(subject)
     if count_nodes(roles) < 2:
         return
+
     for role in roles:
         launcher = LAUNCHERS.get(role.rendezvous.launcher)
         if role.is_uncertain() or is_sweep(role.member):
@@ -71,10 +73,12 @@ def check(subject: Subject) -> Findings:
             if _reads_no_variable(role) and not subject.lacks_rendezvous:
                 yield found_at(
                     role.command_path,
-                    f"python reads no PET_* variables, and {count_nodes(roles)} pods get no others: each trains alone",
+                    f"python reads no PET_* variables, and {count_nodes(roles)} pods get no "
+                    "others: each trains alone",
                     "start the script with torchrun",
                 )
             continue
+
         started = count_nodes(
             tuple(other for other in roles if other.rendezvous.launcher == role.rendezvous.launcher)
         )
@@ -85,12 +89,15 @@ def check(subject: Subject) -> Findings:
 
 
 def _check_plain_scripts(subject: Subject) -> Findings:
-    """Yield a finding for the first role of an object that mentions no launcher, if its pods all train the same."""
+    """Yield a finding for the first role of an object that mentions no launcher, if its pods all
+    train the same.
+    """
     for role, pod, template in subject.roles:
         if template is not None and trains_alone(role, pod, template):
             yield found_at(
                 (*template.main_containers[0].path, "command"),
-                f"python starts one process in each of {role.count} pods, and nothing tells them of one another: "
+                f"python starts one process in each of {role.count} pods, and nothing tells them "
+                "of one another: "
                 "each trains alone",
                 "start the script with torchrun, and give it the nodes",
             )
@@ -98,13 +105,14 @@ def _check_plain_scripts(subject: Subject) -> Findings:
 
 
 def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bool:
-    """Return whether several pods of a Job with GPUs run the same script, which is called train or the like, and the
-    manifest tells none of them which it is.
+    """Return whether several pods of a Job with GPUs run the same script, which is called train or
+    the like, and the manifest tells none of them which it is.
     """
     if not template.main_containers or any(
         entry.source for entry in template.main_containers[0].env
     ):
         return False
+
     words = pod.launch.entry
     if (
         role.count < 2
@@ -120,11 +128,14 @@ def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bo
         or not any(map(_is_training, words[1:3]))
     ):
         return False
+
     return pod.job.pod(role, role.count - 1).launch.entry == words
 
 
 def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
-    """Yield a finding for a launcher that starts other hosts' processes, or would, and runs in each pod."""
+    """Yield a finding for a launcher that starts other hosts' processes, or would, and runs in
+    each pod.
+    """
     name = role.rendezvous.launcher
     options = role.launch.options
     wants_nodes = options.get("nnodes", "1") not in ("", "1", "-1")
@@ -137,22 +148,30 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
             f"{name} takes the other nodes from a host file, but has none and does not start"
             if wants_nodes
             else f"{name} --no_ssh takes the other nodes from a host file, but has none",
-            "start the script with torchrun, or give each pod --hostfile, --no_ssh, --node_rank and --master_addr",
+            "start the script with torchrun, or give each pod --hostfile, --no_ssh, --node_rank "
+            "and --master_addr",
             severity="error" if wants_nodes and "no-ssh" not in options else None,
         )
     elif "no-ssh" not in options:
-        message = (
-            f"{name} starts all nodes from one pod, over ssh, but each of {started} pods starts it"
-            if wants_nodes
-            else f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of {started} pods "
-            "starts it"
-        )
+        if wants_nodes:
+            message = (
+                f"{name} starts all nodes from one pod, over ssh, but each of {started} pods "
+                "starts it"
+            )
+        else:
+            message = (
+                f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of "
+                f"{started} pods "
+                "starts it"
+            )
+
         yield found_at(
             role.path_of("nnodes") if wants_nodes else role.command_path,
             message,
             "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr"
             if wants_nodes
-            else "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr",
+            else "start the script with torchrun, or add --no_ssh with --node_rank and "
+            "--master_addr",
             severity="error" if wants_nodes else None,
         )
 
@@ -161,7 +180,8 @@ def _alone(role: TrainingRole, pods: int) -> Finding:
     variable = LAUNCHERS[role.rendezvous.launcher].variables.get("nnodes")
     return found_at(
         role.command_path,
-        f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for {pods} pods: each "
+        f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for "
+        f"{pods} pods: each "
         "trains alone",
         f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"
         if variable
@@ -170,7 +190,9 @@ def _alone(role: TrainingRole, pods: int) -> Finding:
 
 
 def _reads_no_variable(role: TrainingRole) -> bool:
-    """Return whether a Python script starts without torchrun where an operator sets torchrun's variables alone."""
+    """Return whether a Python script starts without torchrun where an operator sets torchrun's
+    variables alone.
+    """
     is_told = "PET_NNODES" in role.pod.env and role.user_entry("PET_NNODES") is None
     is_script = any(word.endswith(".py") for word in role.launch.entry[1:3])
     return (
@@ -179,7 +201,9 @@ def _reads_no_variable(role: TrainingRole) -> bool:
 
 
 def starts_other_hosts(role: TrainingRole) -> bool:
-    """Return whether every pod of the role runs a launcher that starts the hosts of its host file over ssh."""
+    """Return whether every pod of the role runs a launcher that starts the hosts of its host
+    file over ssh.
+    """
     launcher = LAUNCHERS.get(role.rendezvous.launcher)
     return (
         launcher is not None
@@ -200,17 +224,22 @@ def ignores_other_machines(role: TrainingRole) -> bool:
         )
     if role.rendezvous.launcher == "accelerate" and "nnodes" in role.launch.options:
         return role.launch.options["nnodes"] in ("", "1")
+
     is_configured = any(
         name.startswith(launcher.machine_variables) for name in role.launch.env
     ) or (launcher.over_ssh and _mounts_hosts(role))
+
     return not is_configured and not any(
         word.startswith(launcher.machine_options) for word in role.launch.entry
     )
 
 
 def _mounts_hosts(role: TrainingRole) -> bool:
-    """Return whether a volume may contain the host file that deepspeed reads by default, /job/hostfile."""
-    mounts = (
-        as_mappings(role.pod.main.spec.get("volumeMounts")) if role.pod.main is not None else []
-    )
+    """Return whether a volume may contain the host file that deepspeed reads by default,
+    /job/hostfile.
+    """
+    if role.pod.main is not None:
+        mounts = as_mappings(role.pod.main.spec.get("volumeMounts"))
+    else:
+        mounts = []
     return any(as_string(mount.get("mountPath")).startswith("/job") for mount in mounts)

@@ -1,10 +1,10 @@
 """The pods meet at a fixed address of the pods' network.
 
-What: the endpoint is an address of a private network, all nodes are pods of the files, and none is on its node's
-network.
+What: the endpoint is an address of a private network, all nodes are pods of the files, and none is
+on its node's network.
 
-Why: a pod gets its address when it is created, and another one each time. The address of the last run leads to nothing,
-or to another pod, and every pod waits there until the rendezvous times out.
+Why: a pod gets its address when it is created, and another one each time. The address of the last
+run leads to nothing, or to another pod, and every pod waits there until the rendezvous times out.
 
 Example:
 

@@ -1,11 +1,13 @@
 """A variable is referenced where the kubelet does not know it, and stays as written.
 
-What: a word of the command, or an env value, has $(X), and the container has no variable X; or an env value has $(X),
-and X comes after it in the list, where operators also put theirs. An error where the launcher reads the text, such as
-in an address or a rank, and where the variable is an operator's; else a warning.
+What: a word of the command, or an env value, has $(X), and the container has no variable X; or an
+env value has $(X), and X comes after it in the list, where operators also put theirs. An error
+where the launcher reads the text, such as in an address or a rank, and where the variable is an
+operator's; else a warning.
 
-Why: the kubelet replaces $(X) in an env value only if X comes before it in the list. The program gets the text $(RANK),
-not a number. In command and args all variables of the container are known, but none of the image's.
+Why: the kubelet replaces $(X) in an env value only if X comes before it in the list. The program
+gets the text $(RANK), not a number. In command and args all variables of the container are known,
+but none of the image's.
 
 Example:
 
@@ -37,10 +39,11 @@ Example:
     -                     - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set the variable before it is referenced, use it in command or args, or read the pod's field with valueFrom.
+Fix: set the variable before it is referenced, use it in command or args, or read the pod's field
+with valueFrom.
 
-Source: Kubernetes 1.36, dependent environment variables; training-operator 1.9, Volcano 1.16 and the Job controller,
-which append their variables.
+Source: Kubernetes 1.36, dependent environment variables; training-operator 1.9, Volcano 1.16 and
+the Job controller, which append their variables.
 """
 
 from __future__ import annotations
@@ -74,16 +77,19 @@ def check(subject: Subject) -> Findings:
     references = {id(spec): texts for spec in specs if any(texts := _references(spec))}
     if not references:
         return
+
     for path, written, view, pod in subject.views():
         values, words = references.get(id(written), ((), ()))
         stream_names = imported_names(view.spec, pod.job.find) if values or words else None
         if stream_names is None:
             continue  # no reference, or envFrom names an object that the stream does not have
+
         env = view.env
         entries = as_mappings(written.get("env"))
+        # the first entry of each name
         first_indexes = {
             as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
-        }  # the first entry of each name
+        }
         known_names = first_indexes.keys() | stream_names
         indexes = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
@@ -91,6 +97,7 @@ def check(subject: Subject) -> Findings:
             entry = entries[i]
             if not names:
                 continue
+
             position = indexes[id(entry)] if id(entry) in indexes else _index_of(env, entry)
             late = [name for name in names if first_indexes.get(name, position) >= position]
             if not late:
@@ -105,12 +112,12 @@ def check(subject: Subject) -> Findings:
                 is_known=known_names >= set(late),
                 is_written=written_names >= set(late),
             )
+
         for key, i, word in words:
             missing = _unknown_names(subject, word, known_names)
             severity = _severity(subject, missing) if missing else None
-            if missing and not (
-                severity and _in_shell(written)
-            ):  # $(X) may be a command of the shell
+            # $(X) may be a command of the shell
+            if missing and not (severity and _in_shell(written)):
                 yield _missing_variable((*path, key, i), missing, severity)
 
 
@@ -133,8 +140,8 @@ def _referring_texts(values: Sequence[object]) -> list[tuple[int, str]]:
 
 
 def _references(container: Json) -> tuple[list[tuple[int, str]], list[tuple[str, int, str]]]:
-    """Return the values of variables that may contain a reference, each with its index, and such words of the command
-    line, each with its field and its index.
+    """Return the values of variables that may contain a reference, each with its index, and such
+    words of the command line, each with its field and its index.
     """
     values = _referring_texts([entry.get("value") for entry in as_mappings(container.get("env"))])
     return values, [
@@ -167,15 +174,21 @@ def _may_be_service_variable(subject: Subject, name: str) -> bool:
 
 
 def _severity(subject: Subject, names: list[str]) -> Severity | None:
-    """Return None, for the rule's own severity, if the launcher reads a reference; else "warning"."""
+    """Return None, for the rule's own severity, if the launcher reads a reference; else
+    "warning".
+    """
     if any(_LAUNCH_VARIABLE.fullmatch(name) for name in names):
         return None
+
     read = [
         value
         for role in subject.training_roles
         for value in (role.rendezvous.endpoint, *role.rendezvous.options.values())
     ]
-    return None if any(f"$({name})" in value for name in names for value in read) else "warning"
+    if any(f"$({name})" in value for name in names for value in read):
+        return None
+
+    return "warning"
 
 
 def _late_reference(
@@ -183,22 +196,23 @@ def _late_reference(
 ) -> Finding:
     references = ", ".join(f"$({name})" for name in late)
     operators = not is_written and any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
-    reason = (
-        "the operator's variables come after those of the manifest"
-        if operators
-        else "it is set further down"
-    )
+    if operators:
+        reason = "the operator's variables come after those of the manifest"
+    else:
+        reason = "it is set further down"
+
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX_FIELD}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
+
     earlier = f"set {late[0]} before"
-    alternative = (
-        "use it in command or args, or take the pod's field with valueFrom"
-        if operators
-        else earlier
-    )
+    if operators:
+        alternative = "use it in command or args, or take the pod's field with valueFrom"
+    else:
+        alternative = earlier
+
     return found_at(
         path,
         f"the kubelet does not replace {references}: "

@@ -1,11 +1,13 @@
 """Every pod waits for the others at its own address.
 
-What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none is set. Or
-accelerate, composer, llamafactory-cli, swift or deepspeed --no_ssh has several nodes, but not the first one's address.
+What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none
+is set. Or accelerate, composer, llamafactory-cli, swift or deepspeed --no_ssh has several nodes,
+but not the first one's address.
 
-Why: torchrun reads --rdzv-endpoint, --master-addr and the PET_* variables, but not MASTER_ADDR or WORLD_SIZE. Without
-them it meets at 127.0.0.1, where each pod is alone and waits until it gives up. accelerate takes the address from
---main_process_ip, and, on several machines, does not start without --machine_rank.
+Why: torchrun reads --rdzv-endpoint, --master-addr and the PET_* variables, but not MASTER_ADDR or
+WORLD_SIZE. Without them it meets at 127.0.0.1, where each pod is alone and waits until it gives up.
+accelerate takes the address from --main_process_ip, and, on several machines, does not start
+without --machine_rank.
 
 Example:
 
@@ -36,11 +38,11 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give torchrun an endpoint on the first pod: --rdzv-endpoint=HOST:PORT with c10d, or --master-addr and
---node-rank. Give other launchers the first pod's address and each pod's rank.
+Fix: give torchrun an endpoint on the first pod: --rdzv-endpoint=HOST:PORT with c10d, or
+--master-addr and --node-rank. Give other launchers the first pod's address and each pod's rank.
 
-Source: PyTorch 2.13, torch/distributed/run.py, get_rdzv_endpoint, and parse_rendezvous_endpoint (an empty endpoint is
-localhost); Accelerate 1.10, utils/launch.py, prepare_multi_gpu_env.
+Source: PyTorch 2.13, torch/distributed/run.py, get_rdzv_endpoint, and parse_rendezvous_endpoint (an
+empty endpoint is localhost); Accelerate 1.10, utils/launch.py, prepare_multi_gpu_env.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _unset_help(role: TrainingRole) -> str:
-    """Return what gives the launcher the first pod's address and, unless it is set, the pod's rank."""
+    """Return what gives the launcher the first pod's address and, unless it is set, the pod's
+    rank.
+    """
     launcher = LAUNCHERS[role.rendezvous.launcher]
     missing = []
     for option, value in (
@@ -82,21 +86,18 @@ def _unset_help(role: TrainingRole) -> str:
         name = f"--{flag}" if flag else launcher.variables.get(option)
         if option not in role.options:
             missing.append(f"{name} to {value}")
+
     return f"set {' and '.join(missing)}"
 
 
 def _endpoint_option(role: TrainingRole) -> str:
-    return (
-        "rdzv-endpoint"
-        if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static"
-        else "master-addr"
-    )
+    if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static":
+        return "rdzv-endpoint"
+    return "master-addr"
 
 
 def _unread_hint(role: TrainingRole) -> str:
     """Return a hint if the container sets MASTER_ADDR, which torchrun does not read; else ""."""
-    return (
-        "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
-        if "MASTER_ADDR" in role.launch.env
-        else ""
-    )
+    if "MASTER_ADDR" in role.launch.env:
+        return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
+    return ""

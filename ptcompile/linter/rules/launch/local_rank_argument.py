@@ -2,8 +2,9 @@
 
 What: `python -m torch.distributed.launch` without --use-env starts a script.
 
-Why: a note. The module is deprecated, and adds `--local-rank=N` to the script's arguments: a script that takes only
---local_rank, as before PyTorch 2.0, or none ends with "unrecognized arguments: --local-rank=0". torchrun adds nothing.
+Why: a note. The module is deprecated, and adds `--local-rank=N` to the script's arguments: a script
+that takes only --local_rank, as before PyTorch 2.0, or none ends with "unrecognized arguments:
+--local-rank=0". torchrun adds nothing.
 
 Example:
 
@@ -21,7 +22,8 @@ Example:
 
 Fix: start the script with torchrun, and read LOCAL_RANK.
 
-Source: PyTorch 2.15, torch/distributed/launch.py and run.py, config_from_args; pull request 94505 (2.0: a hyphen).
+Source: PyTorch 2.15, torch/distributed/launch.py and run.py, config_from_args; pull request 94505
+(2.0: a hyphen).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
 
-Why: the address of lo is 127.0.0.1 in every pod. Each process tells the others that address, and they connect to
-themselves.
+Why: the address of lo is 127.0.0.1 in every pod. Each process tells the others that address, and
+they connect to themselves.
 
 Example:
 
@@ -38,7 +38,8 @@ Example:
 
 Fix: name the pod's interface, usually eth0, or exclude lo from NCCL's choice with ^lo.
 
-Source: NCCL 2.27, environment variables; PyTorch 2.13, torch.distributed, common environment variables.
+Source: NCCL 2.27, environment variables; PyTorch 2.13, torch.distributed, common environment
+variables.
 """
 
 from __future__ import annotations

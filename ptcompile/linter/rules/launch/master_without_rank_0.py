@@ -2,7 +2,8 @@
 
 What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
 
-Why: the node with rank 0 opens the store. Nothing listens at the address of another pod, and every node waits there.
+Why: the node with rank 0 opens the store. Nothing listens at the address of another pod, and every
+node waits there.
 
 Example:
 
@@ -35,8 +36,8 @@ Example:
 
 Fix: write the name of the pod that has rank 0.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the store is on the node with
-rank 0.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the store is on
+the node with rank 0.
 """
 
 from __future__ import annotations

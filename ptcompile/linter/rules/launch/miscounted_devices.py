@@ -1,9 +1,10 @@
 """torchrun counts the devices of this pod wrongly.
 
-What: the processes per node are auto or gpu, and the devices are MIG slices, TPU chips or Neuron cores.
+What: the processes per node are auto or gpu, and the devices are MIG slices, TPU chips or Neuron
+cores.
 
-Why: CUDA shows one MIG slice to a process, so torchrun counts 1 of several. It knows neither TPU nor Neuron: auto
-then starts one process for each core of the host.
+Why: CUDA shows one MIG slice to a process, so torchrun counts 1 of several. It knows neither TPU
+nor Neuron: auto then starts one process for each core of the host.
 
 Example:
 
@@ -24,8 +25,8 @@ Example:
 
 Fix: write the number of processes: one per slice, or as many as the device's own runtime expects.
 
-Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size, and torch.accelerator; NVIDIA MIG user
-guide: a CUDA process enumerates one compute instance.
+Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size, and torch.accelerator;
+NVIDIA MIG user guide: a CUDA process enumerates one compute instance.
 """
 
 from __future__ import annotations
@@ -41,18 +42,25 @@ def check(subject: Subject) -> Findings:
         nproc = role.options.get("nproc-per-node", "")
         if nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):
             continue
+
         devices = role.pod.devices
         slices = sum(count for name, count in devices.items() if name.startswith(_MIG_PREFIX))
         foreign = next((name for name in devices if name.startswith(_UNCOUNTED)), None)
         if foreign is None and slices < 2:
             continue
+
         if foreign is not None:
-            why = (
-                "does not start" if nproc == "gpu" else "starts a process for each core of the host"
-            )
+            if nproc == "gpu":
+                why = "does not start"
+            else:
+                why = "starts a process for each core of the host"
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"
         else:
-            message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
+            message = (
+                f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one "
+                "of them"
+            )
+
         yield found_at(
             role.path_or_command("nproc-per-node"), message, "write the number of processes"
         )

@@ -2,8 +2,8 @@
 
 What: no script, module or program follows torchrun's options.
 
-Why: argparse ends the process: "the following arguments are required: training_script". An option without its value
-swallows the script.
+Why: argparse ends the process: "the following arguments are required: training_script". An option
+without its value swallows the script.
 
 Example:
 
@@ -35,13 +35,13 @@ def check(subject: Subject) -> Findings:
         launch = role.launch
         if launch.entry:
             continue
+
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
-            last = (
-                f", and {launch.arguments[-1]!r} is the value of an option"
-                if launch.arguments
-                else ""
-            )
+            if launch.arguments:
+                last = f", and {launch.arguments[-1]!r} is the value of an option"
+            else:
+                last = ""
             yield found_at(
                 role.command_path,
                 f"torchrun has no script to start{last}",

@@ -1,13 +1,16 @@
 """The rendezvous host needs a Service that no file has.
 
-What: the address that the pods meet at is a name that only a Service of their namespace can resolve, and no manifest of
-the stream or the folder is that Service: none has the name, or the one that has it has a cluster IP, does not select
-the pods, or is not their subdomain. A note if one file with one object is read, since the Service may be in another
-file. The serviceName of a StatefulSet is its pods' subdomain. Names that the files cannot settle are not reported, such
-as those of other namespaces; nor are the Services of operators, such as JobSet's, PyTorchJob's and Trainer's.
+What: the address that the pods meet at is a name that only a Service of their namespace can
+resolve, and no manifest of the stream or the folder is that Service: none has the name, or the one
+that has it has a cluster IP, does not select the pods, or is not their subdomain. A note if one
+file with one object is read, since the Service may be in another file. The serviceName of a
+StatefulSet is its pods' subdomain. Names that the files cannot settle are not reported, such as
+those of other namespaces; nor are the Services of operators, such as JobSet's, PyTorchJob's and
+Trainer's.
 
-Why: a pod of a Job, of a StatefulSet or alone has the name <hostname>.<subdomain> only through a headless Service that
-has the name of the subdomain and selects the pod. Without it every pod looks for node 0 until the rendezvous times out.
+Why: a pod of a Job, of a StatefulSet or alone has the name <hostname>.<subdomain> only through a
+headless Service that has the name of the subdomain and selects the pod. Without it every pod looks
+for node 0 until the rendezvous times out.
 
 Example:
 
@@ -49,7 +52,8 @@ Example:
 
 Fix: add the headless Service, or a kind whose operator makes one, such as a JobSet.
 
-Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain; StatefulSet, stable network ID.
+Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain; StatefulSet, stable
+network ID.
 """
 
 from __future__ import annotations
@@ -87,11 +91,10 @@ def check(subject: Subject) -> Findings:
 
 def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[str, str]:
     service = mistake.written
-    missing = (
-        "but these manifests have none"
-        if subject.stream.has_context
-        else "which is not in this file"
-    )
+    if subject.stream.has_context:
+        missing = "but these manifests have none"
+    else:
+        missing = "which is not in this file"
     if mistake.services:
         named = f"{mistake.better}.{service}"
         return f"nothing answers to {named}: {sentence_of(mistake, subject)}", help_of(
@@ -103,4 +106,5 @@ def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[s
 
     rename = f", or rename the Service {mistake.known}" if mistake.known else ""
     help = f"add the Service {service} with clusterIP None and a selector for the pods{rename}"
+
     return f"{host} needs a headless Service named {service}, {missing}", help

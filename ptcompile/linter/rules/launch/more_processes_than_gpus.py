@@ -1,10 +1,10 @@
 """torchrun starts more processes than the pod has GPUs.
 
-What: the processes per node, from the command line, a PET_* variable or the operator's field, are more than the
-accelerators of the container.
+What: the processes per node, from the command line, a PET_* variable or the operator's field, are
+more than the accelerators of the container.
 
-Why: each process takes the GPU of its local rank. The one beyond the last GPU dies with "invalid device ordinal", and
-torchrun ends all others.
+Why: each process takes the GPU of its local rank. The one beyond the last GPU dies with "invalid
+device ordinal", and torchrun ends all others.
 
 Example:
 
@@ -27,8 +27,8 @@ Example:
 
 Fix: run as many processes as there are GPUs, or request more GPUs.
 
-Source: PyTorch 2.13, torch/distributed/run.py: LOCAL_RANK counts the processes of a node; training-operator 1.9 and
-Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
+Source: PyTorch 2.13, torch/distributed/run.py: LOCAL_RANK counts the processes of a node;
+training-operator 1.9 and Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _is_certain(role: TrainingRole) -> bool:
-    """Return whether the files settle the number of processes; envFrom cannot change a command-line option."""
+    """Return whether the files settle the number of processes; envFrom cannot change a
+    command-line option.
+    """
     return not role.is_uncertain("nproc-per-node") or (
         role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
     )

@@ -2,8 +2,8 @@
 
 What: TORCH_NCCL_ASYNC_ERROR_HANDLING=0 (or NCCL_ASYNC_ERROR_HANDLING=0) in a container with GPUs.
 
-Why: PyTorch's watchdog then neither aborts a collective that timed out nor ends the process. If one process is lost,
-all others wait in the next collective, keep their GPUs, and no restart begins.
+Why: PyTorch's watchdog then neither aborts a collective that timed out nor ends the process. If one
+process is lost, all others wait in the next collective, keep their GPUs, and no restart begins.
 
 Example:
 
@@ -48,6 +48,7 @@ def check(subject: Subject) -> Findings:
         for name in [name for name in _VARIABLES if pod.launch.env.get(name) == "0"]:
             yield found_at(
                 variable_path(subject, path, written, name),
-                f"{name}=0: if a process is lost, all others wait in a collective and keep their GPUs",
+                f"{name}=0: if a process is lost, all others wait in a collective and keep their "
+                "GPUs",
                 "remove it",
             )

@@ -2,8 +2,8 @@
 
 What: NCCL_P2P_DISABLE=1, NCCL_P2P_LEVEL=LOC or NCCL_SHM_DISABLE=1 in a container with several GPUs.
 
-Why: without P2P, NCCL uses neither NVLink nor PCIe between GPUs, and without shared memory too all traffic in the pod
-goes over the network. Both are workarounds for broken machines.
+Why: without P2P, NCCL uses neither NVLink nor PCIe between GPUs, and without shared memory too all
+traffic in the pod goes over the network. Both are workarounds for broken machines.
 
 Example:
 
@@ -41,18 +41,22 @@ def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name:
             continue
+
         env = pod.launch.env
         gpus = pod.devices.get("nvidia.com/gpu", 0)
         for name, what in _PATHS.items():
             if gpus > 1 and env.get(name) == "1":
                 yield found_at(
                     variable_path(subject, path, written, name),
-                    f"{name}=1: NCCL uses no {what} between the {gpus} GPUs of the pod, which is many times slower",
+                    f"{name}=1: NCCL uses no {what} between the {gpus} GPUs of the pod, which is "
+                    "many times slower",
                     "remove it",
                 )
+
         if gpus > 1 and env.get("NCCL_P2P_LEVEL") in _P2P_LEVELS:
             yield found_at(
                 variable_path(subject, path, written, "NCCL_P2P_LEVEL"),
-                f"NCCL_P2P_LEVEL={env['NCCL_P2P_LEVEL']}: NCCL uses no P2P between the {gpus} GPUs of the pod",
+                f"NCCL_P2P_LEVEL={env['NCCL_P2P_LEVEL']}: NCCL uses no P2P between the {gpus} "
+                "GPUs of the pod",
                 "remove it",
             )

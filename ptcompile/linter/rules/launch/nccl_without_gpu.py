@@ -1,11 +1,12 @@
 """The backend of torch.distributed does not work with the pod's devices.
 
-What: an argument or a variable of the training container, or its shell script, selects nccl as the backend of
-torch.distributed, and the pod requests no accelerator; or it selects that of other devices than the pod requests.
+What: an argument or a variable of the training container, or its shell script, selects nccl as the
+backend of torch.distributed, and the pod requests no accelerator; or it selects that of other
+devices than the pod requests.
 
-Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
-only supported with GPUs, no GPUs found". Without GPUs the backend is gloo, on Gaudi hccl, on Intel's GPUs xccl;
-ROCm's PyTorch calls RCCL nccl.
+Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with
+"ProcessGroupNCCL is only supported with GPUs, no GPUs found". Without GPUs the backend is gloo, on
+Gaudi hccl, on Intel's GPUs xccl; ROCm's PyTorch calls RCCL nccl.
 
 Example:
 
@@ -61,10 +62,12 @@ def check(subject: Subject) -> Findings:
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not is_main:
             continue
+
         stack = stack_of(pod.devices)
         wrong = _backends().difference(stack.backends) if stack is not None else frozenset({"nccl"})
         if stack is None and may_see_devices(pod):
             continue
+
         backend_path = _backend_path(path, written, wrong) or _script_path(
             path, written, pod.launch, wrong
         )
@@ -98,20 +101,25 @@ def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | 
             option_value = value if equals else next_word
             if name.startswith("-") and _is_backend_option(name) and option_value in wrong:
                 return (*path, key, index if equals else index + 1)
+
     for index, entry in enumerate(as_mappings(container.get("env"))):
         if as_string(entry.get("value")).lower() in wrong and _is_backend_option(
             as_string(entry.get("name")).removeprefix("PL_")
         ):
             return (*path, "env", index)
+
     return None
 
 
 def _script_path(
     path: Path, container: Json, launch: Invocation, wrong: frozenset[str]
 ) -> Path | None:
-    """Return the path of the shell script that requests such a backend for the program it starts, or None."""
+    """Return the path of the shell script that requests such a backend for the program it
+    starts, or None.
+    """
     if not launch.in_shell:
         return None
+
     script_path = next(
         (
             (*path, key, index)
@@ -124,8 +132,10 @@ def _script_path(
     words = {"args": [*launch.entry]}
     if script_path is None:  # the script may be in a ConfigMap
         return (*path, "command") if _backend_path((), words, wrong) else None
+
     call = _backend_of_call(get(container, script_path[len(path) :]))
     requests = _backend_path((), words, wrong) or (call and call[1] in wrong)
+
     return script_path if requests else None
 
 

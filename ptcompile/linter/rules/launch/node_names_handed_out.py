@@ -1,10 +1,11 @@
 """c10d publishes host names of nodes, which the others may not resolve.
 
-What: pods on their node's network (hostNetwork) meet by c10d, and torchrun does not get their address.
+What: pods on their node's network (hostNetwork) meet by c10d, and torchrun does not get their
+address.
 
-Why: the node with rank 0 tells the others where to find it by its own host name, which is the machine's. Where no DNS
-server of the cluster knows the machines, all time out and exit with status 1. Measured: none of 6 jobs met, and with
-the address all did within 2 seconds.
+Why: the node with rank 0 tells the others where to find it by its own host name, which is the
+machine's. Where no DNS server of the cluster knows the machines, all time out and exit with status
+1. Measured: none of 6 jobs met, and with the address all did within 2 seconds.
 
 Example:
 
@@ -36,10 +37,11 @@ Example:
     +                   env: [{name: PET_LOCAL_ADDR, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set PET_LOCAL_ADDR from the field status.podIP, or give --local-addr; leave it where nodes' names resolve in pods.
+Fix: set PET_LOCAL_ADDR from the field status.podIP, or give --local-addr; leave it where nodes'
+names resolve in pods.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: socket.getfqdn() unless local_addr is
-given; `ptcompile rehearse` shows it.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: socket.getfqdn()
+unless local_addr is given; `ptcompile rehearse` shows it.
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ def check(subject: Subject) -> Findings:
         first = next((role for role in roles if _publishes_host_name(role)), None)
         if first is None or count_nodes(roles) < 2:
             continue
+
         fix = Fix(
             "set PET_LOCAL_ADDR to the pod's address",
             (Edit("append", (*first.path, "env"), _LOCAL_ADDR_ENTRY),),
@@ -66,7 +69,8 @@ def check(subject: Subject) -> Findings:
         )
         yield found_at(
             (*first.path[:-2], "hostNetwork"),
-            "on the node's network, c10d publishes the node's host name, which the pods of other nodes may not resolve",
+            "on the node's network, c10d publishes the node's host name, which the pods of other "
+            "nodes may not resolve",
             "set PET_LOCAL_ADDR from the field status.podIP",
             fix if first.spec.get("env") else None,
         )

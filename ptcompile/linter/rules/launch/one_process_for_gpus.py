@@ -1,10 +1,10 @@
 """One process starts in a pod with several GPUs.
 
-What: a plain `python` script starts in each pod of a job whose operator or variables count pods as processes
-(WORLD_SIZE), a pod has several GPUs, and no argument mentions devices.
+What: a plain `python` script starts in each pod of a job whose operator or variables count pods as
+processes (WORLD_SIZE), a pod has several GPUs, and no argument mentions devices.
 
-Why: RANK and WORLD_SIZE count pods there, so the script trains with one process per pod, on its first GPU. The others
-are paid for and idle, unless the script starts more processes itself.
+Why: RANK and WORLD_SIZE count pods there, so the script trains with one process per pod, on its
+first GPU. The others are paid for and idle, unless the script starts more processes itself.
 
 Example:
 
@@ -43,7 +43,8 @@ Example:
 
 Fix: start the script with torchrun, or request one GPU per pod and more pods.
 
-Source: training-operator 1.9, pkg/controller.v1/pytorch/envvar.go; PyTorch 2.13, torch.distributed, env://.
+Source: training-operator 1.9, pkg/controller.v1/pytorch/envvar.go; PyTorch 2.13, torch.distributed,
+env://.
 """
 
 from __future__ import annotations
@@ -70,12 +71,14 @@ def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return
+
     for role in roles:
         gpus = count_one_process_devices(role.pod)
         if gpus > 1 and role.member.is_env_script and _is_plain(role) and not role.is_uncertain():
             yield found_at(
                 role.command_path,
-                f"python starts one process in a pod with {gpus} GPUs: the others idle unless the script uses them",
+                f"python starts one process in a pod with {gpus} GPUs: the others idle unless the "
+                "script uses them",
                 "start the script with torchrun",
             )
 

@@ -1,10 +1,10 @@
 """Every pod uses itself as the rendezvous endpoint.
 
-What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i), $HOSTNAME or
-status.podIP.
+What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i),
+$HOSTNAME or status.podIP.
 
-Why: the endpoint must be the same on every pod. With its own address, each pod opens its own store and waits there for
-others that wait elsewhere.
+Why: the endpoint must be the same on every pod. With its own address, each pod opens its own store
+and waits there for others that wait elsewhere.
 
 Example:
 
@@ -39,8 +39,8 @@ Example:
 
 Fix: write the name of the first pod.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py: the host is whose own address
-the endpoint is.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py: the host is
+whose own address the endpoint is.
 """
 
 from __future__ import annotations

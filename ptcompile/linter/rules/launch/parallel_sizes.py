@@ -1,10 +1,11 @@
 """The model-parallel sizes do not divide the number of processes.
 
-What: the script's tensor, pipeline and context parallel sizes multiply to a number that does not divide the world size,
-or its global batch size is not a multiple of the micro batch size times the data parallel size.
+What: the script's tensor, pipeline and context parallel sizes multiply to a number that does not
+divide the world size, or its global batch size is not a multiple of the micro batch size times the
+data parallel size.
 
-Why: Megatron, NeMo and torchtitan give each model replica that many processes. Megatron-LM fails when all pods have
-met: "world_size (16) is not divisible by 32".
+Why: Megatron, NeMo and torchtitan give each model replica that many processes. Megatron-LM fails
+when all pods have met: "world_size (16) is not divisible by 32".
 
 Example:
 
@@ -63,6 +64,7 @@ def check(subject: Subject) -> Findings:
         product = prod(sizes.get(name, 1) for name in ("tensor", "pipeline", "context"))
         if world is None or first.is_uncertain() or product < 2:
             continue
+
         path = _path(first)
         if world % product:
             text = " x ".join(
@@ -72,13 +74,15 @@ def check(subject: Subject) -> Findings:
             )
             yield found_at(
                 path,
-                f"the model-parallel sizes ({text} = {product}) do not divide the {world} processes of the job",
+                f"the model-parallel sizes ({text} = {product}) do not divide the {world} "
+                "processes of the job",
                 "choose sizes whose product divides the number of processes",
             )
         elif _is_uneven_batch(sizes, world // product):
             yield found_at(
                 path,
-                f"the global batch size {sizes['global_batch_size']} is not a multiple of the micro batch size "
+                f"the global batch size {sizes['global_batch_size']} is not a multiple of the "
+                "micro batch size "
                 f"{sizes['micro_batch_size']} times {world // product} data-parallel replicas",
                 "change the batch sizes, or the number of processes",
             )
@@ -108,6 +112,7 @@ def _options(words: Sequence[str]) -> dict[str, int]:
                 sizes[_SIZES[name]] = number
             elif name in ("global_batch_size", "micro_batch_size"):
                 sizes[name] = number
+
     return sizes
 
 

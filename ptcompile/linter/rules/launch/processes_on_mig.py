@@ -1,10 +1,11 @@
 """Several processes of a pod train on slices of a GPU.
 
-What: a launcher starts several processes in a container whose devices are MIG slices: by their resource name, or on
-nodes whose product label has -MIG-, where nvidia.com/gpu counts slices (strategy single).
+What: a launcher starts several processes in a container whose devices are MIG slices: by their
+resource name, or on nodes whose product label has -MIG-, where nvidia.com/gpu counts slices
+(strategy single).
 
-Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The processes find one
-device, or none.
+Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The
+processes find one device, or none.
 
 Example:
 
@@ -29,7 +30,8 @@ Example:
 
 Fix: run one process per pod on a slice, or request whole GPUs.
 
-Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; NCCL 2.27, no P2P between MIG devices.
+Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; NCCL 2.27, no P2P
+between MIG devices.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ def check(subject: Subject) -> Findings:
         if slices:
             yield found_at(
                 role.path_of("nproc-per-node"),
-                f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot connect slices",
+                f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot "
+                "connect slices",
                 "run one process per pod, or request whole GPUs",
             )
 

@@ -1,13 +1,15 @@
 """A launcher starts several processes on GPUs that pods share.
 
-What: a container of several processes requests more than one device of nodes that share their GPUs: a `.shared`
-resource, a product label that ends in -SHARED, GKE's or NVIDIA's label of a sharing strategy, time slicing or MPS in
-the ConfigMap of NVIDIA's device plugin in the same files, or `gpu.sharing` in the profile. The labels are those that
-the pod selects, or those of all nodes or pools that take it.
+What: a container of several processes requests more than one device of nodes that share their GPUs:
+a `.shared` resource, a product label that ends in -SHARED, GKE's or NVIDIA's label of a sharing
+strategy, time slicing or MPS in the ConfigMap of NVIDIA's device plugin in the same files, or
+`gpu.sharing` in the profile. The labels are those that the pod selects, or those of all nodes or
+pools that take it.
 
-Why: such a device is a share of a GPU, and two of them may be of one: NCCL ends with "Duplicate GPU detected", or the
-ranks share its memory. With `failRequestsGreaterThanOne`, with MPS (device plugin up to 0.19, and by default later) and
-on GKE, the kubelet refuses the pod: "maximum request size for shared resources is 1".
+Why: such a device is a share of a GPU, and two of them may be of one: NCCL ends with "Duplicate GPU
+detected", or the ranks share its memory. With `failRequestsGreaterThanOne`, with MPS (device plugin
+up to 0.19, and by default later) and on GKE, the kubelet refuses the pod: "maximum request size for
+shared resources is 1".
 
 Example:
 
@@ -33,7 +35,8 @@ Example:
 
 Fix: select nodes with whole GPUs, or run one process in each pod.
 
-Source: NVIDIA/k8s-device-plugin 0.20, README.md and internal/rm/rm.go (`ValidateRequest`); NCCL 2.27, init.cc.
+Source: NVIDIA/k8s-device-plugin 0.20, README.md and internal/rm/rm.go (`ValidateRequest`); NCCL
+2.27, init.cc.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ def check(subject: Subject) -> Findings:
             shares = shares_of(role.pod.view.spec, resource, subject.stream) if count > 1 else None
             if shares is None or shares.strategy == "mig":
                 continue
+
             why = "two of them may be of one GPU, which NCCL refuses (Duplicate GPU detected)"
             if shares.is_refused:
                 why = "the kubelet refuses a request above 1 of shared GPUs"

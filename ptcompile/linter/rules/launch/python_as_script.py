@@ -3,8 +3,9 @@
 What: `python`, a shell, a launcher or a shell script takes the place of the script, as in
 `torchrun --nproc-per-node=8 python train.py`.
 
-Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun starts the
-interpreter itself. A shell or a shell script fails the same way, as Python cannot read it.
+Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun
+starts the interpreter itself. A shell or a shell script fails the same way, as Python cannot read
+it.
 
 Example:
 
@@ -23,7 +24,8 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: remove `python`; write -m before the name of a module; use --no-python for a program that is not a Python script.
+Fix: remove `python`; write -m before the name of a module; use --no-python for a program that is
+not a Python script.
 
 Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
 """
@@ -54,12 +56,14 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     name = entry[0]
     if not (is_program(name) or name.endswith(_SHELL_SCRIPTS)):
         return
+
     path, is_exact = _interpreter_path(role, name)
     if is_python(basename(name)):
         is_removable = is_exact and len(entry) > 1 and entry[1].endswith(".py")
         yield found_at(
             path,
-            f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the interpreter itself",
+            f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the "
+            "interpreter itself",
             "remove `python`",
             fix_removing(f"remove {name}", path, safe=True) if is_removable else None,
         )
@@ -74,6 +78,8 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
 
 
 def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
-    """Return the path of the interpreter, and whether it is one argument rather than part of a shell's script."""
+    """Return the path of the interpreter, and whether it is one argument rather than part of a
+    shell's script.
+    """
     paths = [path for path, word in role.container.argv if word == name]
     return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)

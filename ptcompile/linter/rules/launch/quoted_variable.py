@@ -1,10 +1,10 @@
 """A launcher gets the name of a variable instead of its value.
 
-What: a shell script passes an option of the launcher with a variable in single quotes, or after a backslash, such as
---node_rank='$RANK'.
+What: a shell script passes an option of the launcher with a variable in single quotes, or after a
+backslash, such as --node_rank='$RANK'.
 
-Why: the shell replaces no variable in single quotes. The launcher gets the text `$RANK`, which is neither a number nor
-a host: "invalid int value: '$RANK'".
+Why: the shell replaces no variable in single quotes. The launcher gets the text `$RANK`, which is
+neither a number nor a host: "invalid int value: '$RANK'".
 
 Example:
 
@@ -43,7 +43,9 @@ _OPTIONS = (
     "rdzv-endpoint",
     "max-restarts",
 )
-"""Options that must be a number or a host. Others, such as --log-line-prefix-template, may contain a `$`."""
+"""Options that must be a number or a host. Others, such as --log-line-prefix-template, may
+contain a `$`.
+"""
 
 
 def check(subject: Subject) -> Findings:
@@ -53,7 +55,8 @@ def check(subject: Subject) -> Findings:
             if name in role.launch.literals and option in role.launch.options:
                 yield found_at(
                     role.flag_path(option),
-                    f"{role.launcher_name} gets the text {role.launch.options[option]!r} as {name}: "
+                    f"{role.launcher_name} gets the text {role.launch.options[option]!r} as "
+                    f"{name}: "
                     f"the shell does not replace a variable in single quotes or after a backslash",
                     "use double quotes",
                 )

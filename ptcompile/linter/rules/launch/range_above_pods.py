@@ -2,8 +2,8 @@
 
 What: the most nodes of --nnodes are more than the pods of a job whose number of pods is fixed.
 
-Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since nothing adds pods
-to this kind of job.
+Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since
+nothing adds pods to this kind of job.
 
 Example:
 
@@ -56,7 +56,8 @@ def check(subject: Subject) -> Findings:
             nodes = f"{low}:{total}"
             yield found_at(
                 first.path_of("nnodes"),
-                f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every "
+                f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for "
+                "more at every "
                 "rendezvous",
                 f"write {nodes}",
                 first.fix_to("nnodes", nodes, f"set nnodes to {nodes}")

@@ -1,11 +1,11 @@
 """With a range of nodes, the first lost node ends the training.
 
-What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default; or the range is a
-PyTorchJob's elasticPolicy, and restartPolicy is Never.
+What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default; or the
+range is a PyTorchJob's elasticPolicy, and restartPolicy is Never.
 
-Why: when a node is lost, the processes of the others fail in the middle of a collective. torchrun restarts them with
-fewer nodes only if it has restarts left. A job that fails ends its other pods, or goes on without replacing the lost
-one.
+Why: when a node is lost, the processes of the others fail in the middle of a collective. torchrun
+restarts them with fewer nodes only if it has restarts left. A job that fails ends its other pods,
+or goes on without replacing the lost one.
 
 Example:
 
@@ -39,8 +39,8 @@ Example:
 
 Fix: give --max-restarts and let the operator replace lost pods, or write one number of nodes.
 
-Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py: a failed worker group is restarted while restarts
-remain.
+Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py: a failed worker group is
+restarted while restarts remain.
 """
 
 from __future__ import annotations
@@ -57,18 +57,22 @@ def check(subject: Subject) -> Findings:
         )
         if not is_range or first.is_standalone:
             continue
+
         if first.rendezvous.max_restarts == "0":
             reason = "with max-restarts 0 the first lost node ends the training on all nodes"
-            help = (
-                "add --max-restarts=3"
-                if first.source_of("max-restarts") == "default"
-                else "raise it to 3"
-            )
+            if first.source_of("max-restarts") == "default":
+                help = "add --max-restarts=3"
+            else:
+                help = "raise it to 3"
         elif "elasticPolicy" in subject.spec and _fails_with_a_pod(subject, first.expanded.name):
-            reason = "with restartPolicy Never the first failed pod fails the job, and nothing replaces it"
+            reason = (
+                "with restartPolicy Never the first failed pod fails the job, and nothing "
+                "replaces it"
+            )
             help = "write restartPolicy: OnFailure"
         else:
             continue
+
         yield found_at(
             first.path_of("nnodes"),
             f"{first.rendezvous.nodes_text} nodes are a range, but {reason}",
@@ -77,13 +81,16 @@ def check(subject: Subject) -> Findings:
 
 
 def _fails_with_a_pod(subject: Subject, role: str) -> bool:
-    """Return whether the job fails with the first lost pod of the role. Another rule reports spot nodes."""
+    """Return whether the job fails with the first lost pod of the role. Another rule reports
+    spot nodes.
+    """
     from ptcompile.linter.spot import spot_label
 
     template = subject.template_of(role.lower())
     lost = subject.record.lost_pod(
         subject.manifest, role if template is None else template.role, subject.objects
     )
+
     return (
         lost is not None
         and lost.recreated == "none"

@@ -2,7 +2,8 @@
 
 What: all pods of a role with several pods run `ray start --head`.
 
-Why: --head starts a cluster, and no pod joins another's. What runs in one pod sees the devices of that pod alone.
+Why: --head starts a cluster, and no pod joins another's. What runs in one pod sees the devices of
+that pod alone.
 
 Example:
 
@@ -45,9 +46,11 @@ def check(subject: Subject) -> Findings:
         launches = [pod.launch, pod.job.pod(role, role.count - 1).launch]
         if role.count < 2 or not all(map(_is_certain_head, launches)):
             continue
+
         main = next(iter(template.main_containers), None) if template is not None else None
         if main is None:
             continue
+
         yield found_at(
             next((token.path for token in main.argv if "--head" in token.text), main.path),
             f"each of the {role.count} pods starts its own Ray cluster",

@@ -2,8 +2,9 @@
 
 What: the command of a container, or the last command of its script, is `ray start` without --block.
 
-Why: ray start leaves its processes in the background and returns with status 0. The container's main process is gone,
-so the kubelet ends the container with all of them, and the pod succeeds without work.
+Why: ray start leaves its processes in the background and returns with status 0. The container's
+main process is gone, so the kubelet ends the container with all of them, and the pod succeeds
+without work.
 
 Example:
 
@@ -44,13 +45,16 @@ def check(subject: Subject) -> Findings:
         program, *words = _last_command(container) if container.is_main else [""]
         if basename(program) != "ray" or words[:1] != ["start"]:
             continue
+
         if "block" not in parse_ray_start(words[1:]):
-            path = (
-                container.argv[container.start_index].path
-                if container.call is None
-                else container.script_path
+            if container.call is None:
+                path = container.argv[container.start_index].path
+            else:
+                path = container.script_path
+            text = (
+                "ray start without --block returns, and the container ends with all processes of "
+                "Ray"
             )
-            text = "ray start without --block returns, and the container ends with all processes of Ray"
             yield found_at(path, text, "add --block, or run the training after it")
 
 
@@ -58,6 +62,7 @@ def _last_command(container: ManifestContainer) -> list[str]:
     """Return the last command that the container certainly runs, or an empty one."""
     if container.call is None:
         return [*container.tokens[container.start_index :]] or [""]
+
     script = container.script
     last = script.commands[-1] if script is not None and script.commands else None
     is_end = (
@@ -66,4 +71,5 @@ def _last_command(container: ManifestContainer) -> list[str]:
         and script is not None
         and not (script.endless or script.unread)
     )
+
     return last.words if last is not None and is_end else [""]

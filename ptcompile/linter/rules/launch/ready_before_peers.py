@@ -1,11 +1,13 @@
 """Pods are created only when another is ready, which it is only after it has met them.
 
-What: the object creates pods in an order that waits for ready ones: a StatefulSet that is not Parallel, LeaderReady of
-a LeaderWorkerSet, InOrder or dependsOn with Ready of a JobSet, dependsOn of a Volcano Job. The training container of
-the pod that must be ready has a readiness probe, and waits for more nodes than exist by then.
+What: the object creates pods in an order that waits for ready ones: a StatefulSet that is not
+Parallel, LeaderReady of a LeaderWorkerSet, InOrder or dependsOn with Ready of a JobSet, dependsOn
+of a Volcano Job. The training container of the pod that must be ready has a readiness probe, and
+waits for more nodes than exist by then.
 
-Why: torchrun starts the processes when all nodes have joined. Until then nothing answers the probe, so the pod is never
-ready, and the pods that it waits for are never created. A warning if a script without torchrun may answer before.
+Why: torchrun starts the processes when all nodes have joined. Until then nothing answers the probe,
+so the pod is never ready, and the pods that it waits for are never created. A warning if a script
+without torchrun may answer before.
 
 Example:
 
@@ -40,9 +42,9 @@ Example:
 
 Fix: let all pods start at once, or leave out the probe.
 
-Source: Kubernetes 1.36, StatefulSets, pod management policies; LeaderWorkerSet 0.10, pod_controller.go; JobSet 0.12,
-startup_policy.go; Volcano 1.16, dependsOn; PyTorch 2.13, torch/distributed/elastic/agent/server/api.py (_rendezvous
-before _start_workers).
+Source: Kubernetes 1.36, StatefulSets, pod management policies; LeaderWorkerSet 0.10,
+pod_controller.go; JobSet 0.12, startup_policy.go; Volcano 1.16, dependsOn; PyTorch 2.13,
+torch/distributed/elastic/agent/server/api.py (_rendezvous before _start_workers).
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ def check(subject: Subject) -> Findings:
         exist = "1 pod exists" if order.pods == 1 else f"{order.pods} pods exist"
         yield found_at(
             order.path,
-            f"{order.text}, and its readiness probe is answered by the training, which waits for {nodes} nodes: only "
+            f"{order.text}, and its readiness probe is answered by the training, which waits for "
+            f"{nodes} nodes: only "
             f"{exist} by then",
             order.help,
             on_key=True,
@@ -69,7 +72,9 @@ def check(subject: Subject) -> Findings:
 
 
 def deadlocks(subject: Subject) -> Iterator[tuple[StartOrder, TrainingRole, int]]:
-    """Yield the orders that wait for a pod that waits for pods which come later: order, role, number of nodes."""
+    """Yield the orders that wait for a pod that waits for pods which come later: order, role,
+    number of nodes.
+    """
     for order in subject.record.start_orders(subject.manifest):
         for role in subject.training_roles:
             nodes = role.rendezvous.nodes

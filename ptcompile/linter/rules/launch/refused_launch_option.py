@@ -1,12 +1,12 @@
 """torchrun refuses an option and does not start.
 
-What: an option has a value that torchrun rejects, such as --tee=stdout; a switch has a value, such as
---standalone=true; an abbreviation fits several options, such as --nproc; or the option is one of
+What: an option has a value that torchrun rejects, such as --tee=stdout; a switch has a value, such
+as --standalone=true; an abbreviation fits several options, such as --nproc; or the option is one of
 torch.distributed.launch alone.
 
-Why: argparse or torchrun itself raises an error before any process starts: "invalid choice", "ignored explicit
-argument", "ambiguous option". argparse compares an abbreviation with both spellings of an option, so even --nproc is
-ambiguous.
+Why: argparse or torchrun itself raises an error before any process starts: "invalid choice",
+"ignored explicit argument", "ambiguous option". argparse compares an abbreviation with both
+spellings of an option, so even --nproc is ambiguous.
 
 Example:
 
@@ -28,7 +28,8 @@ Example:
 Fix: write a value that torchrun accepts, or the whole name of the option.
 
 Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser and config_from_args, and
-torch/distributed/elastic/multiprocessing/api.py, Std.from_str; checked with torchrun 2.2, 2.5, 2.13 and 2.15.
+torch/distributed/elastic/multiprocessing/api.py, Std.from_str; checked with torchrun 2.2, 2.5, 2.13
+and 2.15.
 """
 
 from __future__ import annotations
@@ -79,10 +80,12 @@ def check(subject: Subject) -> Findings:
             ):
                 yield found_at(
                     role.flag_path(option.name),
-                    f"torchrun only starts if the image has a plugin for the log specification {option.value!r}",
+                    "torchrun only starts if the image has a plugin for the log specification "
+                    f"{option.value!r}",
                     "install a package with that entry point in the image, or remove the option",
                     severity="warning",
                 )
+
         yield from _check_variables(role)
 
 
@@ -106,9 +109,11 @@ def _why_refused(role: TrainingRole, option: GivenOption) -> str | None:
         return "it takes no value"
     if option.value is None or not is_literal(option.value):
         return None
+
     choices = _CHOICES.get(option.name)
     if choices is not None and option.value not in choices:
         return f"it must be {', '.join(choices[:-1])} or {choices[-1]}, not {option.value!r}"
+
     return _why_refused_value(option.name, option.value)
 
 
@@ -133,6 +138,6 @@ _HELP = "write a value that torchrun accepts"
 def _help(option: GivenOption) -> str:
     if option.matches:
         return "write the whole name of the option"
-    return (
-        "remove the value" if option.name in TORCHRUN.flags and option.value is not None else _HELP
-    )
+    if option.name in TORCHRUN.flags and option.value is not None:
+        return "remove the value"
+    return _HELP

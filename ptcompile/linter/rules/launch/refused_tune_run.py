@@ -1,11 +1,13 @@
 """tune run does not start the recipe.
 
-What: `tune run` of torchtune has no word `--config`; a recipe for one device gets options of torchrun, or a distributed
-recipe none; or neither a recipe nor a configuration of torchtune has the name.
+What: `tune run` of torchtune has no word `--config`; a recipe for one device gets options of
+torchrun, or a distributed recipe none; or neither a recipe nor a configuration of torchtune has the
+name.
 
-Why: tune looks for the word `--config`, so `--config=X` is not enough. It starts torchrun only if an option of torchrun
-is before the recipe, and reads no PET_* variable to find out. A recipe for one device refuses torchrun: "does not
-support distributed training". A distributed recipe without torchrun is one process that lacks RANK and WORLD_SIZE.
+Why: tune looks for the word `--config`, so `--config=X` is not enough. It starts torchrun only if
+an option of torchrun is before the recipe, and reads no PET_* variable to find out. A recipe for
+one device refuses torchrun: "does not support distributed training". A distributed recipe without
+torchrun is one process that lacks RANK and WORLD_SIZE.
 
 Example:
 
@@ -29,7 +31,8 @@ Example:
 
 Fix: write `tune run --nproc-per-node=4 full_finetune_distributed --config llama3_2/3B_full`.
 
-Source: torchtune 0.6.1, _cli/run.py (_run_cmd, _is_distributed_args), _recipe_registry.py, recipes/.
+Source: torchtune 0.6.1, _cli/run.py (_run_cmd, _is_distributed_args), _recipe_registry.py,
+recipes/.
 """
 
 from __future__ import annotations
@@ -64,10 +67,13 @@ def _check_recipe(role: TrainingRole, recipe: str) -> Findings:
         has_ranks = {"RANK", "WORLD_SIZE", "MASTER_ADDR"} <= role.launch.env.keys()
         yield found_at(
             path,
-            f"tune run starts {recipe} as one process without torchrun, but it is a distributed recipe",
-            f"write --nproc-per-node with the number of GPUs before {recipe}: tune run reads no PET_* variables",
+            f"tune run starts {recipe} as one process without torchrun, but it is a distributed "
+            "recipe",
+            f"write --nproc-per-node with the number of GPUs before {recipe}: tune run reads no "
+            "PET_* variables",
             severity="warning" if has_ranks else None,
         )
+
     near = closest_match(recipe, (*table["single_device"], *table["distributed"]))
     if near not in (None, recipe) and "/" not in recipe:
         yield found_at(
@@ -89,6 +95,7 @@ def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
             else "add --config and its name, after the recipe",
         )
         return
+
     name = "".join(words[words.index("--config") + 1 :][:1])
     configs = load_table("simulator/launchers/torchtune.json")["configs"]
     near = closest_match(name, configs)

@@ -1,10 +1,10 @@
 """Every pod joins its own rendezvous: the id differs from pod to pod.
 
-What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of the pod, its host
-name, a random number.
+What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of
+the pod, its host name, a random number.
 
-Why: the id is the name of the rendezvous. Pods with different ids wait for each other until the timeout, at the same
-endpoint.
+Why: the id is the name of the rendezvous. Pods with different ids wait for each other until the
+timeout, at the same endpoint.
 
 Example:
 
@@ -39,7 +39,8 @@ Example:
 
 Fix: use the same id on all pods, such as the name of the job.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: the run id is the key of the state.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: the run id is the
+key of the state.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ def check(subject: Subject) -> Findings:
         options = option_names(role.launch.arguments)
         if len({*options}) == len(options):
             continue
+
         for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
                 yield found_at(

@@ -2,8 +2,8 @@
 
 What: a container sets a variable that its operator sets too, with another value.
 
-Why: operators append their variables after the user's, and of two with the same name the last one wins. The value in
-the manifest is never seen.
+Why: operators append their variables after the user's, and of two with the same name the last one
+wins. The value in the manifest is never seen.
 
 Example:
 
@@ -29,8 +29,8 @@ Example:
 
 Fix: remove the variable, and use the operator's field where there is one.
 
-Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plugins; Kubernetes 1.36: the last of two
-variables counts.
+Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plugins; Kubernetes
+1.36: the last of two variables counts.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
-    operator = (
-        subject.record.additions.env_of
-    )  # other operators reject it, replace it in place, or keep it
+    # other operators reject it, replace it in place, or keep it
+    operator = subject.record.additions.env_of
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return
+
     from ptcompile.kinds.pods import env_entry
 
     values = {
@@ -75,7 +75,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_same_effect(name: str, value: str | None) -> bool:
-    """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text except "0"."""
+    """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text
+    except "0".
+    """
     return name == "PYTHONUNBUFFERED" and value not in (None, "", "0")
 
 

@@ -2,8 +2,8 @@
 
 What: torchrun's max-restarts and the operator's retries multiply to a hundred starts or more.
 
-Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every time is then paid
-for a hundred times.
+Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every
+time is then paid for a hundred times.
 
 Example:
 
@@ -31,10 +31,11 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: let one of the two retry often: torchrun for processes that fail, the operator for pods and nodes.
+Fix: let one of the two retry often: torchrun for processes that fail, the operator for pods and
+nodes.
 
-Source: PyTorch 2.13, torchrun --max-restarts; Kubernetes 1.36, backoffLimit; JobSet 0.12, failurePolicy.maxRestarts;
-Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
+Source: PyTorch 2.13, torchrun --max-restarts; Kubernetes 1.36, backoffLimit; JobSet 0.12,
+failurePolicy.maxRestarts; Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
 """
 
 from __future__ import annotations
@@ -56,10 +57,12 @@ def check(subject: Subject) -> Findings:
         starts = (inner + 1) * (outer + 1)
         if _expects_node_loss(subject, role):
             continue
+
         if inner > 0 and outer > 0 and starts >= _MAX_ATTEMPTS:
             yield found_at(
                 role.path_of("max-restarts"),
-                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod make up to {starts} attempts",
+                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod make up to "
+                f"{starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
 

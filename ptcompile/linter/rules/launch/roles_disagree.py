@@ -2,8 +2,8 @@
 
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
-Why: the nodes of one job need the same settings. If the Master's command line and the Worker's differ, each waits
-for the others somewhere else.
+Why: the nodes of one job need the same settings. If the Master's command line and the Worker's
+differ, each waits for the others somewhere else.
 
 Example:
 
@@ -38,7 +38,8 @@ Example:
 
 Fix: start all roles with the same command line.
 
-Source: PyTorch 2.13, torch/distributed/run.py: backend, endpoint, id and number of nodes make the rendezvous.
+Source: PyTorch 2.13, torch/distributed/run.py: backend, endpoint, id and number of nodes make the
+rendezvous.
 """
 
 from __future__ import annotations

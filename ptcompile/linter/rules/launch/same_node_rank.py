@@ -1,9 +1,10 @@
 """Two pods join the rendezvous with the same rank.
 
-What: with a static rendezvous, pods of a job have equal node ranks, for example because all take the default 0.
+What: with a static rendezvous, pods of a job have equal node ranks, for example because all take
+the default 0.
 
-Why: a static rendezvous assigns no ranks: each node brings its own, from 0 to the number of nodes minus 1. Two with the
-same rank overwrite each other, and the missing one never joins.
+Why: a static rendezvous assigns no ranks: each node brings its own, from 0 to the number of nodes
+minus 1. Two with the same rank overwrite each other, and the missing one never joins.
 
 Example:
 
@@ -35,7 +36,8 @@ Example:
 
 Fix: add --node-rank with the pod's index, or use c10d, which gives the ranks itself.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py; Kubernetes 1.36, Indexed Jobs.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py; Kubernetes
+1.36, Indexed Jobs.
 """
 
 from __future__ import annotations
@@ -46,11 +48,10 @@ from ptcompile.linter.training_roles import TrainingRole
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("same-node-rank"):
-        path = (
-            role.path_of("node-rank")
-            if role.source_of("node-rank") != "default"
-            else role.command_path
-        )
+        if role.source_of("node-rank") != "default":
+            path = role.path_of("node-rank")
+        else:
+            path = role.command_path
         yield found_at(path, obstacle.sentence, _help(role, obstacle.better))
 
 

@@ -1,9 +1,10 @@
 """A file is started with -m, which takes the name of a module.
 
-What: torchrun, accelerate, deepspeed, composer or python gets -m (--module) and then a path or a file name, such as
-train.py.
+What: torchrun, accelerate, deepspeed, composer or python gets -m (--module) and then a path or a
+file name, such as train.py.
 
-Why: Python imports `train.py` as the module `py` of the package `train` and finds none: "No module named train.py".
+Why: Python imports `train.py` as the module `py` of the package `train` and finds none: "No module
+named train.py".
 
 Example:
 
@@ -44,6 +45,7 @@ def check(subject: Subject) -> Findings:
             or not (module.endswith(".py") or "/" in module)
         ):
             continue
+
         path = next((path for path, token in role.container.argv if token == module), None)
         yield found_at(
             path or role.command_path,
@@ -59,6 +61,7 @@ def _module(role: TrainingRole) -> str | None:
         variable = launch.env.get("PET_MODULE", "0")
         is_module = "module" in launch.options or (is_int(variable) and int(variable) != 0)
         return launch.entry[0] if is_module and launch.entry else None
+
     words = launch.entry
     if launch.launcher in LAUNCHERS:
         return module_of(words)
@@ -70,5 +73,8 @@ def _module(role: TrainingRole) -> str | None:
     ):
         index = words.index("-m")
         is_python_option = all(word.startswith("-") for word in words[1:index])
-        return words[index + 1] if is_python_option and index + 1 < len(words) else None
+        if is_python_option and index + 1 < len(words):
+            return words[index + 1]
+        return None
+
     return None

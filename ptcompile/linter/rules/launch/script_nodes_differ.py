@@ -1,11 +1,12 @@
 """The script expects another number of nodes or processes than the job starts.
 
-What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8, differs from the
-pods that train, or from the processes or GPUs of a pod; or a script without a launcher has --world-size 4 for another
-number of pods, or the same --rank in several.
+What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8,
+differs from the pods that train, or from the processes or GPUs of a pod; or a script without a
+launcher has --world-size 4 for another number of pods, or the same --rank in several.
 
-Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer pods they wait until they time out; with
-more, several pods have the same rank. Under torchrun, Lightning compares both with what torchrun started.
+Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer pods they wait until
+they time out; with more, several pods have the same rank. Under torchrun, Lightning compares both
+with what torchrun started.
 
 Example:
 
@@ -39,7 +40,8 @@ Example:
 
 Fix: write the number of pods and the GPUs of each.
 
-Source: Lightning 2.5, fabric/plugins/environments/torchelastic.py (validate_settings) and lightning.py.
+Source: Lightning 2.5, fabric/plugins/environments/torchelastic.py (validate_settings) and
+lightning.py.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if subject.job is None or any(role.is_uncertain() for role in roles):
         return
+
     total = count_nodes(roles)
     for role in roles:
         if not (role.is_torchrun or role.member.is_python_script):
@@ -79,7 +82,8 @@ def check(subject: Subject) -> Findings:
             elif name in _DEVICES and (started := _processes(role)) and value != started:
                 yield found_at(
                     _path(role, name),
-                    f"the script expects {value} processes in each pod, but {_starter(role)} {started}",
+                    f"the script expects {value} processes in each pod, but {_starter(role)} "
+                    f"{started}",
                     f"write {started}",
                 )
             elif role.is_torchrun or not _has_world_size(role):
@@ -111,7 +115,9 @@ def _has_world_size(role: TrainingRole) -> bool:
 
 
 def _arguments_of(pod: Pod) -> Iterator[tuple[str, int]]:
-    """Yield the arguments of the script that set a number of nodes, devices or processes, or a rank."""
+    """Yield the arguments of the script that set a number of nodes, devices or processes, or a
+    rank.
+    """
     words = pod.launch.entry
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -131,10 +137,12 @@ def _is_elastic(role: TrainingRole) -> bool:
 
 
 def _processes(role: TrainingRole) -> int:
-    """Return the processes that torchrun starts in a pod, or the GPUs of a pod whose script starts its own; 0 if
-    unknown.
+    """Return the processes that torchrun starts in a pod, or the GPUs of a pod whose script starts
+    its own; 0 if unknown.
     """
-    return (role.rendezvous.processes or 0) if role.is_torchrun else sum(role.pod.devices.values())
+    if role.is_torchrun:
+        return role.rendezvous.processes or 0
+    return sum(role.pod.devices.values())
 
 
 def _starter(role: TrainingRole) -> str:

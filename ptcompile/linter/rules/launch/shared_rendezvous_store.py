@@ -1,14 +1,15 @@
 """A recreated or late pod fails the whole job.
 
-What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, and
-TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of pytorch/pytorch says which it
-is, else the profile's versions.torch, else the newest known.
+What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes,
+and TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of
+pytorch/pytorch says which it is, else the profile's versions.torch, else the newest known.
 
-Why: the agents keep the store of their first rendezvous. In a later rendezvous a new agent looks for keys that no store
-has, and the others look for its own: after 60 seconds all exit with status 1. After a process fails, the addresses of
-the first rendezvous are stale, and each restart may fail until none is left. Measured on 2.13: 11 jobs of 11 failed,
-with the variable none of 7. PyTorch 2.4 and 2.5 share the store of the rendezvous itself: some jobs of theirs recover,
-after a restart or three.
+Why: the agents keep the store of their first rendezvous. In a later rendezvous a new agent looks
+for keys that no store has, and the others look for its own: after 60 seconds all exit with status
+1. After a process fails, the addresses of the first rendezvous are stale, and each restart may fail
+until none is left. Measured on 2.13: 11 jobs of 11 failed, with the variable none of 7. PyTorch 2.4
+and 2.5 share the store of the rendezvous itself: some jobs of theirs recover, after a restart or
+three.
 
 Example:
 
@@ -41,8 +42,8 @@ Example:
 
 Fix: set TORCH_DISABLE_SHARE_RDZV_TCP_STORE to 1 in the environment of every pod that trains.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py; pull request 128096 (2.4); issues
-135712 and 147064; `ptcompile rehearse FILE --kill 1,back=8s` shows it.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py; pull request
+128096 (2.4); issues 135712 and 147064; `ptcompile rehearse FILE --kill 1,back=8s` shows it.
 """
 
 from __future__ import annotations
@@ -89,14 +90,17 @@ def _finding(role: TrainingRole) -> Finding:
     restarts = role.rendezvous.max_restarts != "0" and role.source_of("max-restarts") != "default"
     path = role.path_of("max-restarts" if restarts else "nnodes")
     entry = {"name": OWN_STORE, "value": "1"}
-    fix = (
-        None
-        if role.user_entry(OWN_STORE) is not None
-        else Fix(f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),), safe=False)
-    )
+    if role.user_entry(OWN_STORE) is not None:
+        fix = None
+    else:
+        fix = Fix(
+            f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),), safe=False
+        )
+
     return found_at(
         path,
-        "a recreated or late pod fails the others: their torchrun keeps the store of the first rendezvous, and all "
+        "a recreated or late pod fails the others: their torchrun keeps the store of the first "
+        "rendezvous, and all "
         "exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
         fix if role.spec.get("env") else None,
@@ -105,7 +109,7 @@ def _finding(role: TrainingRole) -> Finding:
 
 
 def _knows_torch_version(role: TrainingRole) -> bool:
-    """Return whether the image shows its torch version. If not, the newest is assumed, so the finding is only a
-    note.
+    """Return whether the image shows its torch version. If not, the newest is assumed, so the
+    finding is only a note.
     """
     return torch_version(role, Versions(torch=(0, 0))) != (0, 0)

@@ -2,8 +2,8 @@
 
 What: torchrun has --standalone or PET_STANDALONE in a job whose pods know of one another.
 
-Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the backend, so it never
-meets the other pods.
+Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the
+backend, so it never meets the other pods.
 
 Example:
 
@@ -36,8 +36,8 @@ Example:
 
 Fix: remove --standalone and give torchrun an endpoint.
 
-Source: PyTorch 2.13, torch/distributed/run.py: with --standalone, backend, endpoint and id are assigned and what is
-written is ignored.
+Source: PyTorch 2.13, torch/distributed/run.py: with --standalone, backend, endpoint and id are
+assigned and what is written is ignored.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def check(subject: Subject) -> Findings:
             help_text = "add --rdzv-endpoint: without it tune run starts torchrun --standalone"
         yield found_at(
             role.path_of("standalone"),
-            f"a standalone torchrun joins no other pod, but the job has {obstacle.pods} pods: each trains alone",
+            f"a standalone torchrun joins no other pod, but the job has {obstacle.pods} pods: "
+            "each trains alone",
             help_text,
             severity=None if _is_contradicted(role) else "warning",
         )

@@ -1,9 +1,10 @@
 """A static rendezvous has no range of nodes.
 
-What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own default.
+What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own
+default.
 
-Why: a static rendezvous waits for the most nodes of the range and never continues with fewer, so the job is not
-elastic.
+Why: a static rendezvous waits for the most nodes of the range and never continues with fewer, so
+the job is not elastic.
 
 Example:
 
@@ -39,8 +40,8 @@ Example:
 
 Fix: add --rdzv-backend=c10d and an endpoint, or write one number.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the world is as large as the most
-nodes.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the world is as
+large as the most nodes.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 What: --max-restarts is above 0 with a static rendezvous of several nodes.
 
-Why: with a static rendezvous a node that restarts its processes does not tell the others. The others wait in a
-collective operation until it times out, and each such failure costs their restarts too.
+Why: with a static rendezvous a node that restarts its processes does not tell the others. The
+others wait in a collective operation until it times out, and each such failure costs their restarts
+too.
 
 Example:
 
@@ -39,8 +40,8 @@ Example:
 
 Fix: use c10d, which starts all nodes again together; or leave restarts to the operator.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: num_nodes_waiting is always 0;
-torchrun's documentation shows restarts with c10d.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py:
+num_nodes_waiting is always 0; torchrun's documentation shows restarts with c10d.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
             yield found_at(
                 role.path_of("max-restarts"),
                 "with a static rendezvous a node restarts only its own processes, up to "
-                f"{role.rendezvous.max_restarts} times, and the others wait for them until a timeout",
+                f"{role.rendezvous.max_restarts} times, and the others wait for them until a "
+                "timeout",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
             )
             return

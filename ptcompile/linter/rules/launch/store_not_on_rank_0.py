@@ -1,12 +1,14 @@
-"""The pod that hosts the store of the rendezvous is not the one with rank 0, and may leave before it.
+"""The pod that hosts the store of the rendezvous is not the one with rank 0, and may leave before
+it.
 
-What: the endpoint of a c10d rendezvous names a pod whose host name is not the first in the order of the names.
+What: the endpoint of a c10d rendezvous names a pod whose host name is not the first in the order of
+the names.
 
-Why: c10d gives rank 0 to the node whose host name sorts first, even if the endpoint names another. Rank 0 usually
-evaluates and saves at the end. torchrun on the pod that hosts the store waits 300 seconds for the others after its own
-processes have ended. Then it exits with the store, and torchrun on every pod that still works fails and stops its
-processes. If the operator hands the address out, as LWS_LEADER_ADDRESS, it is a note: `<name>-0-1` sorts before
-`<name>-0`.
+Why: c10d gives rank 0 to the node whose host name sorts first, even if the endpoint names another.
+Rank 0 usually evaluates and saves at the end. torchrun on the pod that hosts the store waits 300
+seconds for the others after its own processes have ended. Then it exits with the store, and
+torchrun on every pod that still works fails and stops its processes. If the operator hands the
+address out, as LWS_LEADER_ADDRESS, it is a note: `<name>-0-1` sorts before `<name>-0`.
 
 Example:
 
@@ -38,8 +40,9 @@ Example:
 
 Fix: let the endpoint name the pod whose host name sorts first.
 
-Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py (exit_barrier_timeout, which torchrun has no option
-for) and rendezvous/dynamic_rendezvous.py (ranks are in the order of the nodes' addresses); pytorch issue 118891.
+Source: PyTorch 2.13, torch/distributed/elastic/agent/server/api.py (exit_barrier_timeout, which
+torchrun has no option for) and rendezvous/dynamic_rendezvous.py (ranks are in the order of the
+nodes' addresses); pytorch issue 118891.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _is_given(role: TrainingRole) -> bool:
-    """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
+    """Return whether a variable of the operator has the endpoint's host: there is no other
+    address to write.
+    """
     written = {entry.name for entry in role.container.variables}
     return any(
         value == role.rendezvous.host and name not in written

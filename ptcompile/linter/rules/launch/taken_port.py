@@ -1,10 +1,10 @@
 """Another container uses the port of the rendezvous.
 
-What: another container of the pod opens the port that torchrun meets at: as its containerPort, or by an option that
-makes it listen there.
+What: another container of the pod opens the port that torchrun meets at: as its containerPort, or
+by an option that makes it listen there.
 
-Why: containers of a pod share one network. The second one fails with EADDRINUSE, and if that is the rendezvous,
-the job does not start.
+Why: containers of a pod share one network. The second one fails with EADDRINUSE, and if that is the
+rendezvous, the job does not start.
 
 Example:
 
@@ -83,7 +83,9 @@ def _check_sidecars(role: TrainingRole, port: str) -> Findings:
 
 
 def _runs_during_training(container: ManifestContainer) -> bool:
-    """Return whether the container runs during the training: init containers have ended, except restartable ones."""
+    """Return whether the container runs during the training: init containers have ended, except
+    restartable ones.
+    """
     return not container.is_init or container.spec.get("restartPolicy") == "Always"
 
 
@@ -95,10 +97,12 @@ def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
             "TCP",
         ):
             return (*container.path, "ports", i, "containerPort")
+
     before = ""
     for word in container.argv:
         is_port = word.text.rpartition("=")[2].rpartition(":")[2] == port
         if is_port and _LISTEN_OPTION.search(before + word.text):
             return word.path
         before = word.text if word.text.startswith("-") else ""
+
     return None

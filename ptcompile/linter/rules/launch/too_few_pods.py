@@ -1,10 +1,10 @@
 """The launcher waits for more nodes than the job has pods.
 
-What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the fewest nodes of a
-range.
+What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the
+fewest nodes of a range.
 
-Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its timeout, and all
-GPUs wait with it.
+Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its
+timeout, and all GPUs wait with it.
 
 Example:
 
@@ -37,8 +37,8 @@ Example:
 
 Fix: make the number of nodes the number of pods.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: static waits for the most nodes, the others for the
-fewest.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: static waits for the most nodes, the
+others for the fewest.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def check(subject: Subject) -> Findings:
             continue
         if not obstacle.is_certain or role.source_of("nnodes") == "operator":
             continue
+
         # with other roles, a smaller number may make one training several
         is_only_role = len(subject.training_roles) == 1
         pods = "1 pod" if total == 1 else f"{total} pods"

@@ -2,8 +2,9 @@
 
 What: the number of pods that train is above the most nodes of the rendezvous.
 
-Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
-of 600 s, and the job with them; with a static rendezvous their rank is not below the number of nodes.
+Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join
+timeout of 600 s, and the job with them; with a static rendezvous their rank is not below the number
+of nodes.
 
 Example:
 
@@ -36,7 +37,8 @@ Example:
 
 Fix: make the number of nodes the number of pods.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py and static_tcp_rendezvous.py.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py and
+static_tcp_rendezvous.py.
 """
 
 from __future__ import annotations
@@ -50,10 +52,12 @@ def check(subject: Subject) -> Findings:
         most = obstacle.nodes
         if role.source_of("nnodes") == "operator":
             continue
+
         is_one_role = len(subject.training_roles) == 1 and role.rendezvous.nodes == (most, most)
         yield found_at(
             role.path_of("nnodes"),
-            f"the job has {total} pods, but {role.launcher_name} takes at most {most} nodes: {total - most} wait "
+            f"the job has {total} pods, but {role.launcher_name} takes at most {most} nodes: "
+            f"{total - most} wait "
             "outside",
             f"write {total}, or use {most} pods",
             role.fix_to("nnodes", str(total), f"set nnodes to {total}") if is_one_role else None,

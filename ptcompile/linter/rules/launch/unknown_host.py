@@ -1,9 +1,10 @@
 """A command or variable names a pod that does not exist.
 
-What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and publishes the pods of
-this job, and no pod has that name.
+What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and
+publishes the pods of this job, and no pod has that name.
 
-Why: the name never resolves: a process that waits for it waits forever, and one that connects fails.
+Why: the name never resolves: a process that waits for it waits forever, and one that connects
+fails.
 
 Example:
 
@@ -44,7 +45,8 @@ Example:
 
 Fix: write the name of an existing pod.
 
-Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16, which make the Service.
+Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16, which make the
+Service.
 """
 
 from __future__ import annotations
@@ -62,18 +64,21 @@ if TYPE_CHECKING:
 _find_pod_hosts = Pattern(
     r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])"
 ).findall
-"""Finds host names of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
+"""Finds host names of pods in a text, such as `train-0.train.research.svc`, but not
+`/data/a-0.b` or `user@a-0.b`.
+"""
 
 
 def check(subject: Subject) -> Findings:
     written = {container.path: _named_hosts(container) for container in subject.containers}
     if not any(written.values()):
         return
-    endpoints = {
-        role.rendezvous.host for role in subject.training_roles
-    }  # reported by unresolvable-endpoint
+
+    # reported by unresolvable-endpoint
+    endpoints = {role.rendezvous.host for role in subject.training_roles}
     if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
+
     from ptcompile.simulator.hostnames import host_mistake
 
     for path, _, _, pod in subject.views():
@@ -89,8 +94,8 @@ def check(subject: Subject) -> Findings:
 
 
 def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, int, str]]:
-    """Return the host names in a container's texts, each with the text's index: first the arguments, then the
-    variables.
+    """Return the host names in a container's texts, each with the text's index: first the
+    arguments, then the variables.
     """
     texts = [*container.tokens, *[entry.value or "" for entry in container.variables]]
     dotted = [(index, text) for index, text in enumerate(texts) if "." in text]
@@ -99,15 +104,15 @@ def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, 
 
 def _text_path(container: ManifestContainer, index: int) -> Path:
     words = len(container.tokens)
-    return (
-        container.argv[index].path
-        if index < words
-        else container.variables[index - words].value_path
-    )
+    if index < words:
+        return container.argv[index].path
+    return container.variables[index - words].value_path
 
 
 def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:
-    """Return whether the second label of a host is the subdomain of the job's pods or a Service of the namespace."""
+    """Return whether the second label of a host is the subdomain of the job's pods or a Service
+    of the namespace.
+    """
     service = host.split(".")[1]
     ours = any(first.view.subdomain == service for _, first in pod.job.first_pods())
     return ours or bool(subject.neighbors.by_name(("v1", "Service"), service))

@@ -1,11 +1,11 @@
 """An unknown torchrun option.
 
-What: an option before the script is neither an option of torchrun nor an abbreviation of one, or the image's PyTorch is
-too old for it. An official tag of pytorch/pytorch says which it is, else the profile's versions.torch, else the newest
-known.
+What: an option before the script is neither an option of torchrun nor an abbreviation of one, or
+the image's PyTorch is too old for it. An official tag of pytorch/pytorch says which it is, else the
+profile's versions.torch, else the newest known.
 
-Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the script. Before
-PyTorch 2.0, torchrun spells its options with underscores only.
+Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the
+script. Before PyTorch 2.0, torchrun spells its options with underscores only.
 
 Example:
 
@@ -26,8 +26,8 @@ Example:
 
 Fix: correct the spelling, put the script's own options after the script, or use a newer PyTorch.
 
-Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser, and `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and
-2.15.0; pull request 94505 (hyphens, 2.0). A newer torchrun may have more options.
+Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser, and `torchrun --help` of 2.2.2,
+2.5.1, 2.13.0 and 2.15.0; pull request 94505 (hyphens, 2.0). A newer torchrun may have more options.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
             # argparse accepts the beginning of an option as that option
             if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
+
             near = closest_match(option, OPTIONS)
             yield found_at(
                 role.flag_path(option),
@@ -62,13 +63,14 @@ def check(subject: Subject) -> Findings:
                 if near
                 else "put the options of the script after the script",
             )
+
         if not role.installs_packages:
             yield from _check_release(role, options, torch_version(role, subject.versions))
 
 
 def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -> Findings:
-    """Yield a finding for each option of torchrun that the image's PyTorch lacks, and for the first one whose hyphens
-    it does not know.
+    """Yield a finding for each option of torchrun that the image's PyTorch lacks, and for the first
+    one whose hyphens it does not know.
     """
     release = f"torchrun of PyTorch {torch[0]}.{torch[1]}"
     for option in [option for option in options if torch <= LACKED_BY.get(option, (0, 0))]:
@@ -78,8 +80,10 @@ def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -
             f"{release} has no option --{option} and does not start",
             f"remove it, or use PyTorch {needed[0]}.{needed[1]} or newer",
         )
+
     if torch >= FIRST_HYPHENS:
         return
+
     names = [argument.partition("=")[0] for argument in role.launch.arguments]
     for option in [option for option in options if "-" in option and f"--{option}" in names][:1]:
         yield found_at(

@@ -2,8 +2,8 @@
 
 What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
 
-Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelled one is silently
-ignored.
+Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A
+misspelled one is silently ignored.
 
 Example:
 
@@ -25,8 +25,8 @@ Example:
 
 Fix: correct the name, or remove the variable.
 
-Source: PyTorch 2.13, torch/distributed/argparse_util.py and run.py; training-operator 1.4 set PET_N_PROC_PER_NODE,
-which torchrun never read.
+Source: PyTorch 2.13, torch/distributed/argparse_util.py and run.py; training-operator 1.4 set
+PET_N_PROC_PER_NODE, which torchrun never read.
 """
 
 from __future__ import annotations
@@ -61,12 +61,13 @@ def check(subject: Subject) -> Findings:
                     f"pass --{option} on the command line",
                 )
                 continue
+
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
-            fix = (
-                fix_setting(f"write {near}", path, near, safe=False)
-                if near and near not in names
-                else None
-            )
+            if near and near not in names:
+                fix = fix_setting(f"write {near}", path, near, safe=False)
+            else:
+                fix = None
+
             yield found_at(
                 path,
                 f"torchrun reads no variable {name}",

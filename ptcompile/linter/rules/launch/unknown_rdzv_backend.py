@@ -1,9 +1,10 @@
 """An unknown rendezvous backend: torchrun does not start.
 
-What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelled name of a backend.
+What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelled name of a
+backend.
 
-Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError if it is not
-registered. The CRD of PyTorchJob accepts any text.
+Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError if
+it is not registered. The CRD of PyTorchJob accepts any text.
 
 Example:
 
@@ -23,9 +24,11 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write c10d, static, etcd or etcd-v2. Names unlike these are taken as custom backends of the image.
+Fix: write c10d, static, etcd or etcd-v2. Names unlike these are taken as custom backends of the
+image.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training-operator 1.9, which copies the field.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training-operator 1.9, which
+copies the field.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ def check(subject: Subject) -> Findings:
         backend = role.options.get(_OPTION, "")
         if backend in BACKENDS or not is_literal(backend):
             continue
+
         suggestion = _suggest_backend(backend)
         if suggestion is not None:
             is_same_word = suggestion == backend.strip().lower()

@@ -1,10 +1,10 @@
 """The rendezvous does not know this option and ignores it.
 
-What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch reads, such as
-join_timout.
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch
+reads, such as join_timout.
 
-Why: torch looks up the options that it knows and ignores the rest. The nodes wait as long as the default says: 600
-seconds to join, 60 for the store.
+Why: torch looks up the options that it knows and ignores the rest. The nodes wait as long as the
+default says: 600 seconds to join, 60 for the store.
 
 Example:
 
@@ -46,9 +46,11 @@ def check(subject: Subject) -> Findings:
         conf = role.options.get("rdzv-conf", "")
         if not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
             continue  # a custom backend has its own options
+
         names = unknown_conf_options(conf)
         if not names or why_not_conf(conf, role.rendezvous.backend):  # reported by bad-rdzv-conf
             continue
+
         for name in names:
             path = role.path_of("rdzv-conf")
             near = closest_match(name, CONF_OPTIONS)

@@ -1,11 +1,11 @@
 """c10d publishes a pod's host name, and no Service makes it resolve.
 
-What: pods meet by c10d, and the host name of one of them is no DNS name: it has no subdomain, no headless Service has
-that name, or the Service does not select the pod.
+What: pods meet by c10d, and the host name of one of them is no DNS name: it has no subdomain, no
+headless Service has that name, or the Service does not select the pod.
 
-Why: the endpoint leads to the store, but then the node with rank 0 tells the others where its processes meet: at its
-own host name, which only a headless Service with the name of the pods' subdomain makes resolve. The others find
-nothing there and exit.
+Why: the endpoint leads to the store, but then the node with rank 0 tells the others where its
+processes meet: at its own host name, which only a headless Service with the name of the pods'
+subdomain makes resolve. The others find nothing there and exit.
 
 Example:
 
@@ -42,10 +42,11 @@ Example:
     +           command: [torchrun, --nnodes=2, --rdzv-backend=c10d, "--rdzv-endpoint=train:29400", train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give the pods a subdomain with a headless Service, or set PET_LOCAL_ADDR from the field status.podIP.
+Fix: give the pods a subdomain with a headless Service, or set PET_LOCAL_ADDR from the field
+status.podIP.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: socket.getfqdn() unless local_addr is
-given; torch issue 85300.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: socket.getfqdn()
+unless local_addr is given; torch issue 85300.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             role.command_path,
             obstacle.sentence,
-            "give the pods a subdomain with a headless Service, or set PET_LOCAL_ADDR from the field status.podIP",
+            "give the pods a subdomain with a headless Service, or set PET_LOCAL_ADDR from the "
+            "field status.podIP",
             severity=None if obstacle.is_certain else "warning",
         )

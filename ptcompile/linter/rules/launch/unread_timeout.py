@@ -2,10 +2,10 @@
 
 What: --rdzv-conf gives `timeout` and no `read_timeout`, and the backend is c10d.
 
-Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they wait for node 0
-to host the store: 60 seconds by default. `timeout` is read only by the static rendezvous and etcd. A node 0 whose
-image is pulled two minutes later than the others' finds that they have given up: measured after 83 and 104 seconds,
-with timeout=900.
+Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they
+wait for node 0 to host the store: 60 seconds by default. `timeout` is read only by the static
+rendezvous and etcd. A node 0 whose image is pulled two minutes later than the others' finds that
+they have given up: measured after 83 and 104 seconds, with timeout=900.
 
 Example:
 
@@ -38,8 +38,8 @@ Example:
 
 Fix: add read_timeout with that many seconds.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py and dynamic_rendezvous.py;
-pytorch's documentation of rendezvous names `timeout` with static and etcd.
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py and
+dynamic_rendezvous.py; pytorch's documentation of rendezvous names `timeout` with static and etcd.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def check(subject: Subject) -> Findings:
         first = next((role for role in roles if _is_unread(role)), None)
         if first is None or count_nodes(roles) < 2:
             continue
+
         conf = first.options["rdzv-conf"]
         timeout = conf_of(conf)["timeout"]
         help = f"add read_timeout={timeout}"
         yield found_at(
             first.path_of("rdzv-conf"),
-            f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds for node 0, not "
+            f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds "
+            "for node 0, not "
             f"{timeout}",
             help,
             first.fix_to("rdzv-conf", f"{conf},read_timeout={timeout}", help),

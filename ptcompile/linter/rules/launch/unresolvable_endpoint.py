@@ -1,11 +1,13 @@
 """The rendezvous endpoint is a name that no pod of the job has.
 
-What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip, MASTER_ADDR) resolves to no
-pod of the job: another index, role, job, subdomain, namespace or cluster domain, a Service of another namespace, or the
-name that the job had before Kustomize's namePrefix. A warning where a Service of another file could still answer to it.
+What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip,
+MASTER_ADDR) resolves to no pod of the job: another index, role, job, subdomain, namespace or
+cluster domain, a Service of another namespace, or the name that the job had before Kustomize's
+namePrefix. A warning where a Service of another file could still answer to it.
 
-Why: a pod's name resolves only through its Service: <pod>.<subdomain> in an Indexed Job, <pod>.<jobset>
-in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the rendezvous times out.
+Why: a pod's name resolves only through its Service: <pod>.<subdomain> in an Indexed Job,
+<pod>.<jobset> in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the
+rendezvous times out.
 
 Example:
 
@@ -38,8 +40,8 @@ Example:
 
 Fix: write the name that the operator's Service gives the pod.
 
-Source: training-operator 1.9, one Service per replica; JobSet 0.12 and Trainer 2.3, one headless Service per JobSet;
-Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
+Source: training-operator 1.9, one Service per replica; JobSet 0.12 and Trainer 2.3, one headless
+Service per JobSet; Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 """
 
 from __future__ import annotations
@@ -55,7 +57,8 @@ def check(subject: Subject) -> Findings:
         if obstacle.mistake is not None:
             yield found_at(
                 role.endpoint_path,
-                f"nothing answers to {role.rendezvous.host}: {sentence_of(obstacle.mistake, subject)}",
+                f"nothing answers to {role.rendezvous.host}: "
+                f"{sentence_of(obstacle.mistake, subject)}",
                 help_of(obstacle.mistake, subject, _OTHERWISE),
                 severity=None if obstacle.is_certain else "warning",
             )

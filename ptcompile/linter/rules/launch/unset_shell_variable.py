@@ -1,10 +1,11 @@
 """A script passes the launcher a variable that nothing sets.
 
-What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an operator, or its endpoint
-contains any variable, such as $PORT; the script does not set it, and neither does the container or its operator.
+What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an
+operator, or its endpoint contains any variable, such as $PORT; the script does not set it, and
+neither does the container or its operator.
 
-Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an empty host. Only an
-image that sets the variable would run.
+Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an
+empty host. Only an image that sets the variable would run.
 
 Example:
 
@@ -35,8 +36,8 @@ Example:
 
 Fix: set the variable, or use one that the operator sets.
 
-Source: Kubernetes 1.36, Job controller: JOB_COMPLETION_INDEX; training-operator 1.9 and Volcano 1.16 set RANK and
-MASTER_ADDR.
+Source: Kubernetes 1.36, Job controller: JOB_COMPLETION_INDEX; training-operator 1.9 and Volcano
+1.16 set RANK and MASTER_ADDR.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A script without a launcher waits for more processes than there are pods.
 
-What: the command is a script without a launcher, its variables point it at others (env://), and WORLD_SIZE is not the
-number of pods.
+What: the command is a script without a launcher, its variables point it at others (env://), and
+WORLD_SIZE is not the number of pods.
 
-Why: init_process_group waits until WORLD_SIZE processes have joined, or leaves out those with a rank above it. Without
-a launcher each pod is one process, unless the script starts more.
+Why: init_process_group waits until WORLD_SIZE processes have joined, or leaves out those with a
+rank above it. Without a launcher each pod is one process, unless the script starts more.
 
 Example:
 

@@ -1,10 +1,10 @@
 """Several pods that should meet train separately.
 
-What: torchrun runs with one node on every pod, though the pods know of one another: through MASTER_ADDR,
---master-addr, an endpoint, a subdomain, or the operator.
+What: torchrun runs with one node on every pod, though the pods know of one another: through
+MASTER_ADDR, --master-addr, an endpoint, a subdomain, or the operator.
 
-Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 if neither is set. Each pod then
-trains its own copy of the model to the end, and nothing shows it.
+Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 if neither is set. Each
+pod then trains its own copy of the model to the end, and nothing shows it.
 
 Example:
 
@@ -56,7 +56,10 @@ def check(subject: Subject) -> Findings:
 def _finding(role: TrainingRole, pods: int, alone_help: str) -> Finding:
     text = f"torchrun expects 1 node, but the job has {pods} pods: each trains alone"
     if role.source_of("nnodes") != "default":
-        help = "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1"
+        help = (
+            "add --nnodes, --node-rank and --master-addr, or remove what makes the number of "
+            "nodes 1"
+        )
         return found_at(role.path_of("nnodes"), text, help)
 
     help = alone_help or "add --nnodes, --node-rank and --master-addr"

@@ -1,11 +1,11 @@
 """A claim asks a block storage class for ReadWriteMany.
 
-What: the accessModes have ReadWriteMany, volumeMode is Filesystem, and the storage class is of single-attach disks:
-EBS, Persistent Disk, Azure Disk, RBD and the like. An error if the stream has the class, else a warning by its
-name.
+What: the accessModes have ReadWriteMany, volumeMode is Filesystem, and the storage class is of
+single-attach disks: EBS, Persistent Disk, Azure Disk, RBD and the like. An error if the stream has
+the class, else a warning by its name.
 
-Why: the provisioner rejects the claim ("Volume capabilities MULTI_NODE_MULTI_WRITER not supported"). The claim and all
-pods that mount it stay Pending.
+Why: the provisioner rejects the claim ("Volume capabilities MULTI_NODE_MULTI_WRITER not
+supported"). The claim and all pods that mount it stay Pending.
 
 Example:
 
@@ -24,9 +24,11 @@ Example:
     - provisioner: ebs.csi.aws.com
     + provisioner: efs.csi.aws.com
 
-Fix: use a file system class (EFS, FSx for Lustre, Filestore, Azure Files, CephFS), or ReadWriteOnce for a single pod.
+Fix: use a file system class (EFS, FSx for Lustre, Filestore, Azure Files, CephFS), or ReadWriteOnce
+for a single pod.
 
-Source: Kubernetes 1.36, access modes of persistent volumes; the README of each CSI driver (2026-08).
+Source: Kubernetes 1.36, access modes of persistent volumes; the README of each CSI driver
+(2026-08).
 """
 
 from __future__ import annotations
@@ -59,14 +61,15 @@ def check(subject: Subject) -> Findings:
             or claim.get("volumeMode") == "Block"
         ):
             continue
+
         classes = subject.objects.by_name(_STORAGE_CLASS, name) if name else ()
         provisioner = as_string(classes[-1].get("provisioner")) if classes else ""
         if _is_block_provisioner(provisioner) or (not classes and _is_block_class(name)):
-            about = (
-                f"{provisioner} provisions disks"
-                if classes
-                else f"{name} is usually a class of disks"
-            )
+            if classes:
+                about = f"{provisioner} provisions disks"
+            else:
+                about = f"{name} is usually a class of disks"
+
             yield found_at(
                 (*path, "accessModes"),
                 f"{about} that only one node can attach, so the claim stays Pending",
@@ -83,6 +86,7 @@ def _claims(subject: Subject) -> Iterator[tuple[Path, Json]]:
         for path, volume in template.volumes.values():
             if claim := nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec"):
                 yield (*path, "ephemeral", "volumeClaimTemplate", "spec"), claim
+
     volumes = subject.spec.get("volumes")
     for i, item in enumerate(volumes if isinstance(volumes, list) else ()):
         if claim := nested_map(as_mapping(item), "volumeClaim"):

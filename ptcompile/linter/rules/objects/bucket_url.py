@@ -1,10 +1,10 @@
 """A Cloud Storage volume names its bucket by a URL.
 
-What: a volume of the CSI driver gcsfuse.csi.storage.gke.io has a bucketName, or a PersistentVolume of it a
-volumeHandle, that begins with a scheme such as gs:// or contains a slash.
+What: a volume of the CSI driver gcsfuse.csi.storage.gke.io has a bucketName, or a PersistentVolume
+of it a volumeHandle, that begins with a scheme such as gs:// or contains a slash.
 
-Why: the driver looks up a bucket of exactly this name and finds none ("failed to get GCS bucket"). The pod stays in
-ContainerCreating.
+Why: the driver looks up a bucket of exactly this name and finds none ("failed to get GCS bucket").
+The pod stays in ContainerCreating.
 
 Example:
 
@@ -51,6 +51,7 @@ def check(subject: Subject) -> Findings:
         )
         if bucket == name:
             continue
+
         help = f"write {bucket}" if bucket else "write the bucket's name"
         if folder:
             help += f", and mount its folder with the mount option only-dir={folder.rstrip('/')}"
@@ -66,7 +67,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
-    """Yield the buckets that an object's volumes name, with their paths. A handle may end in `:` and a suffix."""
+    """Yield the buckets that an object's volumes name, with their paths. A handle may end in `:`
+    and a suffix.
+    """
     for template in subject.templates:
         for path, volume in template.volumes.values():
             source = nested_map(volume, "csi")

@@ -1,13 +1,14 @@
 """A GitOps tool runs a training again, or deletes it while it runs.
 
-What: a job that Argo CD or Flux applies has ttlSecondsAfterFinished; or a job of a kind whose health Argo CD does not
-know is a hook with the delete policy HookSucceeded. The tool is known by its mark on the object
-(argocd.argoproj.io/tracking-id, kustomize.toolkit.fluxcd.io/name), or by an automated Application or a Kustomization
-for the namespace in the stream.
+What: a job that Argo CD or Flux applies has ttlSecondsAfterFinished; or a job of a kind whose
+health Argo CD does not know is a hook with the delete policy HookSucceeded. The tool is known by
+its mark on the object (argocd.argoproj.io/tracking-id, kustomize.toolkit.fluxcd.io/name), or by an
+automated Application or a Kustomization for the namespace in the stream.
 
-Why: the time to live deletes the finished object, which git still has: Flux creates it again at its next
-reconciliation, Argo CD at once with selfHeal, else at the next commit, and it trains again. A hook without a health
-check counts as succeeded as soon as it is created, so HookSucceeded deletes the running training.
+Why: the time to live deletes the finished object, which git still has: Flux creates it again at its
+next reconciliation, Argo CD at once with selfHeal, else at the next commit, and it trains again. A
+hook without a health check counts as succeeded as soon as it is created, so HookSucceeded deletes
+the running training.
 
 Example:
 
@@ -30,8 +31,8 @@ Example:
 
 Fix: leave the field out, and delete the file when the job is done; or make a batch/v1 Job a hook.
 
-Source: argoproj/argo-cd docs/user-guide/auto_sync.md and gitops-engine/pkg/sync/sync_context.go (2026), issues 8586
-and 13851; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md (2026).
+Source: argoproj/argo-cd docs/user-guide/auto_sync.md and gitops-engine/pkg/sync/sync_context.go
+(2026), issues 8586 and 13851; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md (2026).
 """
 
 from __future__ import annotations
@@ -50,23 +51,27 @@ _TTL = "ttlSecondsAfterFinished"
 def check(subject: Subject) -> Findings:
     if subject.kind not in RUNS_PODS or id(subject.manifest) not in subject.stream.positions:
         return
+
     notes = string_map(subject.metadata.get("annotations"))
     hook = notes.get(f"{_ARGO}hook", "")
     deletes = "HookSucceeded" in notes.get(f"{_ARGO}hook-delete-policy", "")
     if hook not in ("", "Skip") and deletes and subject.kind[0] not in _HEALTHY_GROUPS:
         yield found_at(
             ("metadata", "annotations", f"{_ARGO}hook-delete-policy"),
-            f"Argo CD has no health check for a {subject.kind[1]}: the hook succeeds when it is created, and "
+            f"Argo CD has no health check for a {subject.kind[1]}: the hook succeeds when it is "
+            "created, and "
             "HookSucceeded deletes the running training",
             "use BeforeHookCreation",
         )
+
     owner = "" if hook or "helm.sh/hook" in notes else _owner_of(subject)
     for keys in (("spec",), ("spec", "runPolicy")) if owner else ():
         is_kept = subject.kind[1] == "RayJob"  # only its cluster is deleted
         if not is_kept and nested_map(subject.manifest, *keys).get(_TTL) is not None:
             yield found_at(
                 (*keys, _TTL),
-                f"{owner}, once the time to live has deleted the finished job: each time it trains from the start",
+                f"{owner}, once the time to live has deleted the finished job: each time it "
+                "trains from the start",
                 f"remove {_TTL}, and delete the file instead",
             )
 
@@ -89,6 +94,7 @@ def _owner_of(subject: Subject) -> str:
         for item in others((f"{_FLUX}/v1", "Kustomization"))
     ):
         return "Flux creates the object again at its next reconciliation"
+
     automated = [spec for spec in specs if "automated" in nested_map(spec, "syncPolicy")]
     if {f"{_ARGO}tracking-id", f"{_ARGO}instance"} & marks or any(
         _applies_to(
@@ -97,6 +103,7 @@ def _owner_of(subject: Subject) -> str:
         for spec in automated
     ):
         return "Argo CD creates the object again (at once with selfHeal, else at the next commit)"
+
     return ""
 
 

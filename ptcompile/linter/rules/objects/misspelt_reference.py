@@ -1,10 +1,11 @@
 """A reference is almost the name of an object in the stream.
 
-What: a pod or a claim refers to an object that the stream does not have, and the stream has one of that kind whose name
-differs by a letter: a claim, ConfigMap, Secret, ServiceAccount, PriorityClass, RuntimeClass or StorageClass.
+What: a pod or a claim refers to an object that the stream does not have, and the stream has one of
+that kind whose name differs by a letter: a claim, ConfigMap, Secret, ServiceAccount, PriorityClass,
+RuntimeClass or StorageClass.
 
-Why: a pod whose claim, ConfigMap or Secret does not exist stays Pending, or in ContainerCreating. One whose service
-account or class does not exist is not created.
+Why: a pod whose claim, ConfigMap or Secret does not exist stays Pending, or in ContainerCreating.
+One whose service account or class does not exist is not created.
 
 Example:
 
@@ -65,9 +66,11 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
             names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(
                 object_name(manifest)
             )
+
     for api_version, kind in _CLUSTER_KINDS:
         for manifest in stream.objects.of_kind((api_version, kind)):
             names_by_kind.setdefault(("", kind), set()).add(object_name(manifest))
+
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 
 
@@ -87,7 +90,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
-    """Yield the names that an object refers to: each with the namespace of what it names, its path and the kind."""
+    """Yield the names that an object refers to: each with the namespace of what it names, its
+    path and the kind.
+    """
     for template in subject.templates:
         path = (*template.path, "spec")
         for reference in references(template.spec, path):
@@ -99,6 +104,7 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
             claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
             class_path = (*volume_path, "ephemeral", "volumeClaimTemplate", "spec", _STORAGE_CLASS)
             yield "", class_path, "StorageClass", as_string(claim.get(_STORAGE_CLASS))
+
     if subject.kind == ("v1", "PersistentVolumeClaim"):
         yield (
             "",
@@ -109,5 +115,7 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
 
 
 def _digits_in(name: str) -> list[str]:
-    """Return the digits of a name. Names that differ in a number are different objects, not misspellings."""
+    """Return the digits of a name. Names that differ in a number are different objects, not
+    misspellings.
+    """
     return [letter for letter in name if letter.isdigit()]

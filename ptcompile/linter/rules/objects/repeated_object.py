@@ -1,10 +1,10 @@
 """Two objects in a stream have the same kind, name and namespace.
 
-What: an earlier document of the stream has the same kind, name and namespace. If it is in another file of the same
-folder, it is a warning, because the two files may not be applied together.
+What: an earlier document of the stream has the same kind, name and namespace. If it is in another
+file of the same folder, it is a warning, because the two files may not be applied together.
 
-Why: kubectl applies both, one after the other: the second one changes the first, or is rejected if an immutable field
-differs, as in a Job. kustomize and helm reject the stream.
+Why: kubectl applies both, one after the other: the second one changes the first, or is rejected if
+an immutable field differs, as in a Job. kustomize and helm reject the stream.
 
 Example:
 
@@ -39,6 +39,7 @@ _ObjectKey = tuple[tuple[str, str], str, str]
 def check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
+
     first = subject.stream.cached(_first_objects).get(
         (subject.kind, subject.namespace, subject.name)
     )

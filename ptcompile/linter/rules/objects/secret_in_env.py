@@ -1,12 +1,13 @@
 """A secret is written into a manifest.
 
-What: an env entry has its value in the manifest although its name is that of a secret (a token, a key, a password), or
-a text anywhere in the manifest has the form of a well-known token: those of Hugging Face, GitHub, GitLab, AWS, Google,
-OpenAI, Anthropic, Slack, Stripe, npm, PyPI and others, a JSON Web Token, a private key, or a signed address. Secrets
-are the place for them, so they are not searched.
+What: an env entry has its value in the manifest although its name is that of a secret (a token, a
+key, a password), or a text anywhere in the manifest has the form of a well-known token: those of
+Hugging Face, GitHub, GitLab, AWS, Google, OpenAI, Anthropic, Slack, Stripe, npm, PyPI and others, a
+JSON Web Token, a private key, or a signed address. Secrets are the place for them, so they are not
+searched.
 
-Why: everyone who can read the object, the repository or the logs of a pipeline has the secret. kubectl describe shows
-it, and git history keeps it.
+Why: everyone who can read the object, the repository or the logs of a pipeline has the secret.
+kubectl describe shows it, and git history keeps it.
 
 Example:
 
@@ -27,7 +28,8 @@ Example:
 
 Fix: keep it in a Secret, refer to it by secretKeyRef, and revoke the one that was written.
 
-Source: Kubernetes 1.36, Secrets: good practices; gitleaks, config/gitleaks.toml, for the forms of tokens.
+Source: Kubernetes 1.36, Secrets: good practices; gitleaks, config/gitleaks.toml, for the forms of
+tokens.
 """
 
 from __future__ import annotations
@@ -58,11 +60,14 @@ def check(subject: Subject) -> Findings:
             is_masked = bool(entry.writer) and MASK in (entry.value or "")
             if is_credential(entry.name) and (is_masked or _can_be_secret(entry.value or "")):
                 yield _named(path, entry.name)
+
     if subject.kind == ("v1", "Secret"):
         return
+
     long_texts = [text for text in subject.texts if len(text) >= _MIN_TOKEN_LENGTH]
     if not _has_token("\0".join(long_texts)):
         return
+
     for path, on_key in _token_paths(subject.manifest, ()):
         if path in names and not on_key:
             yield _named(path, names[path])
@@ -115,5 +120,6 @@ def _can_be_secret(value: str) -> bool:
         "offline",
     ):
         return False
+
     is_reference = "$(" in value or "${" in value or find_placeholder(value) is not None
     return value[0] not in "/<{" and not is_reference and not value.isdigit()

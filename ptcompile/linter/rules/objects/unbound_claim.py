@@ -1,11 +1,12 @@
 """A claim and the volume that is meant for it can never be bound.
 
-What: a claim names a volume of the stream, or the volume names the claim, and they differ in what the controller
-compares: the volume is smaller, of another storage class, of another volumeMode, without an access mode of the claim,
-or it belongs to another claim. If each names the other, nothing is compared, and nothing is reported.
+What: a claim names a volume of the stream, or the volume names the claim, and they differ in what
+the controller compares: the volume is smaller, of another storage class, of another volumeMode,
+without an access mode of the claim, or it belongs to another claim. If each names the other,
+nothing is compared, and nothing is reported.
 
-Why: the claim stays Pending ("VolumeMismatch"), and so do all pods that mount it. A claim without storageClassName gets
-the cluster's default class, so it does not match a volume without one.
+Why: the claim stays Pending ("VolumeMismatch"), and so do all pods that mount it. A claim without
+storageClassName gets the cluster's default class, so it does not match a volume without one.
 
 Example:
 
@@ -55,6 +56,7 @@ def check(subject: Subject) -> Findings:
     claim = subject.manifest
     if subject.kind != ("v1", "PersistentVolumeClaim"):
         return
+
     for volume in volumes_of_claim(subject.stream, claim):
         owner = nested_string(volume, "spec", "claimRef", "name")
         is_named = subject.spec.get("volumeName") == object_name(volume)
@@ -99,18 +101,20 @@ def _differences(claim: Json, volume: Json) -> Findings:
 
 
 def _class_difference(claim: Json, volume: Json) -> Findings:
-    """Yield the difference in storage class, which is compared if only the claim names the volume."""
+    """Yield the difference in storage class, which is compared if only the claim names the
+    volume.
+    """
     wanted = class_name(claim)
     offered = class_name(volume) or ""
     if wanted == offered:
         return
 
     name = object_name(volume)
-    path = (
-        ("spec", "storageClassName")
-        if "storageClassName" in nested_map(claim, "spec")
-        else ("spec", "volumeName")
-    )
+    if "storageClassName" in nested_map(claim, "spec"):
+        path = ("spec", "storageClassName")
+    else:
+        path = ("spec", "volumeName")
+
     of_volume = f"storageClassName {offered!r}"
     if wanted is None:
         text = f"the claim gets the default storage class, but the volume {name} has {of_volume}"

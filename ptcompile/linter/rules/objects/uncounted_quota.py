@@ -1,10 +1,10 @@
 """A quota has a limit that counts nothing.
 
-What: spec.hard of a ResourceQuota has an extended resource without the prefix requests., or with limits., or with
-requests. and a name that is almost that of a known device.
+What: spec.hard of a ResourceQuota has an extended resource without the prefix requests., or with
+limits., or with requests. and a name that is almost that of a known device.
 
-Why: the API server accepts any key with a slash, but counts extended resources only as requests.<name>: with
-nvidia.com/gpu: 8 the namespace may use all GPUs of the cluster.
+Why: the API server accepts any key with a slash, but counts extended resources only as
+requests.<name>: with nvidia.com/gpu: 8 the namespace may use all GPUs of the cluster.
 
 Example:
 
@@ -47,6 +47,7 @@ def check(subject: Subject) -> Findings:
         counted = _counted_key(key)
         if counted is None:
             continue
+
         path = ("spec", "hard", key)
         fix = Fix(f"write {counted}", (Edit("rename", path, counted),), safe=False)
         yield found_at(
@@ -59,15 +60,19 @@ def check(subject: Subject) -> Findings:
 
 
 def _counted_key(key: str) -> str | None:
-    """Return the key that counts what is meant, or None if this one counts or its meaning is unknown."""
+    """Return the key that counts what is meant, or None if this one counts or its meaning is
+    unknown.
+    """
     if "/" not in key or any(part in key for part in _COUNTED_BY_OTHERS):
         return None
+
     resource = key.removeprefix(_REQUESTS).removeprefix(_LIMITS)
     if not key.startswith(_REQUESTS):
         return _REQUESTS + resource
-    meant = (
-        None
-        if is_accelerator(resource)
-        else closest_match(resource, [item.resource for item in VENDORS.values()])
-    )
+
+    if is_accelerator(resource):
+        meant = None
+    else:
+        meant = closest_match(resource, [item.resource for item in VENDORS.values()])
+
     return None if meant is None or meant == resource else _REQUESTS + meant

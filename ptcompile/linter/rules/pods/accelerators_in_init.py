@@ -1,9 +1,10 @@
 """Only an init container requests accelerators.
 
-What: an init container that runs to completion requests accelerators, and no container that runs after it does.
+What: an init container that runs to completion requests accelerators, and no container that runs
+after it does.
 
-Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The devices stay
-reserved and no training container can use them.
+Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The
+devices stay reserved and no training container can use them.
 
 Example:
 
@@ -47,7 +48,8 @@ def check(subject: Subject) -> Findings:
             count = requesting[0].accelerators
             yield found_at(
                 path,
-                f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but only this init "
+                f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but "
+                "only this init "
                 "container can use them",
                 "move them to the container that trains",
             )

@@ -1,10 +1,10 @@
 """The accelerators are requested by a container that does not train.
 
-What: the operator names the container that trains (`pytorch`, `node`), it requests no accelerator, and another
-container of the same pod does.
+What: the operator names the container that trains (`pytorch`, `node`), it requests no accelerator,
+and another container of the same pod does.
 
-Why: devices belong to the container that requests them. The training process sees none and falls back to the CPU or
-stops.
+Why: devices belong to the container that requests them. The training process sees none and falls
+back to the CPU or stops.
 
 Example:
 
@@ -34,8 +34,8 @@ Example:
 
 Fix: move the accelerators to the container that trains.
 
-Source: Kubernetes 1.36, device plugins allocate to containers; training-operator 1.9 (container pytorch) and Trainer
-2.3 (container node).
+Source: Kubernetes 1.36, device plugins allocate to containers; training-operator 1.9 (container
+pytorch) and Trainer 2.3 (container node).
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def check(subject: Subject) -> Findings:
         )
         if main is None or main.accelerators:
             continue
+
         sidecar = next(
             (
                 container

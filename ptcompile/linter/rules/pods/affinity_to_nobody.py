@@ -2,7 +2,8 @@
 
 What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
 
-Why: until such a pod runs, no node fits, and the pod stays Pending. Only a pod from another file could help.
+Why: until such a pod runs, no node fits, and the pod stays Pending. Only a pod from another file
+could help.
 
 Example:
 
@@ -51,6 +52,7 @@ def check(subject: Subject) -> Findings:
                 for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))
             ):
                 continue
+
             yield found_at(
                 (*template.path, "spec", "affinity", "podAffinity", REQUIRED, i, "labelSelector"),
                 "no pod in the stream has these labels, and without such a pod no node fits",
@@ -59,7 +61,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _own_labels(subject: Subject) -> list[dict[str, str]]:
-    """Return the labels of the object's first pods, or of its templates for a runtime, whose jobs create the pods."""
+    """Return the labels of the object's first pods, or of its templates for a runtime, whose
+    jobs create the pods.
+    """
     if subject.job is None:
         return [template_labels(template.data) for template in subject.templates]
     return [dict(pod.view.labels) for _, pod in subject.job.first_pods()]

@@ -1,10 +1,11 @@
 """A pod with GPUs is evicted first, because it requests no CPU and no memory.
 
-What: a container requests accelerators, and no container of the pod has a CPU or memory request or limit.
+What: a container requests accelerators, and no container of the pod has a CPU or memory request or
+limit.
 
-Why: accelerators do not count for the quality of service class: the pod is BestEffort. When its node runs short of
-memory it is killed first, and with it the whole job. The scheduler may also place it on a node whose CPUs are all in
-use.
+Why: accelerators do not count for the quality of service class: the pod is BestEffort. When its
+node runs short of memory it is killed first, and with it the whole job. The scheduler may also
+place it on a node whose CPUs are all in use.
 
 Example:
 
@@ -40,7 +41,8 @@ def check(subject: Subject) -> Findings:
         if requesting is not None and is_best_effort(template.spec):
             yield found_at(
                 (*requesting.path, "resources"),
-                "requests accelerators but no cpu or memory: the pod is BestEffort and is evicted first",
+                "requests accelerators but no cpu or memory: the pod is BestEffort and is evicted "
+                "first",
                 "add requests for cpu and memory",
                 on_key=True,
             )

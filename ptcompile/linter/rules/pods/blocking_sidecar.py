@@ -1,10 +1,10 @@
 """A sidecar container never ends, so the pod never completes.
 
-What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -F`, tensorboard or another
-server, or a shell loop without an exit.
+What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -F`,
+tensorboard or another server, or a shell loop without an exit.
 
-Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
-the job never completes.
+Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod
+stays Running and the job never completes.
 
 Example:
 
@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
             continue
         if not template.path and not template.spec.get("restartPolicy"):
             continue  # a Pod without a restartPolicy usually serves requests
+
         for container in running:
             server = _endless_part(container)
             if server:
@@ -66,7 +67,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _endless_part(container: ManifestContainer) -> str | None:
-    """Return what never ends in a container. Main containers that serve others, such as sshd of MPI, are left out."""
+    """Return what never ends in a container. Main containers that serve others, such as sshd of
+    MPI, are left out.
+    """
     endless = endless_command(container)
     if not container.is_main:
         return endless or server_image(container)

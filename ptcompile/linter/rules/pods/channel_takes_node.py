@@ -1,10 +1,11 @@
 """A pod that claims a channel of a ComputeDomain keeps a node's other GPUs from pods of the domain.
 
-What: a pod claims an IMEX channel of a ComputeDomain of the same files, and requests fewer GPUs than the machine type
-that it selects has.
+What: a pod claims an IMEX channel of a ComputeDomain of the same files, and requests fewer GPUs
+than the machine type that it selects has.
 
-Why: NVIDIA's DRA driver has one channel for each node, so one pod on each node can have the claim. The domain's other
-pods need other nodes, and the rest of the GPUs is left to pods without the claim.
+Why: NVIDIA's DRA driver has one channel for each node, so one pod on each node can have the claim.
+The domain's other pods need other nodes, and the rest of the GPUs is left to pods without the
+claim.
 
 Example:
 
@@ -48,17 +49,18 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pins = pinned_machines(template)
-        least = (
-            min((machine.devices for machine in pins.machines), default=0)
-            if pins is not None
-            else 0
-        )
+        if pins is not None:
+            least = min((machine.devices for machine in pins.machines), default=0)
+        else:
+            least = 0
+
         gpus = sum(count_whole_gpus(container) for container in template.containers)
         for claim in claims_of(template) if pins is not None and 0 < gpus < least else ():
             source = source_of_claim(subject.stream, claim, subject.namespace)
             if source is not None and CHANNEL_CLASS in source.classes:
                 yield found_at(
                     claim.path,
-                    f"one pod per node can have a ComputeDomain's channel, and this one uses {gpus} of {least} GPUs",
+                    "one pod per node can have a ComputeDomain's channel, and this one uses "
+                    f"{gpus} of {least} GPUs",
                     "request all GPUs of a node in one pod",
                 )

@@ -1,10 +1,10 @@
 """A pod claims devices from a template in another namespace.
 
-What: the stream has a ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name, but in another namespace than
-the pods.
+What: the stream has a ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name, but in
+another namespace than the pods.
 
-Why: a pod finds templates and claims only in its own namespace, and stays Pending. The DRA driver rejects a pod that
-claims a channel of a ComputeDomain in another namespace.
+Why: a pod finds templates and claims only in its own namespace, and stays Pending. The DRA driver
+rejects a pod that claims a channel of a ComputeDomain in another namespace.
 
 Example:
 
@@ -43,6 +43,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
+
     namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
@@ -51,6 +52,7 @@ def check(subject: Subject) -> Findings:
                 continue
             yield found_at(
                 claim.path,
-                f"{claim.kind} {claim.object_name} is in namespace {maker.namespace}, but the pods are in {namespace}",
+                f"{claim.kind} {claim.object_name} is in namespace {maker.namespace}, but the "
+                f"pods are in {namespace}",
                 "put both into the same namespace",
             )

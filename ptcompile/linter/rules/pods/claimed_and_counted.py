@@ -1,10 +1,10 @@
 """A container requests GPUs both by a claim and by their resource name.
 
-What: the claim of a container is made from a template of the stream for gpu.nvidia.com or mig.nvidia.com, and its
-limits have nvidia.com/gpu or nvidia.com/mig-*.
+What: the claim of a container is made from a template of the stream for gpu.nvidia.com or
+mig.nvidia.com, and its limits have nvidia.com/gpu or nvidia.com/mig-*.
 
-Why: a cluster allocates its GPUs with the DRA driver or with the device plugin. With only one of them, the pod waits
-for the other; with both, the same GPU is allocated twice.
+Why: a cluster allocates its GPUs with the DRA driver or with the device plugin. With only one of
+them, the pod waits for the other; with both, the same GPU is allocated twice.
 
 Example:
 
@@ -75,7 +75,8 @@ def check(subject: Subject) -> Findings:
             if used and counted is not None:
                 yield found_at(
                     (*container.path, "resources", "limits", counted),
-                    f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one way only",
+                    f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one "
+                    "way only",
                     "remove it, or remove the claim",
                     on_key=True,
                 )

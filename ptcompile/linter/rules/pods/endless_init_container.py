@@ -1,10 +1,10 @@
 """An init container never ends, so the training never starts.
 
-What: an init container without restartPolicy Always runs `sleep infinity`, `tail -F`, tensorboard or another server, or
-a shell loop without an exit. Reported as a warning if only the image says so.
+What: an init container without restartPolicy Always runs `sleep infinity`, `tail -F`, tensorboard
+or another server, or a shell loop without an exit. Reported as a warning if only the image says so.
 
-Why: the kubelet starts the containers of a pod when its init containers have ended, one after another. The pod stays in
-Init, and holds its accelerators.
+Why: the kubelet starts the containers of a pod when its init containers have ended, one after
+another. The pod stays in Init, and holds its accelerators.
 
 Example:
 
@@ -29,7 +29,8 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: set restartPolicy to Always, which makes it a sidecar from Kubernetes 1.29 on, or end the command.
+Fix: set restartPolicy to Always, which makes it a sidecar from Kubernetes 1.29 on, or end the
+command.
 
 Source: Kubernetes 1.36, init containers and sidecar containers.
 """
@@ -45,6 +46,7 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not container.is_init or container.spec.get("restartPolicy") == "Always":
             continue
+
         command = endless_command(container)
         server = command or server_image(container)
         if server is not None:

@@ -1,10 +1,11 @@
 """A pod uses the network of one cloud but selects machines of another.
 
-What: the pod selects an instance type or an accelerator of one cloud, and requests vpc.amazonaws.com/efa or sets the
-variables of GPUDirect-TCPX, -TCPXO or gIB, which only another cloud has.
+What: the pod selects an instance type or an accelerator of one cloud, and requests
+vpc.amazonaws.com/efa or sets the variables of GPUDirect-TCPX, -TCPXO or gIB, which only another
+cloud has.
 
-Why: no node of that cloud has the device, and the pod stays Pending; or its plugin is missing, and NCCL stops when the
-first collective starts.
+Why: no node of that cloud has the device, and the pod stays Pending; or its plugin is missing, and
+NCCL stops when the first collective starts.
 
 Example:
 
@@ -29,8 +30,8 @@ Example:
 
 Fix: use the network of the cloud that the pod runs on, and remove the settings of the other cloud.
 
-Source: EKS user guide, node-efa; GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpx, gpudirect-tcpxo and
-gpudirect-rdma (2026-06).
+Source: EKS user guide, node-efa; GoogleCloudPlatform/container-engine-accelerators, gpudirect-tcpx,
+gpudirect-tcpxo and gpudirect-rdma (2026-06).
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def check(subject: Subject) -> Findings:
             if home != usage.pins.cloud:
                 yield found_at(
                     usage.path,
-                    f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but the pod selects "
+                    f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but "
+                    "the pod selects "
                     f"{usage.pins.label} of {usage.pins.cloud}",
                     f"remove it, or select machines of {home}",
                 )

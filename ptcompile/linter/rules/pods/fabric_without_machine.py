@@ -1,10 +1,10 @@
 """A pod uses a network that the machines it selects do not have.
 
-What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets the variables of
-GPUDirect-TCPX, -TCPXO or gIB, which the cloud offers only on other machines.
+What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets
+the variables of GPUDirect-TCPX, -TCPXO or gIB, which the cloud offers only on other machines.
 
-Why: no such node has the device, and the pod stays Pending; or its plugin is missing, and NCCL falls back to TCP or
-stops when the first collective starts.
+Why: no such node has the device, and the pod stays Pending; or its plugin is missing, and NCCL
+falls back to TCP or stops when the first collective starts.
 
 Example:
 
@@ -29,7 +29,8 @@ Example:
 
 Fix: select machines that have the network, or use the one they have.
 
-Source: machine types as of 2026-08: karpenter-provider-aws and Google Cloud's pages on accelerator-optimized machines.
+Source: machine types as of 2026-08: karpenter-provider-aws and Google Cloud's pages on
+accelerator-optimized machines.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """No machine type that a pod selects, or no node pool of the cluster, takes the pod.
 
-What: the pod selects an instance type, or an accelerator, by nodeSelector or required node affinity, and requests more
-accelerators, network devices, CPUs or memory than any such machine has. Or no node pool of the profile takes it: the
-finding counts the pools by their first reason, in kube-scheduler's order: taints, labels, resources. If the profile
-lists no pools, those of the files count: Node objects and Karpenter's NodePools.
+What: the pod selects an instance type, or an accelerator, by nodeSelector or required node
+affinity, and requests more accelerators, network devices, CPUs or memory than any such machine has.
+Or no node pool of the profile takes it: the finding counts the pools by their first reason, in
+kube-scheduler's order: taints, labels, resources. If the profile lists no pools, those of the files
+count: Node objects and Karpenter's NodePools.
 
-Why: no node fits, and no autoscaler can make one: the pod stays Pending. It is a warning if the cluster may have other
-nodes: with `otherPools: true` in the profile, and if the profile lists no pools.
+Why: no node fits, and no autoscaler can make one: the pod stays Pending. It is a warning if the
+cluster may have other nodes: with `otherPools: true` in the profile, and if the profile lists no
+pools.
 
 Example:
 
@@ -30,10 +32,12 @@ Example:
     -           nvidia.com/gpu: 16  # <--
     +           nvidia.com/gpu: 8
 
-Fix: request no more than the machine has, in more pods; tolerate the taint; select labels that the nodes have.
+Fix: request no more than the machine has, in more pods; tolerate the taint; select labels that the
+nodes have.
 
-Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's pages, oci-hpc-oke;
-Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/controllers/provisioning/scheduling.
+Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's
+pages, oci-hpc-oke; Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14,
+pkg/controllers/provisioning/scheduling.
 """
 
 from __future__ import annotations
@@ -46,11 +50,13 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
-    of_machines = (
-        []
-        if is_listed
-        else [each for template in subject.templates for each in _machine_misfits(template)]
-    )
+    if is_listed:
+        of_machines = []
+    else:
+        of_machines = [
+            each for template in subject.templates for each in _machine_misfits(template)
+        ]
+
     yield from of_machines
     if pools is not None and not of_machines:
         from ptcompile.linter.placement import pod_misfits

@@ -1,10 +1,12 @@
 """A pod selects nodes with accelerators but requests none.
 
-What: a pod without accelerators has a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator.
+What: a pod without accelerators has a nodeSelector that names an accelerator, such as
+cloud.google.com/gke-accelerator.
 
-Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Where
-NVIDIA's runtime is the node's default and the image sets NVIDIA_VISIBLE_DEVICES=all, as CUDA images do, it sees all
-GPUs of the node, which other pods use too. Cloud node pools keep such pods out with a taint, so it stays Pending there.
+Why: without a request the container gets no device: it sees no GPU, and the node's accelerators
+stay idle. Where NVIDIA's runtime is the node's default and the image sets
+NVIDIA_VISIBLE_DEVICES=all, as CUDA images do, it sees all GPUs of the node, which other pods use
+too. Cloud node pools keep such pods out with a taint, so it stays Pending there.
 
 Example:
 
@@ -24,8 +26,8 @@ Example:
 
 Fix: request the accelerators, or let the pod run elsewhere.
 
-Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins;
-NVIDIA/k8s-device-plugin issues 87 and 195.
+Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device
+plugins; NVIDIA/k8s-device-plugin issues 87 and 195.
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ _ACCELERATOR_LABELS = frozenset(
     }
 )
 
-_SHARED_WITHOUT_REQUEST = "none gets one, or, where NVIDIA's container runtime is the default, all of the node's, shared with other pods"
+_SHARED_WITHOUT_REQUEST = (
+    "none gets one, or, where NVIDIA's container runtime is the default, all of the node's, "
+    "shared with other pods"
+)
 
 
 def check(subject: Subject) -> Findings:

@@ -2,10 +2,10 @@
 
 What: hostPID or hostIPC is true.
 
-Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods share one
-/dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, but a volume is
-enough for that. The guides of Gaudi and AMD, and of clouds whose pods take the devices of the node by a hostPath, set
-hostIPC: there it is a note.
+Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods
+share one /dev/shm, and files of a killed process stay there. Both were once used to get more shared
+memory, but a volume is enough for that. The guides of Gaudi and AMD, and of clouds whose pods take
+the devices of the node by a hostPath, set hostIPC: there it is a note.
 
 Example:
 
@@ -23,7 +23,8 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
-Fix: remove it; mount an emptyDir of medium Memory at /dev/shm. Keep it where the vendor's guide requires it.
+Fix: remove it; mount an emptyDir of medium Memory at /dev/shm. Keep it where the vendor's guide
+requires it.
 
 Source: Kubernetes 1.36, Pod Security Standards (baseline).
 """
@@ -41,7 +42,9 @@ _EFFECTS = {
 
 
 _VENDORS = ("habana.ai/gaudi", "amd.com/gpu")
-"""Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL tests)."""
+"""Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL
+tests).
+"""
 
 
 def check(subject: Subject) -> Findings:
@@ -59,6 +62,7 @@ def check(subject: Subject) -> Findings:
                         severity="note",
                     )
                     continue
+
                 yield found_at(
                     path,
                     effect,

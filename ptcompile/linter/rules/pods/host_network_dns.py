@@ -1,10 +1,12 @@
 """A pod that asks its node's resolver cannot resolve the names of other pods.
 
-What: a pod has `dnsPolicy: Default`, or `hostNetwork: true` and the dnsPolicy ClusterFirst, which is also the default,
-and looks up a cluster name: its rendezvous, or NAME.svc in its command or variables.
+What: a pod has `dnsPolicy: Default`, or `hostNetwork: true` and the dnsPolicy ClusterFirst, which
+is also the default, and looks up a cluster name: its rendezvous, or NAME.svc in its command or
+variables.
 
-Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
-rendezvous at `train-0.train` never resolves, and the job waits until it times out.
+Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the
+cluster's names. A rendezvous at `train-0.train` never resolves, and the job waits until it times
+out.
 
 Example:
 
@@ -41,17 +43,19 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not _uses_cluster_names(subject, template):
             continue
+
         is_on_host = template.spec.get("hostNetwork") is True
         written = template.spec.get("dnsPolicy")
         if written != "Default" and not (is_on_host and written in (None, "", "ClusterFirst")):
             continue
+
         path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
         policy = "ClusterFirstWithHostNet" if is_on_host else "ClusterFirst"
-        reason = (
-            "dnsPolicy Default uses"
-            if written == "Default"
-            else "on the node's network, dnsPolicy ClusterFirst uses"
-        )
+        if written == "Default":
+            reason = "dnsPolicy Default uses"
+        else:
+            reason = "on the node's network, dnsPolicy ClusterFirst uses"
+
         yield found_at(
             path,
             f"{reason} the node's resolver, which cannot resolve the names of pods and Services",
@@ -61,7 +65,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
-    """Return whether the containers use a cluster name: the rendezvous, a Service of the stream, or `x.svc`."""
+    """Return whether the containers use a cluster name: the rendezvous, a Service of the stream,
+    or `x.svc`.
+    """
     from ptcompile.simulator.meeting import address_of
 
     for role in subject.training_roles:
@@ -70,8 +76,10 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
         )
         if needs_host and not address_of(role.pod, role.rendezvous.host).is_unknown:
             return True
+
     words = [word.text for container in template.containers for word in container.argv]
     values = [
         entry.value or "" for container in template.containers for entry in container.variables
     ]
+
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))

@@ -2,9 +2,10 @@
 
 What: a hostPath volume is the node's /dev/shm.
 
-Why: all pods on the node that mount it share one folder. Files of a killed process stay until the node restarts
-and fill the node's memory, none of it counts against the pod's limits, and two jobs may use the same file name. A pod
-that takes all accelerators of a machine, as in the guides for EFA, shares it with no other job: then this is a note.
+Why: all pods on the node that mount it share one folder. Files of a killed process stay until the
+node restarts and fill the node's memory, none of it counts against the pod's limits, and two jobs
+may use the same file name. A pod that takes all accelerators of a machine, as in the guides for
+EFA, shares it with no other job: then this is a note.
 
 Example:
 
@@ -39,7 +40,9 @@ from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _WHOLE_MACHINE = 8
-"""Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards, Gaudi, TPU hosts."""
+"""Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards,
+Gaudi, TPU hosts.
+"""
 
 
 def check(subject: Subject) -> Findings:
@@ -51,15 +54,20 @@ def check(subject: Subject) -> Findings:
                     sum(container.accelerators for container in template.containers)
                     >= _WHOLE_MACHINE
                 ):
-                    text = f"files that a killed process leaves in {SHM} of the node stay in its memory"
+                    text = (
+                        f"files that a killed process leaves in {SHM} of the node stay in its "
+                        "memory"
+                    )
                     yield found_at(
                         path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note"
                     )
                     continue
+
                 empty_dir = Edit("set", (*volume_path, "emptyDir"), {"medium": "Memory"})
                 yield found_at(
                     path,
-                    f"{SHM} of the node is shared with other pods, and files of a killed process stay in memory",
+                    f"{SHM} of the node is shared with other pods, and files of a killed process "
+                    "stay in memory",
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
                     Fix(
                         f"make {name} an emptyDir in memory",

@@ -1,11 +1,11 @@
 """Pods must avoid one another's nodes, but are pinned to fewer nodes than there are pods.
 
-What: a nodeSelector or required affinity pins pods of one object to nodes by kubernetes.io/hostname, and a required
-podAntiAffinity on that label selects the same pods, or all use the same port of the node. An error if the pods wait for
-one another before they train.
+What: a nodeSelector or required affinity pins pods of one object to nodes by
+kubernetes.io/hostname, and a required podAntiAffinity on that label selects the same pods, or all
+use the same port of the node. An error if the pods wait for one another before they train.
 
-Why: each node takes one of the pods. The others stay Pending ("didn't match pod anti-affinity rules"), and the ranks
-that run wait for them.
+Why: each node takes one of the pods. The others stay Pending ("didn't match pod anti-affinity
+rules"), and the ranks that run wait for them.
 
 Example:
 
@@ -44,7 +44,8 @@ Example:
 
 Fix: select the nodes by a label that enough of them have, or drop one of the two rules.
 
-Source: Kubernetes 1.36, inter-pod anti-affinity; the scheduler's plugins NodeAffinity, InterPodAffinity and NodePorts.
+Source: Kubernetes 1.36, inter-pod anti-affinity; the scheduler's plugins NodeAffinity,
+InterPodAffinity and NodePorts.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def check(subject: Subject) -> Findings:
                 repel(role.pod, member.pod) for member in (first, *clique)
             ):
                 clique.append(role)
+
         pods = sum(role.pods if repel(role.pod, role.pod) else 1 for role in clique)
         hosts = frozenset().union(*(role.hosts for role in clique))
         if pods > len(hosts) > 0:

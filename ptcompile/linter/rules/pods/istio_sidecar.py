@@ -1,14 +1,16 @@
 """A pod that trains gets the sidecar of a service mesh.
 
-What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true", or the annotation
-linkerd.io/inject set to enabled; or its namespace asks for the sidecar in the same stream, by istio-injection:
-enabled, istio.io/rev or linkerd.io/inject, and the pod does not opt out. Annotations that keep all connections out of
-the proxy (traffic.sidecar.istio.io/includeInboundPorts and includeOutboundIPRanges, both empty) are an opt-out.
+What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true", or
+the annotation linkerd.io/inject set to enabled; or its namespace asks for the sidecar in the same
+stream, by istio-injection: enabled, istio.io/rev or linkerd.io/inject, and the pod does not opt
+out. Annotations that keep all connections out of the proxy
+(traffic.sidecar.istio.io/includeInboundPorts and includeOutboundIPRanges, both empty) are an
+opt-out.
 
-Why: the proxy intercepts the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
-they break under mutual TLS. The sidecar of Cloud Storage FUSE asks the metadata server before the proxy is ready, and
-the mount fails. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends; Linkerd's
-is one by default since 2.20.
+Why: the proxy intercepts the pod's connections: NCCL and Gloo do not speak HTTP and choose their
+ports at random, so they break under mutual TLS. The sidecar of Cloud Storage FUSE asks the metadata
+server before the proxy is ready, and the mount fails. Unless it is a native sidecar the proxy also
+outlives the training, and the pod never ends; Linkerd's is one by default since 2.20.
 
 Example:
 
@@ -29,8 +31,9 @@ Example:
 
 Fix: set the label to "false", or linkerd.io/inject to disabled.
 
-Source: Istio 1.27, sidecar injection and annotations; GoogleCloudPlatform/gcs-fuse-csi-driver, known issues;
-kubeflow/trainer issues 1585, 2327 and 2794; linkerd/linkerd2 pkg/inject (2026) and issue 7425.
+Source: Istio 1.27, sidecar injection and annotations; GoogleCloudPlatform/gcs-fuse-csi-driver,
+known issues; kubeflow/trainer issues 1585, 2327 and 2794; linkerd/linkerd2 pkg/inject (2026) and
+issue 7425.
 """
 
 from __future__ import annotations
@@ -97,6 +100,7 @@ def check(subject: Subject) -> Findings:
                 "OnFailure",
             ):
                 continue  # a Pod without a restartPolicy usually serves requests
+
             metadata = nested_map(template.data, "metadata")
             keys = [key for key in mesh.places if mesh.key in nested_map(metadata, key)]
             if all(nested_value(metadata, "annotations", key) == "" for key in _PROXIED):
@@ -109,6 +113,7 @@ def check(subject: Subject) -> Findings:
                     fix = fix_setting(title, path, mesh.off, safe=False)
                     text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
                     yield found_at(path, text, title, fix)
+
             if request and not keys and template.spec.get("hostNetwork") is not True:
                 yield _opt_out(subject, template, mesh, request)
 
@@ -127,6 +132,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
     kind = place.removesuffix("s")
     fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,), safe=False)
     help = f'set the {kind} {mesh.key} to "{mesh.off}" on the pods'
+
     return found_at(path, reason, help, fix, on_key=True)
 
 
@@ -135,7 +141,10 @@ def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
     drivers = [driver_of_volume(subject, volume) for _, volume in template.volumes.values()]
     excluded = nested_string(template.data, "metadata", "annotations", _EXCLUDED)
     if _GCSFUSE in drivers and _METADATA_SERVER not in excluded:
-        return "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not mounted"
+        return (
+            "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not "
+            "mounted"
+        )
     if subject.job is not None and subject.job.size == 1:
         return f"intercepts all connections of the pod, and {mesh.stays}"
     return f"{mesh.breaks}, and {mesh.stays}"
@@ -144,15 +153,21 @@ def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
 def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
     """Return the label or annotation with which the pods' namespace requests the sidecar, or "".
 
-    The meshes skip pods on their node's network. A revision counts unless istio-injection disables it.
+    The meshes skip pods on their node's network. A revision counts unless istio-injection disables
+    it.
     """
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
     asked = string_map(metadata.get("annotations")).get(mesh.key)
     if asked in mesh.on and mesh.places == ("annotations",):
         return f"{mesh.key}: {asked}"
+
     labels = string_map(metadata.get("labels")) if "labels" in mesh.places else {}
     if labels.get("istio-injection") == "enabled":
         return "istio-injection: enabled"
+
     revision = labels.get("istio.io/rev")
-    return f"istio.io/rev: {revision}" if revision and "istio-injection" not in labels else ""
+    if revision and "istio-injection" not in labels:
+        return f"istio.io/rev: {revision}"
+
+    return ""

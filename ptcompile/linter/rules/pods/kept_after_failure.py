@@ -1,11 +1,11 @@
 """Pods of a job that has ended keep their accelerators.
 
-What: cleanPodPolicy is not set, so it is None, in a PyTorchJob of several pods with restartPolicy Never, or in an
-MPIJob, and the pods request accelerators.
+What: cleanPodPolicy is not set, so it is None, in a PyTorchJob of several pods with restartPolicy
+Never, or in an MPIJob, and the pods request accelerators.
 
-Why: when one pod of such a PyTorchJob fails, the job is Failed, and the operator leaves the others as they are: they
-wait in a collective until a timeout, or forever. The workers of an MPIJob run sshd, which does not end with the
-launcher. The scheduler counts their accelerators as used.
+Why: when one pod of such a PyTorchJob fails, the job is Failed, and the operator leaves the others
+as they are: they wait in a collective until a timeout, or forever. The workers of an MPIJob run
+sshd, which does not end with the launcher. The scheduler counts their accelerators as used.
 
 Example:
 
@@ -43,8 +43,8 @@ Example:
 
 Fix: set runPolicy.cleanPodPolicy to Running.
 
-Source: training-operator 1.9, pkg/controller.v1/common/job.go (DeletePodsAndServices); MPI Operator 0.8,
-cleanPodPolicy; kubeflow/trainer issue 1579.
+Source: training-operator 1.9, pkg/controller.v1/common/job.go (DeletePodsAndServices); MPI Operator
+0.8, cleanPodPolicy; kubeflow/trainer issue 1579.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def check(subject: Subject) -> Findings:
 
     yield found_at(
         ("spec", field, never, "restartPolicy") if never else ("spec", field),
-        "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they keep up to "
+        "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they "
+        "keep up to "
         f"{devices} accelerator{'s' * (devices > 1)}",
         "set runPolicy.cleanPodPolicy to Running",
         fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),

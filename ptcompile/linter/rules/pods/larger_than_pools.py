@@ -1,11 +1,12 @@
 """The node pools have no room for all pods of a job at once.
 
-What: pods that wait for one another before they train need more than all nodes that take them hold together: the nodes
-of the profile's pools, of Node objects, or within the limits of Karpenter's NodePools. Pods that use one port of the
-node, or avoid one another by a required anti-affinity on kubernetes.io/hostname, need a node each.
+What: pods that wait for one another before they train need more than all nodes that take them hold
+together: the nodes of the profile's pools, of Node objects, or within the limits of Karpenter's
+NodePools. Pods that use one port of the node, or avoid one another by a required anti-affinity on
+kubernetes.io/hostname, need a node each.
 
-Why: some pods stay Pending, and the others hold their devices and wait for them. It is a warning if the cluster may
-have other nodes.
+Why: some pods stay Pending, and the others hold their devices and wait for them. It is a warning if
+the cluster may have other nodes.
 
 Example:
 
@@ -60,7 +61,8 @@ Example:
 
 Fix: use fewer pods, request less in each, or give the pools more nodes.
 
-Source: Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/controllers/provisioning/scheduling.
+Source: Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14,
+pkg/controllers/provisioning/scheduling.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A reference names a key that its ConfigMap or Secret does not have.
 
-What: an env entry or a volume item that is not optional names a key that the ConfigMap or Secret of the same stream
-lacks.
+What: an env entry or a volume item that is not optional names a key that the ConfigMap or Secret of
+the same stream lacks.
 
-Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in ContainerCreating for a
-volume.
+Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in
+ContainerCreating for a volume.
 
 Example:
 
@@ -57,6 +57,7 @@ def check(subject: Subject) -> Findings:
         present = data_keys(source) if source is not None else [key]
         if not key or key in present:
             continue
+
         suggestion = closest_match(key, sorted(present))
         hint = f" (did you mean {suggestion}?)" if suggestion else ""
         yield found_at(

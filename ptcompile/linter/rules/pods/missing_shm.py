@@ -2,8 +2,8 @@
 
 What: a container that requests two or more GPUs has no memory volume mounted at /dev/shm.
 
-Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB: when it is full a
-worker dies with "Bus error", often hours into a run.
+Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB:
+when it is full a worker dies with "Bus error", often hours into a run.
 
 Example:
 
@@ -20,11 +20,11 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
-Fix: add an emptyDir of medium Memory and mount it at /dev/shm; give it a sizeLimit below the memory limit, which it
-counts against.
+Fix: add an emptyDir of medium Memory and mount it at /dev/shm; give it a sizeLimit below the memory
+limit, which it counts against.
 
-Source: Kubernetes 1.36, emptyDir of medium Memory; PyTorch 2.13, multiprocessing data loading; containerd 2, the
-default size of /dev/shm.
+Source: Kubernetes 1.36, emptyDir of medium Memory; PyTorch 2.13, multiprocessing data loading;
+containerd 2, the default size of /dev/shm.
 """
 
 from __future__ import annotations
@@ -58,19 +58,25 @@ def check(subject: Subject) -> Findings:
                 yield found_at(
                     container.path,
                     f"{container.accelerators} accelerators but no volume at /dev/shm: "
-                    "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
-                    "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
+                    "processes share 64 MiB of memory, and a data loader that needs more dies "
+                    "with a bus error",
+                    "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at "
+                    "/dev/shm",
                     _mount_shm(template, container),
                 )
 
 
 def _shares_memory(container: ManifestContainer) -> bool:
-    """Return whether the container has several accelerators other than TPUs, whose processes do not share memory."""
+    """Return whether the container has several accelerators other than TPUs, whose processes do
+    not share memory.
+    """
     return container.accelerators > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
 def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
-    """Return whether the container seems to train with torch, judging by its operator, launcher, image or script."""
+    """Return whether the container seems to train with torch, judging by its operator, launcher,
+    image or script.
+    """
     if subject.record.launch_fields.options or starts_training(container):
         return True
     words = [as_string(container.spec.get("image")), *container.tokens]
@@ -78,7 +84,9 @@ def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
 
 
 def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix | None:
-    """Return the fix, which needs a memory limit and a free volume name; the size is half of the limit."""
+    """Return the fix, which needs a memory limit and a free volume name; the size is half of the
+    limit.
+    """
     mount = Edit(
         "append", (*container.path, "volumeMounts"), {"name": _VOLUME_NAME, "mountPath": SHM}
     )
@@ -89,17 +97,18 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
         if item.get("name") == _VOLUME_NAME
     ]
     if existing:
-        return (
-            Fix(title, (mount,), safe=False)
-            if nested_value(existing[0], "emptyDir", "medium") == "Memory"
-            else None
-        )
+        if nested_value(existing[0], "emptyDir", "medium") == "Memory":
+            return Fix(title, (mount,), safe=False)
+        return None
+
     limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _MIN_MEMORY_BYTES:
         return None
+
     size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))
     volume = {"name": _VOLUME_NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     add = Edit("append", (*template.path, "spec", "volumes"), volume)
+
     return Fix(f"{title}, of {size}", (add, mount), safe=False)
 
 

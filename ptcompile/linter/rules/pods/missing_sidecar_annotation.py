@@ -1,10 +1,11 @@
 """A pod mounts a Cloud Storage bucket but does not request the sidecar that mounts it.
 
-What: a volume uses the CSI driver gcsfuse.csi.storage.gke.io, directly or through a claim of the same stream, and the
-pod template does not have the annotation gke-gcsfuse/volumes: "true".
+What: a volume uses the CSI driver gcsfuse.csi.storage.gke.io, directly or through a claim of the
+same stream, and the pod template does not have the annotation gke-gcsfuse/volumes: "true".
 
-Why: GKE's webhook gives the sidecar of Cloud Storage FUSE only to pods with the annotation. Without the sidecar the
-mount fails ("failed to find the sidecar container in Pod spec"), and the pod stays in ContainerCreating.
+Why: GKE's webhook gives the sidecar of Cloud Storage FUSE only to pods with the annotation. Without
+the sidecar the mount fails ("failed to find the sidecar container in Pod spec"), and the pod stays
+in ContainerCreating.
 
 Example:
 
@@ -57,9 +58,11 @@ def check(subject: Subject) -> Findings:
                 or _has_sidecar(template)
             ):
                 continue
+
             yield found_at(
                 (*volume_path, *(_DRIVER_PATH if nested_map(volume, "csi") else _CLAIM_PATH)),
-                f'{driver} mounts through a sidecar, which pods get only with the annotation {annotation}: "true"',
+                f"{driver} mounts through a sidecar, which pods get only with the annotation "
+                f'{annotation}: "true"',
                 f'add the annotation {annotation}: "true" to the pod template',
                 _add_annotation(template, annotation),
             )

@@ -1,7 +1,7 @@
 """A pod selects nodes whose taint it does not tolerate.
 
-What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint: spot nodes of AKS
-and OKE, control-plane nodes, virtual nodes.
+What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint:
+spot nodes of AKS and OKE, control-plane nodes, virtual nodes.
 
 Why: no node with the label accepts the pod. It stays Pending.
 
@@ -23,7 +23,8 @@ Example:
 
 Fix: add the toleration.
 
-Source: AKS, spot node pools; OKE, preemptible capacity; kubeadm 1.36, control-plane taints; virtual-kubelet 1.11.
+Source: AKS, spot node pools; OKE, preemptible capacity; kubeadm 1.36, control-plane taints;
+virtual-kubelet 1.11.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def check(subject: Subject) -> Findings:
             taint = untolerated(known, as_mappings(template.spec.get("tolerations")))
             if taint is None:
                 continue
+
             key = taint["key"]
             yield found_at(
                 (*template.path, "spec", "nodeSelector", label),

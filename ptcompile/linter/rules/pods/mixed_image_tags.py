@@ -1,10 +1,11 @@
 """The roles of a job train with different versions of one image.
 
-What: containers that train in one job use the same image repository with different tags or digests. (PyTorchJobs have
-their own rule.)
+What: containers that train in one job use the same image repository with different tags or digests.
+(PyTorchJobs have their own rule.)
 
-Why: all ranks must run the same program with the same PyTorch and NCCL. With two versions they hang in the first
-collective, or fail with a size that does not match. Most often one role was forgotten in an update.
+Why: all ranks must run the same program with the same PyTorch and NCCL. With two versions they hang
+in the first collective, or fail with a size that does not match. Most often one role was forgotten
+in an update.
 
 Example:
 
@@ -61,6 +62,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 def check(subject: Subject) -> Findings:
     if len(subject.templates) < 2 or subject.record.rendezvous.all_pods:
         return  # roles-with-different-images compares the roles
+
     images: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
         for container in template.main_containers:
@@ -71,7 +73,8 @@ def check(subject: Subject) -> Findings:
                 path = (*container.path, "image")
                 yield found_at(
                     path,
-                    f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses {expected[0] or 'no tag'}",
+                    f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses "
+                    f"{expected[0] or 'no tag'}",
                     "use one version for all roles",
                     fix_setting(f"use {expected[1]}", path, expected[1], safe=False),
                 )

@@ -1,10 +1,10 @@
 """A volume hides the image's own system folders.
 
-What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin, /lib, /etc, /proc
-or /dev.
+What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin,
+/lib, /etc, /proc or /dev.
 
-Why: a mount hides the image's files below that folder. Without /usr there is no Python and no libc: the container
-does not start, or stops at its first import.
+Why: a mount hides the image's files below that folder. Without /usr there is no Python and no libc:
+the container does not start, or stops at its first import.
 
 Example:
 
@@ -63,6 +63,7 @@ def check(subject: Subject) -> Findings:
                     or mount.get("subPathExpr")
                 ):
                     continue
+
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume.data:
                     yield found_at(

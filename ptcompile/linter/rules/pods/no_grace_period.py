@@ -1,12 +1,13 @@
 """A pod that trains is killed without warning.
 
-What: in a pod with accelerators, terminationGracePeriodSeconds is 0, or no longer than a preStop hook sleeps; or on
-spot machines it is longer than the machine lives after its notice.
+What: in a pod with accelerators, terminationGracePeriodSeconds is 0, or no longer than a preStop
+hook sleeps; or on spot machines it is longer than the machine lives after its notice.
 
-Why: on preemption, on a drain of the node or on deletion, the processes get no SIGTERM, or only 2 seconds before
-SIGKILL, since a hook's time counts; or the machine is gone before the pod's time is up. They cannot write a last
-checkpoint, and all work since the previous one is lost. GKE gives pods of spot machines 15 seconds, from 1.35 up to
-120 by its node system configuration, Azure about 30, AWS and OCI 120.
+Why: on preemption, on a drain of the node or on deletion, the processes get no SIGTERM, or only 2
+seconds before SIGKILL, since a hook's time counts; or the machine is gone before the pod's time is
+up. They cannot write a last checkpoint, and all work since the previous one is lost. GKE gives pods
+of spot machines 15 seconds, from 1.35 up to 120 by its node system configuration, Azure about 30,
+AWS and OCI 120.
 
 Example:
 
@@ -25,8 +26,9 @@ Example:
 
 Fix: allow the time that a checkpoint takes; the default is 30 seconds.
 
-Source: Kubernetes 1.36, termination of pods, and pkg/kubelet/kuberuntime/kuberuntime_container.go (killContainer);
-GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption notices (2026).
+Source: Kubernetes 1.36, termination of pods, and pkg/kubelet/kuberuntime/kuberuntime_container.go
+(killContainer); GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption
+notices (2026).
 """
 
 from __future__ import annotations
@@ -42,28 +44,34 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not any(container.accelerators for container in template.containers):
             continue
+
         path = (*template.path, "spec", "terminationGracePeriodSeconds")
         seconds = grace_seconds(template.spec)
         if seconds == 0:
             yield found_at(
                 path,
                 "with 0 seconds the processes are killed before they can write a checkpoint",
-                "allow the time that a checkpoint takes, or remove it for the default of 30 seconds",
+                "allow the time that a checkpoint takes, or remove it for the default of 30 "
+                "seconds",
             )
             continue
+
         notice = notice_of(spot_label(template))
         if notice is not None and seconds > notice.most:
             yield found_at(
                 path,
-                f"a spot machine is gone {notice.usual} seconds after its notice: the pod does not get {seconds}",
+                f"a spot machine is gone {notice.usual} seconds after its notice: the pod does "
+                f"not get {seconds}",
                 f"write checkpoints as the training goes on, and plan with {notice.usual} seconds",
             )
+
         for container in template.containers:
             hook = _hook_seconds(container)
             if hook >= seconds:
                 yield found_at(
                     (*container.path, "lifecycle", "preStop"),
-                    f"the hook takes {hook} of the {seconds} seconds of grace: the processes get SIGTERM only "
+                    f"the hook takes {hook} of the {seconds} seconds of grace: the processes get "
+                    "SIGTERM only "
                     "2 seconds before SIGKILL",
                     f"raise terminationGracePeriodSeconds above {hook}, or shorten the hook",
                 )
@@ -77,8 +85,6 @@ def _hook_seconds(container: ManifestContainer) -> int:
     ]
     after_sleep = words[words.index("sleep") + 1 :] if "sleep" in words else []
     written = after_sleep[0].rstrip("s;") if after_sleep else ""
-    return (
-        int(written)
-        if written.isdecimal() and len(written) < 9
-        else as_int(nested_value(hook, "sleep", "seconds"))
-    )
+    if written.isdecimal() and len(written) < 9:
+        return int(written)
+    return as_int(nested_value(hook, "sleep", "seconds"))

@@ -2,9 +2,10 @@
 
 What: a pod template of a job, or a Pod that requests accelerators, sets nodeName.
 
-Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod (OutOfcpu,
-UnexpectedAdmissionError) and the pod fails; on a node without the device plugin the kubelet drops the request, and
-the pod starts without a GPU; all pods of a template go to the one node; queues and gangs are bypassed.
+Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod
+(OutOfcpu, UnexpectedAdmissionError) and the pod fails; on a node without the device plugin the
+kubelet drops the request, and the pod starts without a GPU; all pods of a template go to the one
+node; queues and gangs are bypassed.
 
 Example:
 
@@ -49,6 +50,7 @@ def check(subject: Subject) -> Findings:
             and not any(container.accelerators for container in template.containers)
         ):
             continue  # a Pod that was read back from a cluster has a nodeName too
+
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
         yield found_at(
@@ -73,8 +75,11 @@ def _need_of(template: ManifestTemplate) -> str:
     resource = next((name for name in limits if is_accelerator(name)), None)
     if resource is None:
         return ""
+
     pods = "the pod" if template.replicas == 1 else f"its {template.replicas} pods"
     return (
-        f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the kubelet refuses a pod "
-        f"that finds too few (OutOf{resource}), and starts it without any where no device plugin runs"
+        f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the "
+        "kubelet refuses a pod "
+        f"that finds too few (OutOf{resource}), and starts it without any where no device plugin "
+        "runs"
     )

@@ -1,10 +1,10 @@
 """A pod refers to a claim, ConfigMap, Secret or ServiceAccount of another namespace.
 
-What: the stream has an object of that kind and name, but only in other namespaces than the pods'. Objects without a
-namespace are not compared: they get the one that the manifests are applied to.
+What: the stream has an object of that kind and name, but only in other namespaces than the pods'.
+Objects without a namespace are not compared: they get the one that the manifests are applied to.
 
-Why: a pod finds these objects only in its own namespace. It stays Pending, or in ContainerCreating; for a
-ServiceAccount it is never created.
+Why: a pod finds these objects only in its own namespace. It stays Pending, or in ContainerCreating;
+for a ServiceAccount it is never created.
 
 Example:
 
@@ -32,7 +32,8 @@ Example:
 
 Fix: put both into the same namespace.
 
-Source: Kubernetes 1.36, namespaces: names of claims, ConfigMaps, Secrets and ServiceAccounts are local.
+Source: Kubernetes 1.36, namespaces: names of claims, ConfigMaps, Secrets and ServiceAccounts are
+local.
 """
 
 from __future__ import annotations
@@ -46,10 +47,12 @@ def check(subject: Subject) -> Findings:
     namespace = as_string(subject.metadata.get("namespace"))
     if not namespace:
         return
+
     for template in subject.templates:
         for reference in references(template.spec, (*template.path, "spec")):
             if reference.is_optional or not reference.name:
                 continue
+
             objects = subject.objects.by_name(("v1", reference.kind), reference.name)
             namespaces = {nested_string(manifest, "metadata", "namespace") for manifest in objects}
             if namespaces and "" not in namespaces and namespace not in namespaces:
@@ -58,6 +61,7 @@ def check(subject: Subject) -> Findings:
                 )
                 yield found_at(
                     reference.path,
-                    f"{reference.kind} {reference.name} is in {where}, but the pods are in {namespace}",
+                    f"{reference.kind} {reference.name} is in {where}, but the pods are in "
+                    f"{namespace}",
                     "put both into the same namespace",
                 )

@@ -1,10 +1,10 @@
 """Hugging Face libraries may not download, and nothing brings their cache.
 
-What: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on, the cache folder is on no volume, and the pod mounts no other volume
-from which models could come.
+What: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on, the cache folder is on no volume, and the pod
+mounts no other volume from which models could come.
 
-Why: offline, a model or dataset that is not in the cache fails to load ("couldn't find it in the cached files"). Only
-an image that has the cache helps.
+Why: offline, a model or dataset that is not in the cache fails to load ("couldn't find it in the
+cached files"). Only an image that has the cache helps.
 
 Example:
 
@@ -63,13 +63,15 @@ def check(subject: Subject) -> Findings:
                 or any(item.is_init for item in template.containers)
             ):
                 continue
+
             values = {item.name: item.value or "" for item in container.variables}
             folder = next((values[name] for name in _CACHES if name in values), _DEFAULT_CACHE)
             if mount_for(container, folder) is None and not _has_data(template, container):
                 yield found_at(
                     entry.value_path,
                     f"models come from the cache only, but {folder} is on no volume",
-                    "mount a volume with the cache and set HF_HOME to it, unless the image has the models",
+                    "mount a volume with the cache and set HF_HOME to it, unless the image has "
+                    "the models",
                 )
 
 
@@ -80,11 +82,14 @@ def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
 
 
 def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
-    """Return whether a mount may hold models: neither memory, configuration nor the folder for outputs."""
+    """Return whether a mount may hold models: neither memory, configuration nor the folder for
+    outputs.
+    """
     mounts = [
         mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)
     ]
     outputs = {as_string(mount.data.get("name")) for mount in mounts if mount is not None}
+
     return any(
         _is_data(template, mount)
         and as_string(mount.get("name")) not in outputs

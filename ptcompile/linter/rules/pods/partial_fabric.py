@@ -1,9 +1,11 @@
 """A pod has only some of the settings that its network fabric needs.
 
-What: the variables of RDMA, EFA or GPUDirect are set but the device, capability, network or daemon that they need is
-missing; or the reverse; or a variable turns off the device that the container requests.
+What: the variables of RDMA, EFA or GPUDirect are set but the device, capability, network or daemon
+that they need is missing; or the reverse; or a variable turns off the device that the container
+requests.
 
-Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective starts.
+Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective
+starts.
 
 Example:
 
@@ -38,7 +40,8 @@ Example:
 
 Fix: add the missing setting that the message names, or remove the other settings.
 
-Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device plugin 1.5; GKE's GPUDirect guide.
+Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device plugin 1.5; GKE's
+GPUDirect guide.
 """
 
 from __future__ import annotations
@@ -86,7 +89,9 @@ def _as_entry(variable: EnvEntry) -> Json:
 
 
 def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntry | None:
-    """Return the variable at a path in a spec of `_with_variables`, or None if something else is there."""
+    """Return the variable at a path in a spec of `_with_variables`, or None if something else is
+    there.
+    """
     if "env" not in path:
         return None
     _, _, container, _, index, *_ = path

@@ -1,10 +1,11 @@
 """A job uses part of a TPU slice, which works only as a whole.
 
-What: the pods select a cloud.google.com/gke-tpu-topology of several hosts, and the chips that they request together
-are not a multiple of the chips of the topology; or one pod requests more chips than a slice has.
+What: the pods select a cloud.google.com/gke-tpu-topology of several hosts, and the chips that they
+request together are not a multiple of the chips of the topology; or one pod requests more chips
+than a slice has.
 
-Why: the TPUs of a slice initialize only when a process runs on every one of its hosts. With fewer pods the job hangs at
-the first use of a device; with more, the last ones stay Pending.
+Why: the TPUs of a slice initialize only when a process runs on every one of its hosts. With fewer
+pods the job hangs at the first use of a device; with more, the last ones stay Pending.
 
 Example:
 
@@ -59,6 +60,7 @@ _MAX_SIDES = 3
 def check(subject: Subject) -> Findings:
     if subject.job is None:
         return  # the jobs of a runtime set its number of pods
+
     totals: dict[str, int] = {}
     pods: dict[str, tuple[ManifestTemplate, Path]] = {}
     for template in subject.templates:
@@ -67,15 +69,20 @@ def check(subject: Subject) -> Findings:
         per_pod = _chips_of_pod(template)
         if not chips or not per_pod or not template.replicas:
             continue
+
         if per_pod > chips:
             yield _finding((*template.path, "spec", *path), values[0], f"a pod requests {per_pod}")
         elif per_pod < chips:  # the roles of a job share the slice
             totals[values[0]] = totals.get(values[0], 0) + per_pod * template.replicas
             pods.setdefault(values[0], (template, (*template.path, "spec", *path)))
+
     for topology, (template, path) in pods.items():
         if totals[topology] % _chips_in(topology):
             count = totals[topology] // _chips_of_pod(template)
-            text = f"{count} pod{'s' if count > 1 else ''} with {_chips_of_pod(template)} each make {totals[topology]}"
+            text = (
+                f"{count} pod{'s' if count > 1 else ''} with {_chips_of_pod(template)} each make "
+                f"{totals[topology]}"
+            )
             is_short = totals[topology] < _chips_in(topology)
             # pods of other objects may be on the rest of the last slice
             yield _finding(path, topology, text, severity=None if is_short else "warning")

@@ -1,10 +1,11 @@
 """All pods of a job are pinned to one node, which has too few accelerators for them.
 
-What: a nodeSelector or required affinity names one node by kubernetes.io/hostname, and the pods together request more
-accelerators than the selected machine type has; if none is selected, more than 8.
+What: a nodeSelector or required affinity names one node by kubernetes.io/hostname, and the pods
+together request more accelerators than the selected machine type has; if none is selected, more
+than 8.
 
-Why: the node takes as many pods as it has accelerators for. The others stay Pending, and the ranks that run wait for
-them.
+Why: the node takes as many pods as it has accelerators for. The others stay Pending, and the ranks
+that run wait for them.
 
 Example:
 
@@ -51,22 +52,22 @@ def check(subject: Subject) -> Findings:
         path, hosts = next(pinned_values(template.spec, HOST), ((), []))
         if len(hosts) != 1:
             continue
+
         devices = sum(
             container.accelerators for container in template.containers if not container.is_init
         )
         totals[hosts[0]] = totals.get(hosts[0], 0) + devices * template.replicas
         pins = pinned_machines(template)
-        most = (
-            max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES)
-            if pins
-            else _USUAL_DEVICES
-        )
+        if pins:
+            most = max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES)
+        else:
+            most = _USUAL_DEVICES
         if totals[hosts[0]] > most and devices:
-            machine = (
-                f"{pins.label} has {most}"
-                if pins is not None
-                else f"most machines have {most} at most"
-            )
+            if pins is not None:
+                machine = f"{pins.label} has {most}"
+            else:
+                machine = f"most machines have {most} at most"
+
             yield found_at(
                 (*template.path, "spec", *path),
                 f"the pods on {hosts[0]} request {totals[hosts[0]]} accelerators, but {machine}",

@@ -1,10 +1,12 @@
 """KAI refuses a pod, never has room for it in its queue, or puts it into its default queue.
 
-What: a pod of the scheduler kai-scheduler asks for a fraction of a GPU (gpu-fraction, gpu-memory) and for whole GPUs at
-once; or, as a warning, for more GPUs than its queue may have; or, as a note, neither the pod nor its job names a queue.
+What: a pod of the scheduler kai-scheduler asks for a fraction of a GPU (gpu-fraction, gpu-memory)
+and for whole GPUs at once; or, as a warning, for more GPUs than its queue may have; or, as a note,
+neither the pod nor its job names a queue.
 
-Why: KAI refuses "both GPU fraction request and whole GPU resource request". It takes the queue from the label
-kai.scheduler/queue. Without it the job waits in default-queue, or forever where that does not exist.
+Why: KAI refuses "both GPU fraction request and whole GPU resource request". It takes the queue from
+the label kai.scheduler/queue. Without it the job waits in default-queue, or forever where that does
+not exist.
 
 Example:
 
@@ -26,7 +28,8 @@ Example:
 
 Fix: ask for one of the two; raise the limit of the queue; write the label kai.scheduler/queue.
 
-Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper default_grouper.go (CalcPodGroupQueue).
+Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper default_grouper.go
+(CalcPodGroupQueue).
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("schedulerName") != "kai-scheduler":
             continue
+
         metadata = nested_map(template.data, "metadata")
         shares = {"gpu-fraction", "gpu-memory"} & {*nested_map(metadata, "annotations")}
         whole = next(
@@ -58,12 +62,16 @@ def check(subject: Subject) -> Findings:
                 f"KAI refuses a pod with {min(shares)} and whole GPUs",
                 "ask for one of the two",
             )
+
         labels = {
             **string_map(metadata.get("labels")),
             **string_map(subject.metadata.get("labels")),
         }
         if _QUEUES.isdisjoint(labels):
-            text = f"no label {KAI_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
+            text = (
+                f"no label {KAI_QUEUE}: KAI takes default-queue, and the pods wait forever where "
+                "it is missing"
+            )
             yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
             return
 
@@ -75,7 +83,10 @@ def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Fin
     for queue in subject.stream.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
         limit = nested_value(queue, "spec", "resources", "gpu", "limit")
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
-            text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
+            text = (
+                f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits "
+                "forever"
+            )
             yield found_at(
                 (*template.path, "spec"),
                 text,

@@ -1,9 +1,10 @@
 """Every pod downloads the same data into one claim.
 
-What: an init container of a job of several pods downloads into a claim that all pods share, and does so in every pod.
+What: an init container of a job of several pods downloads into a claim that all pods share, and
+does so in every pod.
 
-Why: all pods write the same files at once: each pays for the traffic, and a pod reads what another one is still
-writing.
+Why: all pods write the same files at once: each pays for the traffic, and a pod reads what another
+one is still writing.
 
 Example:
 
@@ -47,7 +48,8 @@ from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 _DOWNLOAD = Pattern(
-    r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
+    r"\baws s3 (?:cp|sync)|\bgsutil\b|\bgcloud "
+    r"storage|\brclone\b|\bs5cmd\b|\bazcopy\b|\bwget\b|\bcurl\b|"
     r"\bgit clone|\b(?:huggingface-cli|hf) download"
 )
 _BY_POD = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock")

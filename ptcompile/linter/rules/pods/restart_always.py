@@ -1,11 +1,11 @@
 """A pod that trains restarts after it ends.
 
-What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always, which is also the
-default; or a Deployment, StatefulSet or LeaderWorkerSet, whose pods have no other policy, starts such a command, and
-its script or an argument says that it trains.
+What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always,
+which is also the default; or a Deployment, StatefulSet or LeaderWorkerSet, whose pods have no other
+policy, starts such a command, and its script or an argument says that it trains.
 
-Why: the kubelet restarts the container after success and after failure. The training starts over when it is done, and
-the accelerators are never released.
+Why: the kubelet restarts the container after success and after failure. The training starts over
+when it is done, and the accelerators are never released.
 
 Example:
 
@@ -21,8 +21,8 @@ Example:
             command: [torchrun, --nproc-per-node, "1", train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint. Use a Job or a JobSet
-instead of a Deployment, a StatefulSet or a LeaderWorkerSet.
+Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint. Use a
+Job or a JobSet instead of a Deployment, a StatefulSet or a LeaderWorkerSet.
 
 Source: Kubernetes 1.36, restartPolicy of a Pod; kubernetes-sigs/lws issue 570.
 """
@@ -43,6 +43,7 @@ def check(subject: Subject) -> Findings:
     is_restarted = subject.record.restarts_finished or subject.kind == ("v1", "Pod")
     if not is_restarted or policy not in (None, "", "Always"):
         return
+
     mains = [container for template in subject.templates for container in template.main_containers]
     trainers = [
         container
@@ -54,7 +55,8 @@ def check(subject: Subject) -> Findings:
         if any(map(_trains, texts)) and not any(map(_serves, texts)):
             yield found_at(
                 ("kind",),
-                f"a {subject.kind[1]} starts its pods again when they end: the training never completes",
+                f"a {subject.kind[1]} starts its pods again when they end: the training never "
+                "completes",
                 "train in a Job",
             )
     elif trainers:

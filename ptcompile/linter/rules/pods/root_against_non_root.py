@@ -1,9 +1,10 @@
 """A container runs as root although its security context forbids root.
 
-What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod if the container does not set them.
+What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod if the container does
+not set them.
 
-Why: the kubelet does not start it: "container's runAsUser breaks non-root policy" (CreateContainerConfigError). The
-pod waits forever.
+Why: the kubelet does not start it: "container's runAsUser breaks non-root policy"
+(CreateContainerConfigError). The pod waits forever.
 
 Example:
 
@@ -39,27 +40,25 @@ def check(subject: Subject) -> Findings:
         pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
             container_security = nested_map(container.spec, "securityContext")
-            user_source = (
-                container_security
-                if container_security.get("runAsUser") is not None
-                else pod_security
-            )
-            policy_source = (
-                container_security
-                if container_security.get("runAsNonRoot") is not None
-                else pod_security
-            )
+            if container_security.get("runAsUser") is not None:
+                user_source = container_security
+            else:
+                user_source = pod_security
+            if container_security.get("runAsNonRoot") is not None:
+                policy_source = container_security
+            else:
+                policy_source = pod_security
             if (
                 policy_source.get("runAsNonRoot") is True
                 and as_int(user_source.get("runAsUser"), 1) == 0
             ):
-                owner_path = (
-                    container.path
-                    if user_source is container_security
-                    else (*template.path, "spec")
-                )
+                if user_source is container_security:
+                    owner_path = container.path
+                else:
+                    owner_path = (*template.path, "spec")
                 yield found_at(
                     (*owner_path, "securityContext", "runAsUser"),
-                    f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",
+                    f"0 is root, but runAsNonRoot forbids root: the container {container.name} "
+                    "never starts",
                     "use another user, or remove runAsNonRoot",
                 )

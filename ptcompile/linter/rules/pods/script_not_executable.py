@@ -1,7 +1,7 @@
 """The command is a file of a ConfigMap or Secret that is not executable.
 
-What: a command starts a file in a mounted ConfigMap, Secret or projected volume, and neither defaultMode nor the item's
-mode makes the file executable.
+What: a command starts a file in a mounted ConfigMap, Secret or projected volume, and neither
+defaultMode nor the item's mode makes the file executable.
 
 Why: such files have mode 0644 by default. The container does not start: "permission denied".
 
@@ -56,6 +56,7 @@ def _check_command(template: ManifestTemplate, container: ManifestContainer) -> 
     file = mounted_path(template.spec, container.spec, path)
     if file is None or file.mode & 0o111:
         return
+
     name = as_string(file.volume.get("name"))
     volume_path, _ = template.volumes[name]
     edit = Edit("set", (*volume_path, file.field, "defaultMode"), _EXECUTABLE)

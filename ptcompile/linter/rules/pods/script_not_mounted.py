@@ -1,10 +1,10 @@
 """The mounted volume does not contain the script that the command runs.
 
-What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no such key, or of an
-emptyDir that nothing fills.
+What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no
+such key, or of an emptyDir that nothing fills.
 
-Why: a mounted ConfigMap contains only its keys, as files, an emptyDir nothing, and both hide the image's own files
-below that path. The program stops with "No such file or directory".
+Why: a mounted ConfigMap contains only its keys, as files, an emptyDir nothing, and both hide the
+image's own files below that path. The program stops with "No such file or directory".
 
 Example:
 
@@ -55,9 +55,11 @@ def check(subject: Subject) -> Findings:
             if script and _is_in_empty_volume(template, container, script):
                 yield found_at(
                     container.script_path if container.call else (*container.path, "command"),
-                    f"{script} does not exist: an emptyDir, which nothing fills, hides what the image has there",
+                    f"{script} does not exist: an emptyDir, which nothing fills, hides what the "
+                    "image has there",
                     "mount the volume in another folder",
                 )
+
             file = mounted_path(template.spec, container.spec, script) if script else None
             word = _argument_with(container, script) if script else None
             files = file.files(subject.find) if file is not None else None
@@ -69,6 +71,7 @@ def check(subject: Subject) -> Findings:
                 or file.inside in files
             ):
                 continue
+
             suggestion = closest_match(file.inside, sorted(files))
             yield found_at(
                 word.path,
@@ -81,9 +84,12 @@ def check(subject: Subject) -> Findings:
 
 
 def _script_path(container: ManifestContainer) -> str | None:
-    """Return the absolute path of the file that the command line runs, or None if it runs no file."""
+    """Return the absolute path of the file that the command line runs, or None if it runs no
+    file.
+    """
     if not container.spec.get("command") and not container.spec.get("args"):
         return None
+
     from ptcompile.simulator.launchers.command import entry_arguments
 
     invocation = container.launch
@@ -94,6 +100,7 @@ def _script_path(container: ManifestContainer) -> str | None:
     folder = as_string(container.spec.get("workingDir"))
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
+
     return normpath(join(folder, file))
 
 
@@ -118,7 +125,9 @@ _PREPARING = frozenset(
 def _is_in_empty_volume(
     template: ManifestTemplate, container: ManifestContainer, script: str
 ) -> bool:
-    """Return whether a file that the image has is certainly hidden by an emptyDir that is still empty."""
+    """Return whether a file that the image has is certainly hidden by an emptyDir that is still
+    empty.
+    """
     mount = mount_for(container, script)
     volume = volume_of(template, mount.data) if mount is not None else None
     if (
@@ -128,11 +137,13 @@ def _is_in_empty_volume(
         or container.spec.get("lifecycle")
     ):
         return False
+
     others = [other for other in template.containers if other is not container]
     is_shared = any(
         item.get("name") == mount.data.get("name") for other in others for _, item in other.mounts
     )
     commands = container.script.commands[:-1] if container.script is not None else ()
+
     return not is_shared and all(command.words[0] in _PREPARING for command in commands)
 
 

@@ -1,9 +1,10 @@
 """A pod mounts a folder that gives it control of the node.
 
-What: a hostPath volume is /, /etc, /root, /boot, /var/run, /var/lib/kubelet or the socket of a container runtime.
+What: a hostPath volume is /, /etc, /root, /boot, /var/run, /var/lib/kubelet or the socket of a
+container runtime.
 
-Why: any code in the pod, dependencies included, can read the node's credentials or start containers as root
-on it. Training needs none of it.
+Why: any code in the pod, dependencies included, can read the node's credentials or start containers
+as root on it. Training needs none of it.
 
 Example:
 

@@ -1,9 +1,10 @@
 """The Service of the rendezvous does not forward the rendezvous port.
 
-What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, but the Service does not list
-the endpoint's port.
+What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, but the
+Service does not list the endpoint's port.
 
-Why: a cluster IP forwards only the ports that the Service lists: other connections are refused, or hang.
+Why: a cluster IP forwards only the ports that the Service lists: other connections are refused, or
+hang.
 
 Example:
 
@@ -56,12 +57,14 @@ def check(subject: Subject) -> Findings:
     rendezvous = subject.rendezvous
     if service is None or rendezvous is None:
         return
+
     spec = nested_map(service, "spec")
     port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
     headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return
+
     main = next(
         (container for template in subject.templates for container in template.main_containers),
         None,
@@ -71,7 +74,8 @@ def check(subject: Subject) -> Findings:
         path = (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,
-        f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only has "
+        f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only "
+        "has "
         f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,

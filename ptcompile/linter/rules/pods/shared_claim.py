@@ -2,8 +2,8 @@
 
 What: a template with more than one pod names a ResourceClaim instead of a ResourceClaimTemplate.
 
-Why: a ResourceClaim is allocated once, for all pods that name it. They all get the same devices, and pods that do not
-fit on the nodes with these devices stay Pending.
+Why: a ResourceClaim is allocated once, for all pods that name it. They all get the same devices,
+and pods that do not fit on the nodes with these devices stay Pending.
 
 Example:
 
@@ -29,7 +29,8 @@ Example:
                   limits: {cpu: 8, memory: 64Gi}
                   claims: [{name: gpus}]
 
-Fix: write a ResourceClaimTemplate and name it in resourceClaimTemplateName: each pod then gets its own claim.
+Fix: write a ResourceClaimTemplate and name it in resourceClaimTemplateName: each pod then gets its
+own claim.
 
 Source: Kubernetes 1.36, dynamic resource allocation, ResourceClaims and ResourceClaimTemplates.
 """
@@ -48,5 +49,6 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 claim.path,
                 f"{template.replicas} pods share the devices of one claim, {claim.object_name}",
-                "use resourceClaimTemplateName with a ResourceClaimTemplate, from which each pod gets its own claim",
+                "use resourceClaimTemplateName with a ResourceClaimTemplate, from which each pod "
+                "gets its own claim",
             )

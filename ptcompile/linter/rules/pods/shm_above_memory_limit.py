@@ -2,8 +2,8 @@
 
 What: a volume in memory has a sizeLimit above the memory limit of every container that mounts it.
 
-Why: what a process writes to the volume counts as its container's memory. The container is killed (OOMKilled) before
-/dev/shm is full: the sizeLimit promises more than can be used.
+Why: what a process writes to the volume counts as its container's memory. The container is killed
+(OOMKilled) before /dev/shm is full: the sizeLimit promises more than can be used.
 
 Example:
 
@@ -42,11 +42,11 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            size = (
-                quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
-                if is_in_memory(volume)
-                else None
-            )
+            if is_in_memory(volume):
+                size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
+            else:
+                size = None
+
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
                 yield found_at(
@@ -57,11 +57,15 @@ def check(subject: Subject) -> Findings:
 
 
 def _largest_limit(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
-    """Return the largest memory limit of the containers that mount a volume, or None if any of them has no limit."""
+    """Return the largest memory limit of the containers that mount a volume, or None if any of
+    them has no limit.
+    """
     limits = [
         quantity.parse(container.limits.get("memory"))
         for container in template.containers
         if any(as_string(mount.get("name")) == name for _, mount in container.mounts)
     ]
     set_limits = [limit for limit in limits if limit]
-    return max(set_limits) if set_limits and len(set_limits) == len(limits) else None
+    if set_limits and len(set_limits) == len(limits):
+        return max(set_limits)
+    return None

@@ -1,9 +1,10 @@
 """A volume for shared memory is mounted, but not at /dev/shm.
 
-What: a volume in memory with a name such as `shm`, `dshm` or `shared-memory` is mounted at another path, and the
-container has no mount at /dev/shm.
+What: a volume in memory with a name such as `shm`, `dshm` or `shared-memory` is mounted at another
+path, and the container has no mount at /dev/shm.
 
-Why: PyTorch and NCCL use only /dev/shm. They keep the container runtime's 64 MiB, and the volume stays empty.
+Why: PyTorch and NCCL use only /dev/shm. They keep the container runtime's 64 MiB, and the volume
+stays empty.
 
 Example:
 
@@ -25,7 +26,8 @@ Example:
 
 Fix: mount it at /dev/shm.
 
-Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.29, NCCL_SHM_DISABLE.
+Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.29,
+NCCL_SHM_DISABLE.
 """
 
 from __future__ import annotations
@@ -42,9 +44,10 @@ def check(subject: Subject) -> Findings:
         for container in template.containers:
             for entry_path, mount in container.mounts:
                 name = as_string(mount.get("name")).lower()
-                volume = (
-                    volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
-                )
+                if "shm" in name or "shared-mem" in name:
+                    volume = volume_of(template, mount)
+                else:
+                    volume = None
                 if (
                     volume is None
                     or not is_in_memory(volume.data)
@@ -52,10 +55,12 @@ def check(subject: Subject) -> Findings:
                     or _is_below_shm(mount_path(mount))
                 ):
                     continue
+
                 path = (*entry_path, "mountPath")
                 yield found_at(
                     path,
-                    f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
+                    f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared "
+                    "memory",
                     f"mount it at {SHM}",
                     fix_setting(f"mount {name} at {SHM}", path, SHM, safe=False),
                 )

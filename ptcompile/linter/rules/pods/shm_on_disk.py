@@ -2,8 +2,8 @@
 
 What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 
-Why: every batch from a data loader worker goes through a file on the node's disk, which is slow and counts against the
-pod's ephemeral storage.
+Why: every batch from a data loader worker goes through a file on the node's disk, which is slow and
+counts against the pod's ephemeral storage.
 
 Example:
 
@@ -44,6 +44,7 @@ def check(subject: Subject) -> Findings:
             volume = volume_of(template, mount.data) if mount is not None else None
             if volume is None or volume.path in seen or "emptyDir" not in volume.data:
                 continue
+
             if not nested_value(volume.data, "emptyDir", "medium"):
                 seen.add(volume.path)
                 path = (*volume.path, "emptyDir")

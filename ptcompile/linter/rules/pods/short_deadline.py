@@ -2,8 +2,8 @@
 
 What: activeDeadlineSeconds of a pod or a Job is less than a minute.
 
-Why: the deadline counts from the start of the object and includes pulling an image of many GB. The pods are killed
-while they start. Often minutes or hours were intended.
+Why: the deadline counts from the start of the object and includes pulling an image of many GB. The
+pods are killed while they start. Often minutes or hours were intended.
 
 Example:
 

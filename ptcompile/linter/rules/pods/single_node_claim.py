@@ -1,9 +1,10 @@
 """Several pods share a claim that only one node or one pod can mount.
 
-What: pods of one object mount a claim of the same stream whose only accessModes are ReadWriteOnce or ReadWriteOncePod.
+What: pods of one object mount a claim of the same stream whose only accessModes are ReadWriteOnce
+or ReadWriteOncePod.
 
-Why: such a volume is attached to one node at a time. The pods that land on another node stay in ContainerCreating
-("Multi-Attach error"), and the ranks that run wait for them.
+Why: such a volume is attached to one node at a time. The pods that land on another node stay in
+ContainerCreating ("Multi-Attach error"), and the ranks that run wait for them.
 
 Example:
 
@@ -54,6 +55,7 @@ def check(subject: Subject) -> Findings:
     pods = sum(template.replicas for template in subject.templates)
     if pods < 2:
         return
+
     for template in subject.templates:
         for path, claim in claims_of_pod(subject, template):
             modes = as_strings(nested_value(claim, "spec", "accessModes"))
@@ -62,7 +64,9 @@ def check(subject: Subject) -> Findings:
                 waiting = "all but the first" if is_for_one_pod else "pods on other nodes"
                 yield found_at(
                     path,
-                    f"{object_name(claim)} is {', '.join(modes)}, but {pods} pods share it: {waiting} never start",
-                    "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
+                    f"{object_name(claim)} is {', '.join(modes)}, but {pods} pods share it: "
+                    f"{waiting} never start",
+                    "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per "
+                    "pod",
                     severity="error" if is_for_one_pod and subject.min_nodes_to_start > 1 else None,
                 )

@@ -1,10 +1,10 @@
 """The kubelet changes the owner of every file of a large volume before each start.
 
-What: a pod has fsGroup without fsGroupChangePolicy: OnRootMismatch, and mounts a claim of the stream of 1 Ti or more
-whose driver may apply it.
+What: a pod has fsGroup without fsGroupChangePolicy: OnRootMismatch, and mounts a claim of the
+stream of 1 Ti or more whose driver may apply it.
 
-Why: by default the kubelet walks the whole volume at every start. For millions of files that takes minutes to hours, in
-which the pod waits with its GPUs.
+Why: by default the kubelet walks the whole volume at every start. For millions of files that takes
+minutes to hours, in which the pod waits with its GPUs.
 
 Example:
 
@@ -31,9 +31,11 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: crawl, mountPath: /data}]
 
-Fix: set fsGroupChangePolicy to OnRootMismatch: the walk is skipped if the volume's root has the right group.
+Fix: set fsGroupChangePolicy to OnRootMismatch: the walk is skipped if the volume's root has the
+right group.
 
-Source: Kubernetes 1.36, pkg/volume/volume_linux.go: SetVolumeOwnership; fsGroupPolicy of the drivers.
+Source: Kubernetes 1.36, pkg/volume/volume_linux.go: SetVolumeOwnership; fsGroupPolicy of the
+drivers.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ def check(subject: Subject) -> Findings:
         context = nested_map(template.spec, "securityContext")
         if context.get("fsGroup") is None or context.get("fsGroupChangePolicy") == "OnRootMismatch":
             continue
+
         path = (*template.path, "spec", "securityContext")
         for _, claim in claims_of_pod(subject, template):
             requested = nested_value(claim, "spec", "resources", "requests", "storage")
@@ -63,7 +66,8 @@ def check(subject: Subject) -> Findings:
                 edits = (Edit("set", (*path, "fsGroupChangePolicy"), "OnRootMismatch"),)
                 yield found_at(
                     (*path, "fsGroup"),
-                    f"the owner of every file of {object_name(claim)} ({requested}) is changed at each start",
+                    f"the owner of every file of {object_name(claim)} ({requested}) is changed at "
+                    "each start",
                     _TITLE,
                     Fix(_TITLE, edits, safe=False),
                 )

@@ -2,8 +2,8 @@
 
 What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
 
-Why: a container has 64 MiB of shared memory by default, which is too little for data loader workers. Most often the
-unit is missing: `sizeLimit: 16` is 16 bytes.
+Why: a container has 64 MiB of shared memory by default, which is too little for data loader
+workers. Most often the unit is missing: `sizeLimit: 16` is 16 bytes.
 
 Example:
 
@@ -45,17 +45,18 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             mount = shm_mount(container)
             volume = volume_of(template, mount.data) if mount is not None else None
-            size_limit = (
-                nested_value(volume.data, "emptyDir", "sizeLimit")
-                if volume is not None and is_in_memory(volume.data)
-                else None
-            )
+            if volume is not None and is_in_memory(volume.data):
+                size_limit = nested_value(volume.data, "emptyDir", "sizeLimit")
+            else:
+                size_limit = None
+
             size = quantity.parse(size_limit)
             if volume is not None and size is not None and 0 < size.value <= _DEFAULT_BYTES:
                 path = (*volume.path, "emptyDir", "sizeLimit")
                 unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(
                     path,
-                    f"{size_limit}{unit} is no more than the 64 MiB that a container has by default",
+                    f"{size_limit}{unit} is no more than the 64 MiB that a container has by "
+                    "default",
                     "use a few GiB, below the memory limit",
                 )

@@ -2,8 +2,8 @@
 
 What: the pods run only on spot or preemptible nodes, and when one is lost, nothing recreates it.
 
-Why: with most operators a preemption counts as a failed pod. With no retries left the job fails, regardless of its
-progress.
+Why: with most operators a preemption counts as a failed pod. With no retries left the job fails,
+regardless of its progress.
 
 Example:
 
@@ -25,7 +25,8 @@ Example:
 
 Fix: allow retries, or ignore pods with the condition DisruptionTarget in podFailurePolicy.
 
-Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of GKE, AKS, EKS and Karpenter.
+Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of GKE, AKS, EKS and
+Karpenter.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ def check(subject: Subject) -> Findings:
         return  # a bare Pod has no retries
     for template in subject.templates:
         label = spot_label(template)
-        lost = (
-            subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
-            if label
-            else None
-        )
+        if label:
+            lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        else:
+            lost = None
         if lost is not None and lost.recreated == "none":
             yield found_at(
                 _limit_path(subject, template),
-                f"the pods run on machines that can be preempted ({label}), but no pod is recreated: the first "
+                f"the pods run on machines that can be preempted ({label}), but no pod is "
+                "recreated: the first "
                 "preemption ends the job",
                 "allow retries",
             )

@@ -1,10 +1,10 @@
 """A pod requests all CPUs or all memory of the machine type that it selects.
 
-What: the pod selects an instance type or an accelerator, and requests more CPU or memory than such a machine has for
-pods after the reservations of the kubelet and the system.
+What: the pod selects an instance type or an accelerator, and requests more CPU or memory than such
+a machine has for pods after the reservations of the kubelet and the system.
 
-Why: pods cannot use the part that the kubelet reserves: the machine is large enough, but its node never is. The pod
-stays Pending.
+Why: pods cannot use the part that the kubelet reserves: the machine is large enough, but its node
+never is. The pod stays Pending.
 
 Example:
 

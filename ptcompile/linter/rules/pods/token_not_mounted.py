@@ -1,10 +1,10 @@
 """A container calls the API server without a token.
 
-What: automountServiceAccountToken is false, in the pod or in its service account of the stream, and a container runs
-kubectl, without another kubeconfig and without a projected token.
+What: automountServiceAccountToken is false, in the pod or in its service account of the stream, and
+a container runs kubectl, without another kubeconfig and without a projected token.
 
-Why: kubectl finds no credentials in the pod. It asks localhost:8080, gets "connection refused", and an init container
-that waits with it never ends.
+Why: kubectl finds no credentials in the pod. It asks localhost:8080, gets "connection refused", and
+an init container that waits with it never ends.
 
 Example:
 
@@ -28,7 +28,8 @@ Example:
 
 Fix: mount the token of an account that may do this.
 
-Source: Kubernetes 1.36, configure service accounts for pods: opt out of API credential automounting.
+Source: Kubernetes 1.36, configure service accounts for pods: opt out of API credential
+automounting.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def check(subject: Subject) -> Findings:
             (container for container in template.containers if _runs_kubectl(container)), None
         )
         if caller is not None:
-            text = f"container {caller.name} runs kubectl, but the pod gets no token: kubectl asks localhost:8080"
+            text = (
+                f"container {caller.name} runs kubectl, but the pod gets no token: kubectl asks "
+                "localhost:8080"
+            )
             yield found_at(path, text, "mount the token of an account that may do this")
 
 
@@ -60,12 +64,16 @@ def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
     spec: Path = (*template.path, "spec")
     if template.spec.get(_FIELD) is not None:
         return (*spec, _FIELD) if template.spec[_FIELD] is False else None
+
     name = as_string(template.spec.get("serviceAccountName")) or "default"
     account = subject.objects.find(("v1", "ServiceAccount"), name, subject.namespace)
     is_off = account is not None and account.get(_FIELD) is False
     if not is_off:
         return None
-    return (*spec, "serviceAccountName") if "serviceAccountName" in template.spec else spec
+    if "serviceAccountName" in template.spec:
+        return (*spec, "serviceAccountName")
+
+    return spec
 
 
 def _runs_kubectl(container: ManifestContainer) -> bool:

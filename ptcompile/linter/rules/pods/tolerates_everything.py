@@ -2,8 +2,9 @@
 
 What: a toleration has the operator Exists, no key, and no effect or the effect NoExecute.
 
-Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node pools of other
-teams, and it is never evicted from a dead node: the job hangs instead of being restarted.
+Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node
+pools of other teams, and it is never evicted from a dead node: the job hangs instead of being
+restarted.
 
 Example:
 
@@ -23,8 +24,8 @@ Example:
 
 Fix: name the taints of the intended node pool.
 
-Source: Kubernetes 1.36, taints and tolerations: an empty key with Exists matches every taint; not-ready and
-unreachable are NoExecute taints.
+Source: Kubernetes 1.36, taints and tolerations: an empty key with Exists matches every taint;
+not-ready and unreachable are NoExecute taints.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def check(subject: Subject) -> Findings:
             if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
                 yield found_at(
                     (*template.path, "spec", "tolerations", i),
-                    "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
+                    "tolerates every taint: the pod stays on a node that died, and starts on "
+                    "nodes that are not ready",
                     "name the key of the intended taint",
                 )

@@ -1,10 +1,11 @@
 """A pod requests TPUs without the node selectors that GKE requires.
 
-What: a container requests google.com/tpu, and the pod selects no cloud.google.com/gke-tpu-accelerator or no
-gke-tpu-topology. Jobs in a queue are not checked: its flavors may add the selectors.
+What: a container requests google.com/tpu, and the pod selects no
+cloud.google.com/gke-tpu-accelerator or no gke-tpu-topology. Jobs in a queue are not checked: its
+flavors may add the selectors.
 
-Why: GKE rejects such pods at admission ("GKE Warden rejected the request"), and elsewhere a pod may land on part of a
-larger slice, whose TPUs initialize only with all its hosts.
+Why: GKE rejects such pods at admission ("GKE Warden rejected the request"), and elsewhere a pod may
+land on part of a larger slice, whose TPUs initialize only with all its hosts.
 
 Example:
 
@@ -50,6 +51,7 @@ def check(subject: Subject) -> Findings:
     labels = string_map(subject.metadata.get("labels"))
     if any(queue in labels for queue, _ in QUEUE_LABELS.values()):
         return
+
     for template in subject.templates:
         missing = _missing_labels(template)
         for container in template.containers if missing else ():
@@ -60,7 +62,8 @@ def check(subject: Subject) -> Findings:
             if half is not None:
                 yield found_at(
                     (*container.path, "resources", half, _TPU),
-                    f"the pod does not select {' and '.join(missing)}, but GKE rejects pods with TPUs that do not",
+                    f"the pod does not select {' and '.join(missing)}, but GKE rejects pods with "
+                    "TPUs that do not",
                     "add them to nodeSelector, with the values of the node pool",
                 )
 
@@ -75,6 +78,7 @@ def _missing_labels(template: ManifestTemplate) -> list[str]:
             for expression in as_mappings(term.get("matchExpressions"))
         ),
     }
-    return (
-        [] if selected & {*_SUBSTITUTES} else [label for label in _LABELS if label not in selected]
-    )
+    if selected & {*_SUBSTITUTES}:
+        return []
+
+    return [label for label in _LABELS if label not in selected]

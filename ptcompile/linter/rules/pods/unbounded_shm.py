@@ -1,10 +1,11 @@
 """Shared memory may fill the whole node.
 
-What: a volume in memory without a sizeLimit is mounted in a pod that requests memory, and a container has no memory
-limit.
+What: a volume in memory without a sizeLimit is mounted in a pod that requests memory, and a
+container has no memory limit.
 
-Why: such a volume is bounded by its sizeLimit, or else by the pod's memory limits if every container has one. With
-neither it can take all of the node's memory: the kernel then kills processes of this pod and of other pods.
+Why: such a volume is bounded by its sizeLimit, or else by the pod's memory limits if every
+container has one. With neither it can take all of the node's memory: the kernel then kills
+processes of this pod and of other pods.
 
 Example:
 
@@ -26,8 +27,8 @@ Example:
 
 Fix: give the volume a sizeLimit, or every container a memory limit.
 
-Source: Kubernetes 1.36, emptyDir of medium Memory (its size is the least of the node's allocatable memory, the pod's
-memory limit and the sizeLimit).
+Source: Kubernetes 1.36, emptyDir of medium Memory (its size is the least of the node's allocatable
+memory, the pod's memory limit and the sizeLimit).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def check(subject: Subject) -> Findings:
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
                 yield found_at(
                     (*volume_path, "emptyDir"),
-                    "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
+                    "no sizeLimit, and not every container has a memory limit: files in it can "
+                    "fill the node's memory",
                     "add a sizeLimit",
                 )
 
@@ -63,7 +65,9 @@ def _is_mounted(template: ManifestTemplate, name: str) -> bool:
 
 
 def _sets_memory(template: ManifestTemplate) -> bool:
-    """Return whether the pod sets any memory request or limit. A pod without one is evicted first in any case."""
+    """Return whether the pod sets any memory request or limit. A pod without one is evicted
+    first in any case.
+    """
     return any(
         container.resource_list(half).get("memory")
         for container in template.containers

@@ -1,11 +1,12 @@
 """A pod selects nodes by an accelerator that no node has.
 
-What: a nodeSelector or required affinity has a value of cloud.google.com/gke-accelerator, gke-tpu-accelerator,
-gke-tpu-topology, nvidia.com/gpu.product or the instance type that no node has, but that is close to one: another name
-of the same accelerator, or a misspelling. Values that resemble none are not reported, since the cloud may offer newer
-ones.
+What: a nodeSelector or required affinity has a value of cloud.google.com/gke-accelerator,
+gke-tpu-accelerator, gke-tpu-topology, nvidia.com/gpu.product or the instance type that no node has,
+but that is close to one: another name of the same accelerator, or a misspelling. Values that
+resemble none are not reported, since the cloud may offer newer ones.
 
-Why: the scheduler compares the whole value. No node matches, no node pool is scaled up, and the pods stay Pending.
+Why: the scheduler compares the whole value. No node matches, no node pool is scaled up, and the
+pods stay Pending.
 
 Example:
 
@@ -25,8 +26,8 @@ Example:
 
 Fix: use the value that the nodes have (`kubectl get nodes -L cloud.google.com/gke-accelerator`).
 
-Source: Google Cloud, GPU and TPU platforms of GKE (2026-08); NVIDIA k8s-device-plugin 0.17, gpu-feature-discovery;
-machine types as of 2026-08.
+Source: Google Cloud, GPU and TPU platforms of GKE (2026-08); NVIDIA k8s-device-plugin 0.17,
+gpu-feature-discovery; machine types as of 2026-08.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ def check(subject: Subject) -> Findings:
                     known = list(
                         dict.fromkeys(name for names in suggestions for name in names or ())
                     )
-                    help = (
-                        f"did you mean {' or '.join(known[:3])}?"
-                        if known
-                        else "use a value that the nodes have"
-                    )
+                    if known:
+                        help = f"did you mean {' or '.join(known[:3])}?"
+                    else:
+                        help = "use a value that the nodes have"
+
                     yield found_at(
                         (*template.path, "spec", *path), f"no node has {' or '.join(values)}", help
                     )
@@ -113,7 +114,9 @@ def _tpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
 
 
 def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
-    """Return the label values of the accelerators that a product's name means, or None if it means none."""
+    """Return the label values of the accelerators that a product's name means, or None if it
+    means none.
+    """
     from ptcompile.hardware.products import accelerators_named
 
     values = [
@@ -126,7 +129,9 @@ def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
 
 
 def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
-    """Return the nearest topologies of the selected TPU, or None if it has this one or the TPU is unknown."""
+    """Return the nearest topologies of the selected TPU, or None if it has this one or the TPU
+    is unknown.
+    """
     selected = {name for _, names in pinned_values(template.spec, _TPU) for name in names}
     rows = [
         row
@@ -136,14 +141,18 @@ def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     topologies = {shape for row in rows for shape in row.slices}
     if not rows or value in topologies:
         return None
+
     ordered = "x".join(sorted(value.lower().split("x"), key=lambda side: (len(side), side)))
     return (ordered,) if ordered in topologies else ()
 
 
 def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
-    """Return the products that a bare model such as `A100` means; full names of other products may be right."""
+    """Return the products that a bare model such as `A100` means; full names of other products
+    may be right.
+    """
     if not _is_bare_model(value):
         return None
+
     from ptcompile.hardware.products import accelerators_named
 
     known = tuple(
@@ -152,6 +161,7 @@ def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
         if row in ROWS
         for name in ROWS[row].nodes.get(ANYWHERE, ())
     )
+
     return None if value in known else known or None
 
 
@@ -168,6 +178,6 @@ def _misspelled(value: str, known: Iterable[str]) -> str | None:
     """
     near = nearest(value, frozenset(name for name in known if name[:1] == value[:1]))
     digits = [sign for sign in value if sign.isdigit()]
-    return (
-        near if near is not None and [sign for sign in near if sign.isdigit()] == digits else None
-    )
+    if near is not None and [sign for sign in near if sign.isdigit()] == digits:
+        return near
+    return None

@@ -1,9 +1,10 @@
 """An emptyDir has a medium that the kubelet does not know.
 
-What: an emptyDir has a medium other than Memory, HugePages or HugePages-<size>, such as `memory` in lower case.
+What: an emptyDir has a medium other than Memory, HugePages or HugePages-<size>, such as `memory` in
+lower case.
 
-Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage medium"), and the pod
-stays in ContainerCreating.
+Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage
+medium"), and the pod stays in ContainerCreating.
 
 Example:
 
@@ -42,6 +43,7 @@ def check(subject: Subject) -> Findings:
             medium = nested_string(volume, "emptyDir", "medium")
             if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
                 continue
+
             path = (*volume_path, "emptyDir", "medium")
             is_memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
             yield found_at(

@@ -1,10 +1,11 @@
 """A pod claims devices from a template that is not among those that the stream creates.
 
-What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, but the ComputeDomains, templates and claims of the
-stream have other names.
+What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, but the ComputeDomains,
+templates and claims of the stream have other names.
 
-Why: without the template no claim is created for the pod, and it stays Pending with an event that the object is not
-found. The controller of a ComputeDomain creates the template, under the name that the domain specifies.
+Why: without the template no claim is created for the pod, and it stays Pending with an event that
+the object is not found. The controller of a ComputeDomain creates the template, under the name that
+the domain specifies.
 
 Example:
 
@@ -43,6 +44,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
+
     namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
@@ -52,11 +54,13 @@ def check(subject: Subject) -> Findings:
             local_names = {maker.name for maker in candidates if maker.namespace == namespace}
             if not candidates or find_in_any_namespace(subject.stream, claim) is not None:
                 continue
+
             names = ", ".join(dict.fromkeys(maker.name for maker in candidates))
             suggestion = next(iter(local_names)) if len(local_names) == 1 else None
             yield found_at(
                 claim.path,
-                f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has {names}",
+                f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has "
+                f"{names}",
                 f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
                 fix_setting(f"use {suggestion}", claim.path, suggestion, safe=False)
                 if suggestion

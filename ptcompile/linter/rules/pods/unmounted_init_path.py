@@ -1,10 +1,10 @@
 """An init container fills or reads a folder of a volume that it does not mount.
 
-What: the command of an init container names a path below a mount of a main container, and the init container itself
-mounts nothing there.
+What: the command of an init container names a path below a mount of a main container, and the init
+container itself mounts nothing there.
 
-Why: each container has its own file system. What the init container writes there is gone when it ends, and the training
-finds an empty volume.
+Why: each container has its own file system. What the init container writes there is gone when it
+ends, and the training finds an empty volume.
 
 Example:
 
@@ -66,6 +66,7 @@ def _unmounted_paths(
             path = match[1].rstrip("/.") or "/"
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
+
             mounts = [
                 entry.data
                 for container in running
@@ -76,7 +77,8 @@ def _unmounted_paths(
                 name = as_string(mount.get("name"))
                 yield found_at(
                     token.path,
-                    f"{path} is on the volume {name} of other containers, but {init.name} does not mount it",
+                    f"{path} is on the volume {name} of other containers, but {init.name} does "
+                    "not mount it",
                     f"mount {name} at {mount_path(mount)} in {init.name}",
                 )
                 break

@@ -2,8 +2,8 @@
 
 What: no container of the pod names the volume in volumeMounts or volumeDevices.
 
-Why: the processes do not see the data or the shared memory that it was meant to provide. A claim is attached for
-nothing, and may keep the pod waiting.
+Why: the processes do not see the data or the shared memory that it was meant to provide. A claim is
+attached for nothing, and may keep the pod waiting.
 
 Example:
 

@@ -1,11 +1,11 @@
 """A container mounts device files of its node that it may not open.
 
-What: a hostPath volume brings the device files of accelerators or of RDMA, such as /dev/infiniband, and a container
-that mounts it is neither privileged nor requests the devices.
+What: a hostPath volume brings the device files of accelerators or of RDMA, such as /dev/infiniband,
+and a container that mounts it is neither privileged nor requests the devices.
 
-Why: the container sees the files, but its device cgroup allows only the devices that a device plugin gives it:
-opening one of the others fails with "Operation not permitted". NCCL then falls back to TCP, or a process finds no
-device.
+Why: the container sees the files, but its device cgroup allows only the devices that a device
+plugin gives it: opening one of the others fails with "Operation not permitted". NCCL then falls
+back to TCP, or a process finds no device.
 
 Example:
 
@@ -26,7 +26,8 @@ Example:
 
 Fix: request the device of a device plugin, or make the container privileged.
 
-Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); siderolabs/docs issue 566.
+Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); siderolabs/docs issue
+566.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def check(subject: Subject) -> Findings:
         marks = nested_map(template.data, "metadata", "annotations")
         if template.spec.get("resourceClaims") or any("/container." in str(key) for key in marks):
             continue  # claims, and the annotations of GKE's injector, let containers open devices
+
         for name, (path, volume) in template.volumes.items():
             files = nested_string(volume, "hostPath", "path").rstrip("/")
             resources = [
@@ -55,7 +57,8 @@ def check(subject: Subject) -> Findings:
                 if is_mounted and not _may_open(container, (*resources,)):
                     yield found_at(
                         (*path, "hostPath"),
-                        f"container {container.name} is not privileged: its device cgroup does not let it open {files}",
+                        f"container {container.name} is not privileged: its device cgroup does "
+                        f"not let it open {files}",
                         "request the device of a device plugin, or set securityContext.privileged",
                     )
 

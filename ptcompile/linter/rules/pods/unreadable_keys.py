@@ -1,10 +1,11 @@
 """A container's user cannot read the files of a Secret or a ConfigMap.
 
-What: a container runs as another user than root, and the mode of a mounted Secret or ConfigMap, as written or as the
-operator sets it, lets only root read its files; the pod has no fsGroup.
+What: a container runs as another user than root, and the mode of a mounted Secret or ConfigMap, as
+written or as the operator sets it, lets only root read its files; the pod has no fsGroup.
 
-Why: the kubelet writes the files as root. With mode 0600 or 0400 another user gets "Permission denied": ssh finds no
-key, so mpirun reaches no worker. With fsGroup the kubelet lets the group read them.
+Why: the kubelet writes the files as root. With mode 0600 or 0400 another user gets "Permission
+denied": ssh finds no key, so mpirun reaches no worker. With fsGroup the kubelet lets the group read
+them.
 
 Example:
 
@@ -23,10 +24,12 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
     +   securityContext: {runAsUser: 1000, fsGroup: 1000}
 
-Fix: set fsGroup, or a mode that all may read; in an MPIJob set sshAuthMountPath to the user's own .ssh.
+Fix: set fsGroup, or a mode that all may read; in an MPIJob set sshAuthMountPath to the user's own
+.ssh.
 
 Source: Kubernetes 1.36, pkg/volume/secret (defaultMode) and fsGroup; MPI Operator 0.8,
-pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Volcano 1.16, job controller, plugin ssh.
+pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Volcano 1.16, job
+controller, plugin ssh.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ def check(subject: Subject) -> Findings:
         user = as_int(pod_security.get("runAsUser") if own_user is None else own_user)
         if user == 0 or pod_security.get("fsGroup") is not None:
             continue
+
         modes = {
             as_string(volume.get("name")): _mode_of(volume)
             for volume in as_mappings(pod.view.spec.get("volumes"))
@@ -62,8 +66,10 @@ def check(subject: Subject) -> Findings:
                 owner = path[:-2] if own_user is None else path
                 yield found_at(
                     (*owner, "securityContext", "runAsUser"),
-                    f"user {user} cannot read the files in {mount.get('mountPath')}: mode {mode:04o}, of root",
-                    "set fsGroup, or a defaultMode that lets all read; ssh keys belong in the user's home",
+                    f"user {user} cannot read the files in {mount.get('mountPath')}: mode "
+                    f"{mode:04o}, of root",
+                    "set fsGroup, or a defaultMode that lets all read; ssh keys belong in the "
+                    "user's home",
                 )
 
 

@@ -1,7 +1,7 @@
 """No node can match the labels that a pod requires.
 
-What: nodeSelector and the required node affinity contradict each other for some label in every term, or an expression
-Gt or Lt compares with something that is not a whole number.
+What: nodeSelector and the required node affinity contradict each other for some label in every
+term, or an expression Gt or Lt compares with something that is not a whole number.
 
 Why: the API server accepts them, but no node matches, so the pod stays Pending.
 
@@ -28,8 +28,8 @@ Example:
 
 Fix: set the label once, or make the two agree.
 
-Source: Kubernetes 1.36, node affinity: nodeSelector and affinity must both match, terms are alternatives, all
-expressions of a term must match; Gt and Lt read whole numbers.
+Source: Kubernetes 1.36, node affinity: nodeSelector and affinity must both match, terms are
+alternatives, all expressions of a term must match; Gt and Lt read whole numbers.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
         terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
         if not terms:
             continue
+
         selector = string_map(template.spec.get("nodeSelector"))
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
@@ -69,6 +70,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
     """Return why no node can match both the term and the selector, or None if one may."""
     if not term.get("matchExpressions") and not term.get("matchFields"):
         return "an empty term selects none"
+
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
     for expression in as_mappings(term.get("matchExpressions")):
         key = as_string(expression.get("key"))
@@ -85,6 +87,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
             return (
                 f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
             )
+
     for expression in as_mappings(term.get("matchExpressions")):
         key = as_string(expression.get("key"))
         operator = as_string(expression.get("operator"))
@@ -93,6 +96,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
             return _conflict_message(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:
             return _conflict_message(key, allowed[key], f"none of {_join_values(values)}")
+
     return None
 
 

@@ -1,10 +1,10 @@
 """A mount's subPathExpr uses a variable that the container does not have.
 
-What: subPathExpr has $(X), and no entry of env, envFrom or the operator sets X in that container; or subPath has
-$(X), which is not replaced there (a warning).
+What: subPathExpr has $(X), and no entry of env, envFrom or the operator sets X in that container;
+or subPath has $(X), which is not replaced there (a warning).
 
-Why: the kubelet does not start the container: "missing value for X", CreateContainerConfigError. With subPath all pods
-share a folder that is literally called $(X).
+Why: the kubelet does not start the container: "missing value for X", CreateContainerConfigError.
+With subPath all pods share a folder that is literally called $(X).
 
 Example:
 
@@ -59,10 +59,12 @@ def check(subject: Subject) -> Findings:
             if literal:
                 yield found_at(
                     (*mount_path, "subPath"),
-                    f"$({literal[0]}) is not replaced here, so all pods share a folder of that name",
+                    f"$({literal[0]}) is not replaced here, so all pods share a folder of that "
+                    "name",
                     "write subPathExpr instead of subPath",
                     severity="warning",
                 )
+
             names = [
                 match[1]
                 for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr")))
@@ -71,6 +73,7 @@ def check(subject: Subject) -> Findings:
             imported = imported_names(view.spec, pod.job.find) if names else None
             if imported is None:
                 continue
+
             known = {as_string(entry.get("name")) for entry in view.env} | imported
             missing = [
                 name for name in names if name not in known and not _is_service_variable(name)

@@ -1,10 +1,10 @@
 """A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
-What: an entry of resourceClaims is made from one of the stream's templates for NVIDIA's DRA driver, but no container
-lists it in resources.claims.
+What: an entry of resourceClaims is made from one of the stream's templates for NVIDIA's DRA driver,
+but no container lists it in resources.claims.
 
-Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL leaves NVLink to other
-nodes unused, or stops when it imports their memory.
+Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL
+leaves NVLink to other nodes unused, or stops when it imports their memory.
 
 Example:
 
@@ -57,8 +57,10 @@ def check(subject: Subject) -> Findings:
                 or not maker.classes & {CHANNEL_CLASS, *GPU_CLASSES}
             ):
                 continue
+
             yield found_at(
                 pod_claim.path,
-                f"no container lists the claim {pod_claim.name} in resources.claims, so none gets its devices",
+                f"no container lists the claim {pod_claim.name} in resources.claims, so none gets "
+                "its devices",
                 f"add {{name: {pod_claim.name}}} to resources.claims of the container that trains",
             )

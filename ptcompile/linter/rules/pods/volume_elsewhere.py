@@ -1,10 +1,11 @@
 """A volume is in another zone than the pods that mount it.
 
-What: pods select nodes of one zone (or region, or another label), and a claim of the same stream is on a volume, or of
-a storage class, that exists in another one only; or two volumes of a pod have no zone in common.
+What: pods select nodes of one zone (or region, or another label), and a claim of the same stream is
+on a volume, or of a storage class, that exists in another one only; or two volumes of a pod have no
+zone in common.
 
-Why: a disk is attached only to machines of its zone. The scheduler finds no node ("had volume node affinity conflict"),
-and the pods stay Pending.
+Why: a disk is attached only to machines of its zone. The scheduler finds no node ("had volume node
+affinity conflict"), and the pods stay Pending.
 
 Example:
 
@@ -54,7 +55,8 @@ Example:
 
 Fix: run the pods where the volume is, or use storage that every zone mounts.
 
-Source: Kubernetes 1.36, scheduler plugins volumebinding and volumezone; StorageClass allowedTopologies.
+Source: Kubernetes 1.36, scheduler plugins volumebinding and volumezone; StorageClass
+allowedTopologies.
 """
 
 from __future__ import annotations
@@ -74,11 +76,13 @@ def check(subject: Subject) -> Findings:
                     allowed[label] = (
                         ("the pods select", frozenset(pins[0])) if pins else (owner, places)
                     )
+
                 other, values = allowed[label]
                 if values.isdisjoint(places):
                     yield found_at(
                         path,
-                        f"{owner} {_listed(places)} ({label}), but {other} {_listed(values)}: no node has both",
+                        f"{owner} {_listed(places)} ({label}), but {other} {_listed(values)}: no "
+                        "node has both",
                         "run the pods where the volume is, or use storage that every zone mounts",
                     )
 

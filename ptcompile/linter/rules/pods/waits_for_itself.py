@@ -1,8 +1,10 @@
 """The first pod waits for its own rendezvous port.
 
-What: an init container that all pods have waits for the rendezvous port, even in the pod that serves it.
+What: an init container that all pods have waits for the rendezvous port, even in the pod that
+serves it.
 
-Why: in that pod the training would open the port, but it starts only after the init container. No pod ever starts.
+Why: in that pod the training would open the port, but it starts only after the init container. No
+pod ever starts.
 
 Example:
 
@@ -73,6 +75,7 @@ def check(subject: Subject) -> Findings:
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
     if rendezvous is None or serving is None:
         return
+
     host = rendezvous.host
     port = rendezvous.endpoint.rpartition(":")[2]
     for container in serving.template.containers:
@@ -97,7 +100,9 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
 
     for _, pod, template in subject.roles if rendezvous.host else ():
         if address_of(pod, rendezvous.host).pod is pod:
-            return _ServingPod(template, pod.display_name) if template is not None else None
+            if template is not None:
+                return _ServingPod(template, pod.display_name)
+            return None
     return None
 
 

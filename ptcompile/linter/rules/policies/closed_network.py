@@ -1,12 +1,13 @@
 """A network policy separates the pods of a training job.
 
-What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's policies lets them reach
-each other on all ports: it has other ports, other pods or another namespace. Reported as a warning if the policy
-selects all pods: other policies probably allow more. So is a policy for egress that does not let them reach the
-cluster's DNS.
+What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's
+policies lets them reach each other on all ports: it has other ports, other pods or another
+namespace. Reported as a warning if the policy selects all pods: other policies probably allow more.
+So is a policy for egress that does not let them reach the cluster's DNS.
 
-Why: the pods wait for a rendezvous that none can reach. After the rendezvous NCCL and Gloo open ports of their choice,
-so a rule for one port is not enough. Without DNS they do not find the host of the rendezvous.
+Why: the pods wait for a rendezvous that none can reach. After the rendezvous NCCL and Gloo open
+ports of their choice, so a rule for one port is not enough. Without DNS they do not find the host
+of the rendezvous.
 
 Example:
 
@@ -47,7 +48,8 @@ Example:
 
 Fix: allow the pods of the job from and to each other, on all ports.
 
-Source: Kubernetes 1.36, network policies: traffic of a selected pod that no policy allows is denied.
+Source: Kubernetes 1.36, network policies: traffic of a selected pod that no policy allows is
+denied.
 """
 
 from __future__ import annotations
@@ -93,8 +95,10 @@ def check(subject: Subject) -> Findings:
             ):
                 yield found_at(
                     ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
-                    f"the pods of {pod.job.title} cannot reach one another, but training needs all their ports",
-                    f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
+                    f"the pods of {pod.job.title} cannot reach one another, but training needs "
+                    "all their ports",
+                    f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all "
+                    "ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )
@@ -106,7 +110,8 @@ def check(subject: Subject) -> Findings:
             ):
                 yield found_at(
                     ("spec", "egress") if "egress" in subject.spec else ("spec",),
-                    f"the pods of {pod.job.title} cannot reach the cluster's DNS, so no host name resolves",
+                    f"the pods of {pod.job.title} cannot reach the cluster's DNS, so no host name "
+                    "resolves",
                     "allow port 53, UDP and TCP, to the namespace kube-system",
                     on_key=True,
                     severity="warning",
@@ -147,6 +152,7 @@ def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: St
             not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)
         ):
             return True
+
     return False
 
 
@@ -163,7 +169,9 @@ def _can_match(peer: Json, pod: Pod, stream: Stream) -> bool:
 
 
 def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
-    """Return whether a selector of namespaces may match the pod's: its labels are known if the stream has it."""
+    """Return whether a selector of namespaces may match the pod's: its labels are known if the
+    stream has it.
+    """
     name = nested_string(pod.job.manifest, "metadata", "namespace")
     if not name:
         return True

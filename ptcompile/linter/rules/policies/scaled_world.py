@@ -1,7 +1,7 @@
 """A HorizontalPodAutoscaler scales pods whose launcher waits for a fixed number of nodes.
 
-What: a HorizontalPodAutoscaler names an object of the files whose pods meet, and its range has other numbers of pods
-than the launcher takes.
+What: a HorizontalPodAutoscaler names an object of the files whose pods meet, and its range has
+other numbers of pods than the launcher takes.
 
 Why: with fewer pods the rendezvous is never complete. More wait outside of it with their GPUs.
 
@@ -44,7 +44,8 @@ Example:
 
 Fix: remove the HorizontalPodAutoscaler, or give c10d the same range, such as --nnodes=2:8.
 
-Source: Kubernetes 1.36, HorizontalPodAutoscaler (it writes spec.replicas); PyTorch 2.13, torch/distributed/run.py.
+Source: Kubernetes 1.36, HorizontalPodAutoscaler (it writes spec.replicas); PyTorch 2.13,
+torch/distributed/run.py.
 """
 
 from __future__ import annotations
@@ -60,13 +61,15 @@ def check(subject: Subject) -> Findings:
         rendezvous = subject_of(manifest, subject.stream).rendezvous
         if rendezvous is None or rendezvous.nodes is None or rendezvous.nodes[1] < 2:
             continue
+
         low, high = rendezvous.nodes
         least = as_int(subject.spec.get("minReplicas"), 1)
         most = as_int(subject.spec.get("maxReplicas"))
         if least < low or most > high:
             yield found_at(
                 ("spec", "maxReplicas") if most > high else ("spec",),
-                f"it scales {object_name(manifest)} from {least} to {most} pods, but {rendezvous.launcher} takes "
+                f"it scales {object_name(manifest)} from {least} to {most} pods, but "
+                f"{rendezvous.launcher} takes "
                 f"{rendezvous.nodes_text} nodes",
                 f"remove it, or write --nnodes={least}:{most} with c10d",
                 on_key=True,

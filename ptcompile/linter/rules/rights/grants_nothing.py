@@ -1,11 +1,12 @@
 """A Role or a RoleBinding does not grant what it is for.
 
-What: a Role, or a RoleBinding with a ClusterRole of the stream, is to grant a cluster-scoped resource, such as nodes
-or clusterqueues; or a RoleBinding names a service account in another namespace, while the stream has that account in
-the binding's own.
+What: a Role, or a RoleBinding with a ClusterRole of the stream, is to grant a cluster-scoped
+resource, such as nodes or clusterqueues; or a RoleBinding names a service account in another
+namespace, while the stream has that account in the binding's own.
 
-Why: a Role, and a RoleBinding with any role, grants only what is in its namespace: a request for a resource without a
-namespace is still forbidden. An account of the same name in another namespace is another account.
+Why: a Role, and a RoleBinding with any role, grants only what is in its namespace: a request for a
+resource without a namespace is still forbidden. An account of the same name in another namespace is
+another account.
 
 Example:
 
@@ -54,6 +55,7 @@ def check(subject: Subject) -> Findings:
                 _HELP,
             )
         return
+
     reference = nested_map(subject.manifest, "roleRef")
     if reference.get("kind") == "ClusterRole":
         roles = subject.objects.by_name((_API, "ClusterRole"), as_string(reference.get("name")))
@@ -61,6 +63,7 @@ def check(subject: Subject) -> Findings:
             text = f"{resource} are cluster-scoped: a RoleBinding never grants them"
             yield found_at(("roleRef", "name"), text, "use a ClusterRoleBinding")
             break
+
     yield from _strange_subjects(subject)
 
 
@@ -88,7 +91,8 @@ def _strange_subjects(subject: Subject) -> Findings:
         if is_other and subject.namespace in spaces and space not in spaces:
             yield found_at(
                 ("subjects", i, "namespace"),
-                f"the stream has ServiceAccount {name} in namespace {subject.namespace}, not in {space}: its pods "
+                f"the stream has ServiceAccount {name} in namespace {subject.namespace}, not in "
+                f"{space}: its pods "
                 "get nothing",
                 f"write {subject.namespace}, if that account is meant",
             )

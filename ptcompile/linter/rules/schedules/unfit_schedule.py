@@ -1,10 +1,12 @@
 """A CronJob never runs, or its runs overlap.
 
 What: no month has the days of the schedule, such as 31 February; or a run may take longer, by its
-activeDeadlineSeconds, than the time to the next one, and concurrencyPolicy is neither Forbid nor Replace.
+activeDeadlineSeconds, than the time to the next one, and concurrencyPolicy is neither Forbid nor
+Replace.
 
-Why: Kubernetes accepts any schedule whose numbers are in their ranges. With the default, Allow, the next run starts
-while the one before still trains: both want the same devices, and write to the same claims.
+Why: Kubernetes accepts any schedule whose numbers are in their ranges. With the default, Allow, the
+next run starts while the one before still trains: both want the same devices, and write to the same
+claims.
 
 Example:
 
@@ -52,6 +54,7 @@ def check(subject: Subject) -> Findings:
     path: Path = ("spec", "schedule")
     if len(fields) != len(SCHEDULE_FIELDS) or why_not_schedule(text):
         return
+
     minutes, hours, days, months, _ = map(_numbers, fields, range(len(fields)))
     is_any_weekday = fields[-1][0] in "*?"  # else one of the two fields of days is enough
     if is_any_weekday and not any(min(days) <= _LAST_DAYS.get(month, 31) for month in months):
@@ -61,6 +64,7 @@ def check(subject: Subject) -> Findings:
             "write a day that exists",
         )
         return
+
     times = sorted(hour * 60 + minute for hour in hours for minute in minutes)
     gap = 60 * min(later - earlier for earlier, later in pairwise([*times, times[0] + _DAY]))
     job = nested_map(subject.spec, "jobTemplate", "spec")
@@ -69,7 +73,8 @@ def check(subject: Subject) -> Findings:
         edit = Edit("set", ("spec", "concurrencyPolicy"), "Forbid")
         yield found_at(
             path,
-            f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, on other devices "
+            f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, "
+            "on other devices "
             "and on the same claims",
             "set concurrencyPolicy to Forbid",
             Fix("set concurrencyPolicy to Forbid", (edit,), safe=False),
@@ -82,11 +87,11 @@ def _numbers(field: str, index: int) -> set[int]:
     numbers: set[int] = set()
     for part in field.lower().split(","):
         span, _, step = part.partition("/")
-        ends = (
-            [low, high]
-            if span in ("*", "?")
-            else [int(names.get(end, end)) for end in span.split("-")]
-        )
+        if span in ("*", "?"):
+            ends = [low, high]
+        else:
+            ends = [int(names.get(end, end)) for end in span.split("-")]
         last = high if step and len(ends) == 1 else ends[-1]
         numbers |= {*range(ends[0], last + 1, int(step or 1))}
+
     return numbers

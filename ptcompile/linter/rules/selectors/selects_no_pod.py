@@ -1,10 +1,12 @@
 """A PodDisruptionBudget, NetworkPolicy or headless Service selects no pod of its stream.
 
-What: the stream has workloads in the same namespace, and the selector matches the labels of none of their pods: neither
-those of the templates nor those that the operators add. Streams without workloads are not checked.
+What: the stream has workloads in the same namespace, and the selector matches the labels of none of
+their pods: neither those of the templates nor those that the operators add. Streams without
+workloads are not checked.
 
-Why: the object has no effect. A drain evicts the pods that the budget should protect, the policy restricts nothing, and
-the Service gives no pod a name. Labels of the job itself are not those of its pods.
+Why: the object has no effect. A drain evicts the pods that the budget should protect, the policy
+restricts nothing, and the Service gives no pod a name. Labels of the job itself are not those of
+its pods.
 
 Example:
 
@@ -91,6 +93,7 @@ def check(subject: Subject) -> Findings:
         selector = {"matchLabels": selector} if selector else {}
     if not selector:
         return
+
     pods = subject.stream.cached(_pod_labels).get(subject.namespace, [])
     local_pods = [item for item in pods if not item.is_related]
     if (
@@ -99,6 +102,7 @@ def check(subject: Subject) -> Findings:
         or any(_may_select(selector, item) for item in pods)
     ):
         return
+
     wanted = ", ".join(
         f"{key}={value}" for key, value in string_map(selector.get("matchLabels")).items()
     )
@@ -112,7 +116,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _is_checked_elsewhere(subject: Subject) -> bool:
-    """Return whether selector-misses-pods or endpoint-misses-pods compares this Service with pods."""
+    """Return whether selector-misses-pods or endpoint-misses-pods compares this Service with
+    pods.
+    """
     if subject.cached(service_users):
         return True
     hosts = subject.stream.cached(_rendezvous_hosts)
@@ -127,7 +133,9 @@ def _rendezvous_hosts(stream: Stream) -> frozenset[str]:
 
 
 def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
-    """Return the labels of all pods of the stream, by namespace; equal ones of several pods once."""
+    """Return the labels of all pods of the stream, by namespace; equal ones of several pods
+    once.
+    """
     pods: dict[str, dict[object, _PodLabels]] = {}
     for manifest in stream.objects:
         kind = kind_of(manifest)
@@ -148,6 +156,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
                 labels = string_map(nested_value(template, "metadata", "labels"))
                 key = (frozenset(labels.items()), False, is_related)
                 local_pods.setdefault(key, _PodLabels(title, labels, "", False, is_related))
+
     return {namespace: list(by_key.values()) for namespace, by_key in pods.items()}
 
 
@@ -164,9 +173,12 @@ def _templates(value: object, depth: int) -> Iterator[Json]:
 
 
 def _may_select(selector: Json, pod: _PodLabels) -> bool:
-    """Return whether the selector may match the pod. Its controllers may add labels of their domains."""
+    """Return whether the selector may match the pod. Its controllers may add labels of their
+    domains.
+    """
     if selects(selector, pod.labels):
         return True
+
     wanted = string_map(selector.get("matchLabels"))
     keys = [
         as_string(expression.get("key"))
@@ -181,6 +193,7 @@ def _may_select(selector: Json, pod: _PodLabels) -> bool:
         for item in as_mappings(selector.get("matchExpressions"))
         if item.get("key") not in added
     ]
+
     return bool(added) and selects(
         {"matchLabels": known, "matchExpressions": expressions}, pod.labels
     )

@@ -1,10 +1,10 @@
 """A rendezvous port is open outside the cluster.
 
-What: a Service of type NodePort or LoadBalancer has one of torch.distributed's usual ports (29400, 29500) or the
-operators' (23456).
+What: a Service of type NodePort or LoadBalancer has one of torch.distributed's usual ports (29400,
+29500) or the operators' (23456).
 
-Why: the store that listens on these ports has no authentication and no encryption: anyone who reaches it can take over
-the processes. It is meant for private networks.
+Why: the store that listens on these ports has no authentication and no encryption: anyone who
+reaches it can take over the processes. It is meant for private networks.
 
 Example:
 
@@ -19,7 +19,8 @@ Example:
 
 Fix: make it a ClusterIP Service.
 
-Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, default ports of torchrun.
+Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, default ports of
+torchrun.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def check(subject: Subject) -> Findings:
     kind = subject.spec.get("type")
     if kind not in ("NodePort", "LoadBalancer"):
         return
+
     ports = subject.spec.get("ports")
     for i, item in enumerate(ports if isinstance(ports, list) else ()):
         port = as_mapping(item)
@@ -48,7 +50,8 @@ def check(subject: Subject) -> Findings:
         if number is not None:
             yield found_at(
                 ("spec", "ports", i),
-                f"a Service of type {kind} opens the rendezvous port {number}, which needs no password, outside the "
+                f"a Service of type {kind} opens the rendezvous port {number}, which needs no "
+                "password, outside the "
                 "cluster",
                 "make it a ClusterIP Service",
             )

@@ -1,9 +1,10 @@
 """A headless Service selects none of the pods that use it as their subdomain.
 
-What: pods of the same stream name the Service as their subdomain, and its selector is missing or does not match their
-labels.
+What: pods of the same stream name the Service as their subdomain, and its selector is missing or
+does not match their labels.
 
-Why: a pod's name resolves only if the Service selects the pod. Without DNS records the ranks never find one another.
+Why: a pod's name resolves only if the Service selects the pod. Without DNS records the ranks never
+find one another.
 
 Example:
 
@@ -28,7 +29,8 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: select the pods by labels that they have; pods of a Job always have batch.kubernetes.io/job-name.
+Fix: select the pods by labels that they have; pods of a Job always have
+batch.kubernetes.io/job-name.
 
 Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors get no endpoints.
 """
@@ -44,6 +46,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 def check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest):
         return
+
     selector = string_map(subject.spec.get("selector"))
     users = subject.cached(service_users)
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
@@ -51,11 +54,11 @@ def check(subject: Subject) -> Findings:
         missing = [
             f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value
         ]
-        reason = (
-            f"the pods of {users[0].title} do not have {', '.join(missing)}"
-            if missing
-            else "the Service has no selector"
-        )
+        if missing:
+            reason = f"the pods of {users[0].title} do not have {', '.join(missing)}"
+        else:
+            reason = "the Service has no selector"
+
         yield found_at(
             path,
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",

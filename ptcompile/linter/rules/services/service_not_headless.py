@@ -44,11 +44,13 @@ def check(subject: Subject) -> Findings:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
+
     user = next(iter(subject.cached(service_users)), None)
     if user is not None:
         yield found_at(
             ("spec", "clusterIP") if address else ("kind",),
-            f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
+            f"{user.title} uses this Service as its subdomain, but only a headless Service gives "
+            "pods names",
             "set clusterIP to None",
             fix_setting("make the Service headless", ("spec", "clusterIP"), "None", safe=False),
             on_key=bool(address),

@@ -1,10 +1,10 @@
 """A Service's name creates an environment variable that the launcher reads.
 
-What: a Service with a cluster IP has a name from which the kubelet derives variables of torchrun or torch.distributed:
-`master` gives MASTER_PORT, `pet-master` gives PET_MASTER_PORT.
+What: a Service with a cluster IP has a name from which the kubelet derives variables of torchrun or
+torch.distributed: `master` gives MASTER_PORT, `pet-master` gives PET_MASTER_PORT.
 
-Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process that reads a
-number there stops with "invalid literal for int()".
+Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process
+that reads a number there stops with "invalid literal for int()".
 
 Example:
 
@@ -17,10 +17,11 @@ Example:
         selector: {app: train}
         ports: [{port: 29500}]
 
-Fix: rename it, or make it headless: headless Services create no variables. Pods can also opt out with
-enableServiceLinks: false.
+Fix: rename it, or make it headless: headless Services create no variables. Pods can also opt out
+with enableServiceLinks: false.
 
-Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and PET_MASTER_PORT.
+Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and
+PET_MASTER_PORT.
 """
 
 from __future__ import annotations

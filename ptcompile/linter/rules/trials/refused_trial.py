@@ -1,10 +1,11 @@
 """Katib refuses the trial template of an Experiment.
 
-What: trialTemplate names no primary container; or a trial parameter refers to a parameter that the Experiment does not
-have, or occurs nowhere in trialSpec; or trialSpec has a `${trialParameters.X}` that trialParameters does not declare.
+What: trialTemplate names no primary container; or a trial parameter refers to a parameter that the
+Experiment does not have, or occurs nowhere in trialSpec; or trialSpec has a `${trialParameters.X}`
+that trialParameters does not declare.
 
-Why: Katib's webhook puts a value in place of each trial parameter, and refuses an Experiment of which some would be
-left.
+Why: Katib's webhook puts a value in place of each trial parameter, and refuses an Experiment of
+which some would be left.
 
 Example:
 
@@ -78,6 +79,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 (*_PARAMETERS, i, "name"), text, "use it in trialSpec, or remove it here"
             )
+
     for name, path in uses.items():
         if name not in declared:
             text = f"${{trialParameters.{name}}} is not among the trialParameters"

@@ -1,9 +1,11 @@
 """No pod of a trial has the primary container of its Experiment.
 
-What: primaryContainerName of an Experiment names a container that the pods of its trials do not have.
+What: primaryContainerName of an Experiment names a container that the pods of its trials do not
+have.
 
-Why: Katib finds the metrics in the output of the primary container, to which its webhook adds a collector when the pod
-is created. Without that container it refuses the pod, and the trial is Running without one until someone looks.
+Why: Katib finds the metrics in the output of the primary container, to which its webhook adds a
+collector when the pod is created. Without that container it refuses the pod, and the trial is
+Running without one until someone looks.
 
 Example:
 
@@ -36,7 +38,8 @@ Example:
 
 Fix: write the name of the container that trains.
 
-Source: Katib 0.18, pkg/webhook/v1beta1/pod/utils.go, wrapWorkerContainer; kubeflow/katib issue 1544.
+Source: Katib 0.18, pkg/webhook/v1beta1/pod/utils.go, wrapWorkerContainer; kubeflow/katib issue
+1544.
 """
 
 from __future__ import annotations
@@ -57,5 +60,8 @@ def check(subject: Subject) -> Findings:
         views = [view for role in workload.roles for view in role.pod.containers if not view.init]
         names = [*dict.fromkeys(view.name for view in views)]
         if names and name not in names and workload.certainty != "assumed":
-            text = f"no pod of the trial has a container {name}: Katib collects no metrics, and the trial never ends"
+            text = (
+                f"no pod of the trial has a container {name}: Katib collects no metrics, and the "
+                "trial never ends"
+            )
             yield found_at(_NAME, text, f"write {' or '.join(names)}")

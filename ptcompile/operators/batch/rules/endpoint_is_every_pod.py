@@ -1,10 +1,10 @@
 """The rendezvous endpoint is a Service that resolves to any of the pods.
 
-What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of the Job, and there
-are several.
+What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of
+the Job, and there are several.
 
-Why: only one pod serves the rendezvous. The Service sends each connection to some pod: most find no listener there, or
-a different pod each time they try.
+Why: only one pod serves the rendezvous. The Service sends each connection to some pod: most find no
+listener there, or a different pod each time they try.
 
 Example:
 
@@ -61,6 +61,7 @@ def check(subject: Subject) -> Findings:
     rendezvous = subject.rendezvous
     if service is None or job is None or rendezvous is None or job.size < 2:
         return
+
     role = job.roles[0]
     if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
         service, job.pod(role, role.count - 1).view.labels
@@ -68,7 +69,8 @@ def check(subject: Subject) -> Findings:
         path = _host_path(subject, rendezvous.host)
         yield found_at(
             path,
-            f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which resolves to any of "
+            f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which "
+            "resolves to any of "
             f"{job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )

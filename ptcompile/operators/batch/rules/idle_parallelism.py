@@ -2,8 +2,8 @@
 
 What: parallelism is above completions.
 
-Why: the controller never runs more pods than completions that are left. The extra pods are never created, and a world
-size that counts them is never reached.
+Why: the controller never runs more pods than completions that are left. The extra pods are never
+created, and a world size that counts them is never reached.
 
 Example:
 
@@ -43,7 +43,8 @@ def check(subject: Subject) -> Findings:
         path: Path = ("spec", "parallelism")
         yield found_at(
             path,
-            f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are never created",
+            f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are "
+            "never created",
             f"set completions to {parallelism}, or parallelism to {completions}",
             Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
         )

@@ -3,8 +3,8 @@
 What: a Job that is not Indexed refers to JOB_COMPLETION_INDEX, or to the annotation or label
 batch.kubernetes.io/job-completion-index.
 
-Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod has the same rank,
-or none.
+Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod
+has the same rank, or none.
 
 Example:
 
@@ -58,21 +58,26 @@ def check(subject: Subject) -> Findings:
                 edits.append(
                     Edit("set", ("spec", "completions"), as_int(subject.spec.get("parallelism"), 1))
                 )
+
             yield found_at(
                 path,
-                "refers to the completion index, which pods of a Job that is not Indexed do not have",
+                "refers to the completion index, which pods of a Job that is not Indexed do not "
+                "have",
                 "set completionMode to Indexed",
                 Fix("make the Job Indexed", tuple(edits), safe=False),
             )
 
 
 def _index_paths(container: ManifestContainer) -> Iterator[Path]:
-    """Yield the paths where a container uses its index, unless it sets a variable of that name itself."""
+    """Yield the paths where a container uses its index, unless it sets a variable of that name
+    itself.
+    """
     for entry in container.variables:
         if _FIELD in as_string(nested_map(entry.source, "fieldRef").get("fieldPath")):
             yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
         if entry.name == _VARIABLE:
             return
+
     for token in container.argv:
         if (
             f"${_VARIABLE}" in token.text

@@ -1,10 +1,11 @@
 """A Job replaces one failed pod of a training that can only restart as a whole.
 
-What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR without torchrun), and
-the Job retries failed pods: backoffLimit defaults to 6.
+What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR
+without torchrun), and the Job retries failed pods: backoffLimit defaults to 6.
 
-Why: the new pod waits at a rendezvous that is over, while the others wait for the old one: all hold their
-accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to backoffLimit times.
+Why: the new pod waits at a rendezvous that is over, while the others wait for the old one: all hold
+their accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to
+backoffLimit times.
 
 Example:
 
@@ -41,8 +42,8 @@ Example:
                   - train.py
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set backoffLimit to 0 and let something restart the whole job (JobSet's failurePolicy), or use the c10d
-rendezvous with torchrun's --max-restarts.
+Fix: set backoffLimit to 0 and let something restart the whole job (JobSet's failurePolicy), or use
+the c10d rendezvous with torchrun's --max-restarts.
 
 Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous forms once.
 """
@@ -61,6 +62,7 @@ def check(subject: Subject) -> Findings:
     pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
+
     rendezvous = subject.rendezvous
     if (
         rendezvous is None
@@ -68,12 +70,14 @@ def check(subject: Subject) -> Findings:
         or (rendezvous.nodes or (1, 1))[0] < 2
     ):
         return
+
     is_set = subject.spec.get("backoffLimit") is not None
     path = _LIMIT if is_set else ("spec",)
     yield found_at(
         path,
         f"up to {retries} failed pods are replaced one by one"
-        f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the others",
+        f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the "
+        "others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
         Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
         on_key=True,

@@ -2,7 +2,8 @@
 
 What: completions or parallelism is 0.
 
-Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism 0 it waits forever.
+Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism
+0 it waits forever.
 
 Example:
 

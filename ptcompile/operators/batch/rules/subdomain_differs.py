@@ -1,10 +1,10 @@
 """An Indexed Job's pods and the headless Service that selects them do not name each other.
 
-What: a headless Service of the same stream selects the pods of an Indexed Job with several, and the pods' subdomain
-is absent or is another name, of which the stream has no Service.
+What: a headless Service of the same stream selects the pods of an Indexed Job with several, and the
+pods' subdomain is absent or is another name, of which the stream has no Service.
 
-Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's name. The ranks
-cannot reach one another by name.
+Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's
+name. The ranks cannot reach one another by name.
 
 Example:
 
@@ -57,6 +57,7 @@ def check(subject: Subject) -> Findings:
         or as_int(subject.spec.get("completions")) < 2
     ):
         return
+
     services = subject.neighbors
     subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
     if any(
@@ -64,6 +65,7 @@ def check(subject: Subject) -> Findings:
         for candidate in services.by_name(SERVICE, subdomain)
     ):
         return
+
     labels = {
         **template_labels(nested_map(subject.manifest, "spec", "template")),
         **job_labels(subject.name),
@@ -72,14 +74,15 @@ def check(subject: Subject) -> Findings:
         name = as_string(nested_map(service, "metadata").get("name"))
         if is_headless(service) and name:
             path = (*_POD, "subdomain") if subdomain else _POD
-            cause = (
-                f"{subdomain} is not a Service in this stream"
-                if subdomain
-                else "there is no subdomain"
-            )
+            if subdomain:
+                cause = f"{subdomain} is not a Service in this stream"
+            else:
+                cause = "there is no subdomain"
+
             yield found_at(
                 path,
-                f"{cause}, and the headless Service {name} selects these pods: their names do not resolve",
+                f"{cause}, and the headless Service {name} selects these pods: their names do not "
+                "resolve",
                 f"set subdomain to {name}",
                 Fix(
                     f"set subdomain to {name}",

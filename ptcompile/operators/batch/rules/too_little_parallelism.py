@@ -2,8 +2,8 @@
 
 What: the launch of a Job waits for more nodes than `parallelism`, which defaults to 1.
 
-Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended. The first ones
-wait at the rendezvous for pods that never come, until they time out.
+Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended.
+The first ones wait at the rendezvous for pods that never come, until they time out.
 
 Example:
 
@@ -41,8 +41,8 @@ Example:
 
 Fix: set parallelism to completions.
 
-Source: Kubernetes 1.36, Job: parallelism defaults to 1; PyTorch 2.13, a rendezvous waits for its minimum number of
-nodes.
+Source: Kubernetes 1.36, Job: parallelism defaults to 1; PyTorch 2.13, a rendezvous waits for its
+minimum number of nodes.
 """
 
 from __future__ import annotations
@@ -57,14 +57,15 @@ def check(subject: Subject) -> Findings:
     parallelism = as_int(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
         return
+
     rendezvous = subject.rendezvous
-    nodes = (
-        rendezvous.nodes
-        if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune")
-        else None
-    )
+    if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune"):
+        nodes = rendezvous.nodes
+    else:
+        nodes = None
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # a launch with more nodes than pods has its own rule
+
     target: Path = ("spec", "parallelism")
     is_set = "parallelism" in subject.spec
     path: Path = target if is_set else ("spec", "completions")

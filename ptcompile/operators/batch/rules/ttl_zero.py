@@ -2,8 +2,8 @@
 
 What: ttlSecondsAfterFinished is 0.
 
-Why: the Job is deleted with its pods and their logs: why it failed can no longer be seen, and a waiting kubectl finds
-nothing.
+Why: the Job is deleted with its pods and their logs: why it failed can no longer be seen, and a
+waiting kubectl finds nothing.
 
 Example:
 

@@ -1,11 +1,11 @@
 """A failure rule lists reasons that its Jobs cannot have.
 
-What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded without activeDeadlineSeconds,
-PodFailurePolicy without podFailurePolicy, FailedIndexes without backoffLimitPerIndex, MaxFailedIndexesExceeded without
-maxFailedIndexes.
+What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded without
+activeDeadlineSeconds, PodFailurePolicy without podFailurePolicy, FailedIndexes without
+backoffLimitPerIndex, MaxFailedIndexesExceeded without maxFailedIndexes.
 
-Why: a Job fails with such a reason only if it has the field. The rule never matches, and the policy's default
-applies.
+Why: a Job fails with such a reason only if it has the field. The rule never matches, and the
+policy's default applies.
 
 Example:
 
@@ -62,9 +62,11 @@ def check(subject: Subject) -> Findings:
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
         reasons = as_strings(rule.get("onJobFailureReasons"))
         targets = as_strings(rule.get("targetReplicatedJobs"))
-        present = (
-            set().union(*(fields.get(name, set()) for name in targets)) if targets else everywhere
-        )
+        if targets:
+            present = set().union(*(fields.get(name, set()) for name in targets))
+        else:
+            present = everywhere
+
         dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in present]
         if reasons and dead == reasons:
             path = ("spec", "failurePolicy", "rules", i)

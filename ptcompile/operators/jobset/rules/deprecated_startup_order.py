@@ -2,8 +2,8 @@
 
 What: startupPolicy.startupPolicyOrder is InOrder.
 
-Why: dependsOn expresses the same per Job, and can wait for Complete as well as for Ready. The two are mutually
-exclusive.
+Why: dependsOn expresses the same per Job, and can wait for Complete as well as for Ready. The two
+are mutually exclusive.
 
 Example:
 
@@ -59,6 +59,7 @@ from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 def check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
+
     path = ("spec", "startupPolicy", "startupPolicyOrder")
     names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     edits = [Edit("remove", ("spec", "startupPolicy"))]
@@ -68,12 +69,14 @@ def check(subject: Subject) -> Findings:
             path, "InOrder is deprecated", help, Fix("remove it", tuple(edits), safe=False)
         )
         return
+
     for index in range(1, len(names)):
         dependency = [{"name": names[index - 1], "status": "Ready"}]
         edits.append(Edit("set", ("spec", "replicatedJobs", index, "dependsOn"), dependency))
     yield found_at(
         path,
         "InOrder is deprecated",
-        "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: Ready}]",
+        "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: "
+        "Ready}]",
         Fix("use dependsOn", tuple(edits), safe=False),
     )

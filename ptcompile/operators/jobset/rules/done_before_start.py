@@ -1,9 +1,10 @@
 """The JobSet is done before some of its Jobs start.
 
-What: the Jobs that successPolicy counts are complete before a replicatedJob that depends on them is created.
-
-Why: once its success policy is met, the JobSet is Completed, and replicatedJobs that wait for that are never
+What: the Jobs that successPolicy counts are complete before a replicatedJob that depends on them is
 created.
+
+Why: once its success policy is met, the JobSet is Completed, and replicatedJobs that wait for that
+are never created.
 
 Example:
 
@@ -65,13 +66,15 @@ def check(subject: Subject) -> Findings:
     awaited = targets or (job_names if is_any else [])
     if not awaited:
         return
+
     unreached = _first_unreached(subject, awaited, is_any=is_any)
     if unreached is not None:
         path: Path = ("spec", "successPolicy", "targetReplicatedJobs" if targets else "operator")
         condition = (" or " if is_any else " and ").join(awaited[:3])
         yield found_at(
             path,
-            f"the JobSet is done when {condition} is, but {unreached} is created only then: it never runs",
+            f"the JobSet is done when {condition} is, but {unreached} is created only then: it "
+            "never runs",
             f"name {unreached} in targetReplicatedJobs" if targets else "use the operator All",
             Fix(f"look at {unreached}", (Edit("set", path, [unreached]),), safe=False)
             if targets
@@ -80,16 +83,16 @@ def check(subject: Subject) -> Findings:
 
 
 def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> str | None:
-    """Return the first replicatedJob that starts only after any, or all, of the `awaited` ones complete, or None.
+    """Return the first replicatedJob that starts only after any, or all, of the `awaited` ones
+    complete, or None.
 
     Sets of Jobs are bit masks.
     """
     bits = {name: 1 << i for i, name in enumerate(dict.fromkeys(awaited))}
     all_bits = (1 << len(bits)) - 1
     completed_bits: dict[str, int] = {}
-    for _, replicated in replicated_jobs(
-        subject
-    ):  # the webhook lets dependsOn name only earlier ones
+    # the webhook lets dependsOn name only earlier ones
+    for _, replicated in replicated_jobs(subject):
         name = name_of(replicated)
         completed = 0
         for dependency in as_mappings(replicated.get("dependsOn")):
@@ -97,7 +100,9 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
             completed |= completed_bits.get(required_job, 0) | (
                 bits.get(required_job, 0) if dependency.get("status") == "Complete" else 0
             )
+
         completed_bits[name] = completed
         if completed if is_any else completed == all_bits:
             return name
+
     return None

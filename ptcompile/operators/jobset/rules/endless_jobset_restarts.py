@@ -2,8 +2,8 @@
 
 What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
 
-Why: it applies to every failure, even one that recurs each time, such as a typo in the command: the GPUs stay allocated
-until someone notices.
+Why: it applies to every failure, even one that recurs each time, such as a typo in the command: the
+GPUs stay allocated until someone notices.
 
 Example:
 
@@ -36,8 +36,8 @@ Example:
                         image: ghcr.io/acme/train:1.0
                         resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: name the failures that do not count, such as PodFailurePolicy with a Job's rule on DisruptionTarget, or use
-RestartJobSet.
+Fix: name the failures that do not count, such as PodFailurePolicy with a Job's rule on
+DisruptionTarget, or use RestartJobSet.
 
 Source: JobSet 0.12, failurePolicy.rules.
 """

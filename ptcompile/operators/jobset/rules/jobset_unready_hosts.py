@@ -1,9 +1,10 @@
 """Host names are hidden until a readiness probe passes.
 
-What: network.publishNotReadyAddresses is false, pods wait for one another, and a container has a readinessProbe.
+What: network.publishNotReadyAddresses is false, pods wait for one another, and a container has a
+readinessProbe.
 
-Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks have met, they never
-meet.
+Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks
+have met, they never meet.
 
 Example:
 
@@ -62,7 +63,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "network", "publishNotReadyAddresses")
         yield found_at(
             path,
-            f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} pods wait for one "
+            f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} "
+            "pods wait for one "
             "another",
             "remove it: true is the default",
             Fix(

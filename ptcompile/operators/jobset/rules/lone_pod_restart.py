@@ -1,9 +1,11 @@
 """A failed pod is restarted alone and cannot rejoin the others.
 
-What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it is 6.
+What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it
+is 6.
 
-Why: the Job replaces or restarts the one pod that failed. Its new process waits for a full rendezvous, and the other
-ranks hang in their next collective until a timeout, up to backoffLimit times.
+Why: the Job replaces or restarts the one pod that failed. Its new process waits for a full
+rendezvous, and the other ranks hang in their next collective until a timeout, up to backoffLimit
+times.
 
 Example:
 
@@ -63,12 +65,14 @@ def check(subject: Subject) -> Findings:
         rendezvous = subject.waiting_roles.get(name_of(replicated)) if restarts_alone else None
         if rendezvous is None or not _has_fixed_size(rendezvous):
             continue
+
         path = child_path(index, "backoffLimit")
         nodes = min_nodes(rendezvous)
         origin = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield found_at(
             path,
-            f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet only together",
+            f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet "
+            "only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
         )

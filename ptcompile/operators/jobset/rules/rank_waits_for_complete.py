@@ -1,9 +1,10 @@
 """A rank starts only after the ranks that wait for it have completed.
 
-What: a replicatedJob dependsOn another with the status Complete, and the other's pods wait for its pods.
+What: a replicatedJob dependsOn another with the status Complete, and the other's pods wait for its
+pods.
 
-Why: the first ones wait in the rendezvous for the others, and these are created when the first ones are done: nothing
-ever trains.
+Why: the first ones wait in the rendezvous for the others, and these are created when the first ones
+are done: nothing ever trains.
 
 Example:
 
@@ -81,20 +82,21 @@ from ptcompile.operators.jobset.rules.reading import (
 def check(subject: Subject) -> Findings:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
     waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
-    pods = (
-        {
+    if waiting:
+        pods = {
             name_of(replicated): concurrent_pods(replicated)
             for _, replicated in replicated_jobs(subject)
         }
-        if waiting
-        else {}
-    )
+    else:
+        pods = {}
+
     for job_index, replicated in replicated_jobs(subject):
         for i, dependency in enumerate(as_mappings(replicated.get("dependsOn"))):
             required_job = as_string(dependency.get("name"))
             rendezvous = waiting.get(required_job)
             if rendezvous is None or dependency.get("status") != "Complete":
                 continue
+
             earlier_pods = sum(pods.values()) - sum(
                 pods.get(name, 0) for name in _started_after(subject, required_job)
             )
@@ -104,22 +106,25 @@ def check(subject: Subject) -> Findings:
                 edit = Edit("set", (*path, "status"), "Ready")
                 yield found_at(
                     path,
-                    f"{nodes} pods must meet in {required_job}, but only {earlier_pods} exist until it completes",
+                    f"{nodes} pods must meet in {required_job}, but only {earlier_pods} exist "
+                    "until it completes",
                     "write status: Ready",
                     Fix("wait for Ready", (edit,), safe=False),
                 )
 
 
 def _started_after(subject: Subject, first: str) -> set[str]:
-    """Return the replicatedJobs that start only after `first` completes, directly or through others."""
+    """Return the replicatedJobs that start only after `first` completes, directly or through
+    others.
+    """
     later: set[str] = set()
-    for _, replicated in replicated_jobs(
-        subject
-    ):  # the webhook lets dependsOn name only earlier ones
+    # the webhook lets dependsOn name only earlier ones
+    for _, replicated in replicated_jobs(subject):
         for dependency in as_mappings(replicated.get("dependsOn")):
             required_job = as_string(dependency.get("name"))
             if (
                 required_job == first and dependency.get("status") == "Complete"
             ) or required_job in later:
                 later.add(name_of(replicated))
+
     return later - {first}

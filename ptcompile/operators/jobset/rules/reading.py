@@ -11,7 +11,9 @@ _CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetRepl
 
 
 def is_unconditional(rule: Json) -> bool:
-    """Return whether a failure rule matches every failure (JobSet 0.12: an empty list is not a condition)."""
+    """Return whether a failure rule matches every failure (JobSet 0.12: an empty list is not a
+    condition).
+    """
     return not any(rule.get(condition) for condition in _CONDITIONS)
 
 

@@ -1,7 +1,7 @@
 """A failure policy sets how to restart but allows no restart.
 
-What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts is 0 or absent, which
-is 0.
+What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts
+is 0 or absent, which is 0.
 
 Why: each restart counts against maxRestarts, so the first failure ends the JobSet.
 
@@ -45,6 +45,7 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "failurePolicy")
     if as_int(policy.get("maxRestarts")) > 0:
         return
+
     path: Path = ("spec", "failurePolicy")
     restart_paths: list[Path] = (
         [(*path, "restartStrategy")] if policy.get("restartStrategy") else []

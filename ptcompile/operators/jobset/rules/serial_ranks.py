@@ -1,9 +1,10 @@
 """Pods that wait for one another run one after another.
 
-What: a Job's parallelism, which is 1 where it is absent, is below its completions, so that fewer pods run at once than
-the rendezvous waits for.
+What: a Job's parallelism, which is 1 where it is absent, is below its completions, so that fewer
+pods run at once than the rendezvous waits for.
 
-Why: the first pods wait for ranks that are created only when the first have succeeded: nothing ever trains.
+Why: the first pods wait for ranks that are created only when the first have succeeded: nothing ever
+trains.
 
 Example:
 
@@ -67,12 +68,14 @@ def check(subject: Subject) -> Findings:
         rendezvous = subject.waiting_roles.get(name_of(replicated))
         if rendezvous is None or min_nodes(rendezvous) <= running:
             continue
+
         path = child_path(
             index, "completions" if spec.get("parallelism") is None else "parallelism"
         )
         yield found_at(
             path,
-            f"{running} pods run at once and {min_nodes(rendezvous)} wait for one another: the others are "
+            f"{running} pods run at once and {min_nodes(rendezvous)} wait for one another: the "
+            "others are "
             "created only when these have succeeded",
             f"set parallelism to {completions}",
             Fix(

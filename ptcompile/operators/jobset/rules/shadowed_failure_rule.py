@@ -1,7 +1,7 @@
 """A failure rule follows one that matches everything.
 
-What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns and
-targetReplicatedJobs.
+What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns
+and targetReplicatedJobs.
 
 Why: the first rule that matches decides, and that one always does.
 
@@ -51,6 +51,7 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "failurePolicy", "rules", i)
         yield found_at(
             path,
-            f"unreachable: rule {catch_all} {as_string(rules[catch_all].get('name'))} already matches every failure",
+            f"unreachable: rule {catch_all} {as_string(rules[catch_all].get('name'))} already "
+            "matches every failure",
             "put the rule without conditions last",
         )

@@ -1,9 +1,10 @@
 """Two JobSets use the same Service, and the second one gets no DNS names.
 
-What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for it.
+What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for
+it.
 
-Why: the Service is looked up by its name alone. The first JobSet's stays, and selects that one's pods: no host name of
-the second resolves.
+Why: the Service is looked up by its name alone. The first JobSet's stays, and selects that one's
+pods: no host name of the second resolves.
 
 Example:
 
@@ -67,6 +68,7 @@ def check(subject: Subject) -> Findings:
     subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
+
     jobsets = subject.stream.cached(_jobsets_by_service).get((subject.namespace, subdomain), ())
     for name, is_explicit in jobsets:
         # if both set it, the second by name is reported, whichever file or document it is in
@@ -74,7 +76,8 @@ def check(subject: Subject) -> Findings:
             path = ("spec", "network", "subdomain")
             yield found_at(
                 path,
-                f"{subdomain} is also the Service of the JobSet {name}: the one created second gets no DNS names",
+                f"{subdomain} is also the Service of the JobSet {name}: the one created second "
+                "gets no DNS names",
                 "use another subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )
@@ -82,7 +85,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str, bool]]]:
-    """Map namespace and Service to its JobSets by name: the name, and whether the subdomain is explicit."""
+    """Map namespace and Service to its JobSets by name: the name, and whether the subdomain is
+    explicit.
+    """
     jobsets: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for jobset in stream.objects.of_kind(_JOBSET):
         network = nested_map(jobset, "spec", "network")

@@ -2,8 +2,8 @@
 
 What: successPolicy Any over several Jobs whose pods meet in one rendezvous.
 
-Why: the ranks do not end at the same moment. When the first Job is complete the JobSet is, and the others are deleted,
-rank 0 perhaps in the middle of its last checkpoint.
+Why: the ranks do not end at the same moment. When the first Job is complete the JobSet is, and the
+others are deleted, rank 0 perhaps in the middle of its last checkpoint.
 
 Example:
 
@@ -81,6 +81,7 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     if policy.get("operator") != "Any":
         return
+
     targets = set(as_strings(policy.get("targetReplicatedJobs")))
     counted = [
         replicated
@@ -102,7 +103,8 @@ def check(subject: Subject) -> Findings:
             nodes = min_nodes(rendezvous)
             yield found_at(
                 path,
-                f"{nodes} pods of several Jobs train together, but the first Job that is done ends them all",
+                f"{nodes} pods of several Jobs train together, but the first Job that is done "
+                "ends them all",
                 "use the operator All, or name only the Job with rank 0",
                 Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
             )

@@ -3,7 +3,8 @@
 What: an annotation of a JobSet is nearly `alpha.jobset.sigs.k8s.io/exclusive-topology` or
 `alpha.jobset.sigs.k8s.io/node-selector`, or the second is set without the first.
 
-Why: JobSet reads exactly these names, and the node selector only chooses how an exclusive placement is done.
+Why: JobSet reads exactly these names, and the node selector only chooses how an exclusive placement
+is done.
 
 Example:
 
@@ -56,6 +57,7 @@ def check(subject: Subject) -> Findings:
                     f'did you mean "{meant}"?',
                     fix,
                 )
+
         if NODE_SELECTOR in values and EXCLUSIVE not in values:
             message = "has no effect without exclusive-topology"
             yield found_at(
@@ -64,7 +66,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _meant(key: str) -> str | None:
-    """Return the annotation that a key was probably meant to be, or None if it is one or is nothing like them."""
+    """Return the annotation that a key was probably meant to be, or None if it is one or is
+    nothing like them.
+    """
     if key in (EXCLUSIVE, NODE_SELECTOR):
         return None
     prefix, _, name = key.rpartition("/")

@@ -1,10 +1,11 @@
 """Jobs cannot be placed exclusively, so their pods never start.
 
-What: the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology` is not the name of a node label, or a Job that it is
-about is not Indexed.
+What: the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology` is not the name of a node label,
+or a Job that it is about is not Indexed.
 
-Why: JobSet copies the value to the affinity of pod 0 of each Job, and the API server rejects a pod whose topology key
-is not a label. The other pods of the Job are created after pod 0 has a node; a Job that is not Indexed has no pod 0.
+Why: JobSet copies the value to the affinity of pod 0 of each Job, and the API server rejects a pod
+whose topology key is not a label. The other pods of the Job are created after pod 0 has a node; a
+Job that is not Indexed has no pod 0.
 
 Example:
 
@@ -33,7 +34,8 @@ Example:
 
 Fix: name a label of the nodes, and use Indexed Jobs.
 
-Source: JobSet 0.12, pkg/webhooks/pod_mutating_webhook.go: patchPod; pod_admission_webhook.go: ValidateCreate.
+Source: JobSet 0.12, pkg/webhooks/pod_mutating_webhook.go: patchPod; pod_admission_webhook.go:
+ValidateCreate.
 """
 
 from __future__ import annotations
@@ -50,16 +52,19 @@ def check(subject: Subject) -> Findings:
     for path, values, indexes in annotated_parts(subject.manifest):
         if EXCLUSIVE not in values or NODE_SELECTOR in values:
             continue
+
         label = values[EXCLUSIVE]
         if why := names.why_not_qualified_name(label):
             help = "name a label of the nodes, such as cloud.google.com/gke-nodepool"
             yield found_at(
                 (*path, EXCLUSIVE), f"the pods are rejected: {label!r} is not a label: {why}", help
             )
+
         for index in indexes:
             if as_string(child_job(jobs[index][1]).get("completionMode")) == "NonIndexed":
                 yield found_at(
                     child_path(index, "completionMode"),
-                    "the pods wait for pod 0, which only an Indexed Job has: exclusive-topology is set",
+                    "the pods wait for pod 0, which only an Indexed Job has: exclusive-topology "
+                    "is set",
                     "remove completionMode, or remove the annotation",
                 )

@@ -52,7 +52,9 @@ def groups_of_template(template: ManifestTemplate, subject: Subject) -> list[Nam
 
 
 def group_sizes(subject: Subject) -> Iterator[GroupSize]:
-    """Yield each group of a PodGroup or a Workload that waits for pods, if pods of the stream name it."""
+    """Yield each group of a PodGroup or a Workload that waits for pods, if pods of the stream
+    name it.
+    """
     by_member: dict[str, list[Member]] = {}
     for member in subject.stream.cached(_members).get(id(subject.manifest), ()):
         by_member.setdefault(member.group.member, []).append(member)
@@ -87,12 +89,13 @@ def _members(stream: Stream) -> dict[int, list[Member]]:
 def _members_of_job(subject: Subject) -> Iterator[Member]:
     if subject.job is None:
         return
+
     objects = subject.stream.objects.in_namespace(subject.namespace)
-    parallelism = (
-        subject.spec.get("parallelism")
-        if kind_of(subject.manifest) == ("batch/v1", "Job")
-        else None
-    )
+    if kind_of(subject.manifest) == ("batch/v1", "Job"):
+        parallelism = subject.spec.get("parallelism")
+    else:
+        parallelism = None
+
     for role, pod in subject.job.first_pods():
         view = pod.view
         data: Json = {

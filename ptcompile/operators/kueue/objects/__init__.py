@@ -1,6 +1,7 @@
 """The webhooks of Kueue for its own kinds: defaulting, and validation at creation and on updates.
 
-Both versions are validated as v1beta2, to which the server converts. Kinds without a webhook have only their CRD.
+Both versions are validated as v1beta2, to which the server converts. Kinds without a webhook have
+only their CRD.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def validate(manifest: Json, request: KindContext) -> Problems:
 
 
 def validate_update(update: Update) -> Problems:
-    """Yield the validating webhook's rejections of the change, other than those of the new object."""
+    """Yield the validating webhook's rejections of the change, other than those of the new
+    object.
+    """
     problems = FieldErrors()
     validator = _UPDATE_VALIDATORS.get(str(update.new.get("kind")))
     if validator is not None:

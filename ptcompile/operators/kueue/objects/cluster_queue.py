@@ -49,8 +49,12 @@ def _check_totals(spec: Json, problems: FieldErrors) -> None:
     }
     for what, total in totals.items():
         if total > _MAX_FLAVORS:
-            why = f"total number of {what} across all resourceGroups must be at most {_MAX_FLAVORS}, got {total}"
+            why = (
+                f"total number of {what} across all resourceGroups must be at most "
+                f"{_MAX_FLAVORS}, got {total}"
+            )
             problems.invalid(path, total, why, "split the ClusterQueue")
+
     for index, group in enumerate(groups):
         total = sum(
             len(as_mappings(flavor.get("resources")))
@@ -69,10 +73,10 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
         for group in as_mappings(spec.get("resourceGroups"))
         for flavor in as_mappings(group.get("flavors"))
     }
-    if spec.get(
-        "admissionChecks"
-    ):  # of v1beta1, whose conversion puts them in place of the strategy
+    # of v1beta1, whose conversion puts them in place of the strategy
+    if spec.get("admissionChecks"):
         return
+
     checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
     unknown = (
         (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)

@@ -1,7 +1,8 @@
-"""The webhook of ResourceFlavors, and what may not change in them and in the Topologies that they name.
+"""The webhook of ResourceFlavors, and what may not change in them and in the Topologies that they
+name.
 
-Sources: Kueue 0.19, pkg/webhooks/resourceflavor_webhook.go; the CRDs of 0.18 and 0.19. Later ones let levels of a
-Topology change above kubernetes.io/hostname.
+Sources: Kueue 0.19, pkg/webhooks/resourceflavor_webhook.go; the CRDs of 0.18 and 0.19. Later ones
+let levels of a Topology change above kubernetes.io/hostname.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 
 _IMMUTABLE_WITH_TOPOLOGY = ("nodeLabels", "tolerations")
-"""Fields that the CRDs of 0.18 and 0.19 make immutable once there is a topologyName; later ones do not."""
+"""Fields that the CRDs of 0.18 and 0.19 make immutable once there is a topologyName; later ones
+do not.
+"""
 
 
 def check_flavor(manifest: Json, versions: Versions, problems: FieldErrors) -> None:

@@ -1,4 +1,5 @@
-"""Quotas of ClusterQueues and Cohorts: their resource groups, limits, and weights. A Cohort has nothing else.
+"""Quotas of ClusterQueues and Cohorts: their resource groups, limits, and weights. A Cohort has
+nothing else.
 
 Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go, cohort_webhook.go and common.go.
 """
@@ -46,6 +47,7 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) 
             elif name in resources:
                 problems.duplicate(resource_path, name, "list each resource in one group")
             resources.add(name)
+
         for position, flavor in indexed_mappings(group.get("flavors")):
             flavor_path = (*path, "flavors", position)
             _check_flavor_quotas(flavor, covered, rules, flavor_path, problems)
@@ -64,19 +66,23 @@ def _check_flavor_quotas(
     for index, quota in indexed_mappings(flavor.get("resources")):
         if index >= len(covered):
             return
+
         quota_path = (*path, "resources", index)
         name = quota.get("name")
         if isinstance(name, str) and name != covered[index]:
             why = "must match the name in coveredResources"
             help = f'write "{covered[index]}": the order is the same'
             problems.invalid((*quota_path, "name"), name, why, help)
+
         _check_not_negative(quota, "nominalQuota", quota_path, problems)
         for limit in ("borrowingLimit", "lendingLimit"):
             _check_limit(quota, limit, rules, quota_path, problems)
 
 
 def parse_amount(value: Any, path: Path, problems: FieldErrors) -> quantity.Quantity | None:
-    """Return an amount, or None with a problem if Go cannot decode the text: the CRD's pattern accepts `1e1.5`."""
+    """Return an amount, or None with a problem if Go cannot decode the text: the CRD's pattern
+    accepts `1e1.5`.
+    """
     amount = quantity.parse(value)
     if amount is None and isinstance(value, str):
         problems.invalid(
@@ -97,6 +103,7 @@ def _check_limit(
     limit = parse_amount(quota.get(field), (*path, field), problems)
     if limit is None:
         return
+
     if not rules.has_parent:
         why = f"must be nil when {rules.parent} is empty"
         help = f"set spec.{rules.parent_field}, or remove `{field}`: there is nothing to share with"

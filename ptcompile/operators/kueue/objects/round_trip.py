@@ -1,7 +1,7 @@
 """An object of Kueue after its mutating webhook, which decodes it in Go and encodes it again.
 
-A missing nominalQuota becomes "0", and an amount such as 1.5 becomes text, which the CRD requires. Cohorts and the
-other kinds have no such webhook.
+A missing nominalQuota becomes "0", and an amount such as 1.5 becomes text, which the CRD requires.
+Cohorts and the other kinds have no such webhook.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ _SHAPES: dict[str, roundtrip.FieldShapes] = {
     },
     "Workload": {"podSets": [{"template": roundtrip.POD_TEMPLATE}]},
 }
-"""Shape of the spec of each kind that a mutating webhook decodes (Kueue 0.19, apis/kueue/v1beta2)."""
+"""Shape of the spec of each kind that a mutating webhook decodes (Kueue 0.19,
+apis/kueue/v1beta2).
+"""
 
 
 def as_kueue_writes(manifest: Json, kind: str) -> Json:
-    """Return the object that the mutating webhook sends back, or the manifest itself if nothing changes."""
+    """Return the object that the mutating webhook sends back, or the manifest itself if nothing
+    changes.
+    """
     spec = manifest.get("spec")
     if kind not in _SHAPES or not isinstance(spec, dict):
         return manifest
@@ -67,9 +71,9 @@ def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:
         return {**value, **changed} if changed else value
     if isinstance(value, list):
         items = [_with_text_amounts(item) for item in value]
-        return (
-            items if any(new is not old for new, old in zip(items, value, strict=True)) else value
-        )
+        if any(new is not old for new, old in zip(items, value, strict=True)):
+            return items
+        return value
     return value
 
 

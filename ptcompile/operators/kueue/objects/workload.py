@@ -1,7 +1,7 @@
 """The webhook of Workloads, which Kueue makes of queued jobs and users make as prebuilt ones.
 
-Source: Kueue 0.19, pkg/webhooks/workload_webhook.go and pkg/util/webhook. Its checks of `status` are left out: the
-server drops the status of what a user applies.
+Source: Kueue 0.19, pkg/webhooks/workload_webhook.go and pkg/util/webhook. Its checks of `status`
+are left out: the server drops the status of what a user applies.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
     elif counted and _is_elastic(manifest):
         why = "partial admission and elastic job cannot be used together"
         problems.invalid(_POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
+
     most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
     if isinstance(pod_sets, list) and len(pod_sets) > most:
         problems.too_many(_POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
@@ -73,6 +74,7 @@ def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
     ):
         for field in ("requests", "limits"):
             _check_amounts(resources.get(field), (*resources_path, field), problems)
+
     _check_slices(nested_map(pod_set, "topologyRequest"), (*path, "topologyRequest"), problems)
 
 
@@ -91,6 +93,7 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
             why = "the key is reserved for internal kueue use"
             help = "remove it: Kueue counts the pods itself"
             problems.invalid(amount_path, name, why, help, field=key_path(amount_path))
+
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
             why = "must be greater than or equal to 0"
@@ -115,8 +118,9 @@ def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def check_workload_update(update: Update, problems: FieldErrors) -> None:
-    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The last pod set stays:
-    an emptied list is refused by the CRD, except in a server-side apply, which removes the list.
+    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The
+    last pod set stays: an emptied list is refused by the CRD, except in a server-side apply, which
+    removes the list.
     """
     before, after = (
         as_mappings(nested_map(manifest, "spec").get("podSets"))
@@ -146,6 +150,7 @@ def _check_pod_sets_update(
     if len(before) != len(after):
         problems.append(immutable(_POD_SETS, None, help))
         return
+
     changed = {
         index
         for path in update.under(*map(str, _POD_SETS))

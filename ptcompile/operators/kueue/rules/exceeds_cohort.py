@@ -1,9 +1,10 @@
 """A queued job requests more than its queue's cohort has in these files.
 
-What: the job does not fit its ClusterQueue, and does not fit with all that the cohort's queues of the stream lend.
+What: the job does not fit its ClusterQueue, and does not fit with all that the cohort's queues of
+the stream lend.
 
-Why: unless other queues of the cohort, which are not among these files, lend the rest, Kueue keeps the job suspended
-forever.
+Why: unless other queues of the cohort, which are not among these files, lend the rest, Kueue keeps
+the job suspended forever.
 
 Example:
 
@@ -45,7 +46,8 @@ Example:
 
 Fix: request less, use another queue, or raise a quota of the cohort.
 
-Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: a queue can use its own quota and what the cohort lends.
+Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: a queue can use its own quota and what the
+cohort lends.
 """
 
 from __future__ import annotations

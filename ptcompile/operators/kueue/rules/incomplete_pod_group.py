@@ -1,10 +1,10 @@
 """A pod group of Kueue waits for pods that the files do not have, or has more than it counts.
 
-What: Pods of one group have the annotation kueue.x-k8s.io/pod-group-total-count with another number than the files have
-Pods of that group.
+What: Pods of one group have the annotation kueue.x-k8s.io/pod-group-total-count with another number
+than the files have Pods of that group.
 
-Why: Kueue admits a group when all its pods exist. With fewer they keep their scheduling gate; pods above the number are
-deleted.
+Why: Kueue admits a group when all its pods exist. With fewer they keep their scheduling gate; pods
+above the number are deleted.
 
 Example:
 
@@ -32,7 +32,8 @@ Example:
 
 Fix: write the number of pods, or add the missing ones.
 
-Source: Kueue 0.19, pkg/controller/jobs/pod/pod_controller.go ("fewer runnable pods than expected"; excess pods).
+Source: Kueue 0.19, pkg/controller/jobs/pod/pod_controller.go ("fewer runnable pods than expected";
+excess pods).
 """
 
 from __future__ import annotations
@@ -51,17 +52,18 @@ def check(subject: Subject) -> Findings:
     total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
     if subject.kind != _POD or not group or total is None:
         return
+
     labels = [
         string_map(nested_map(pod, "metadata").get("labels"))
         for pod in subject.neighbors.of_kind(_POD)
     ]
     count = sum(each.get(_NAME) == group for each in labels)
     if total != count > 1:
-        fate = (
-            "all of them wait for the others"
-            if count < total
-            else f"Kueue deletes {count - total} of them"
-        )
+        if count < total:
+            fate = "all of them wait for the others"
+        else:
+            fate = f"Kueue deletes {count - total} of them"
+
         yield found_at(
             ("metadata", "annotations", _COUNT),
             f"the group {group} counts {total} pods, but the files have {count}: {fate}",

@@ -1,7 +1,7 @@
 """Kueue reads this from an annotation, but it is a label.
 
-What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, is among the labels of
-the object or of a pod template.
+What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, is among
+the labels of the object or of a pod template.
 
 Why: Kueue ignores the label: the pods are placed anywhere, or the group is rejected as incomplete.
 

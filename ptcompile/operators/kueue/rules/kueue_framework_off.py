@@ -1,10 +1,11 @@
 """Kueue does not manage this kind unless its configuration switches it on.
 
-What: a job of training-operator, such as a PyTorchJob, names a queue, Kueue is 0.19 or newer, and the profile does not
-name the kind in `queueFrameworks`.
+What: a job of training-operator, such as a PyTorchJob, names a queue, Kueue is 0.19 or newer, and
+the profile does not name the kind in `queueFrameworks`.
 
-Why: since 0.19 Kueue's shipped configuration leaves these kinds out of `integrations.frameworks`, and their
-integrations are deprecated. The label is ignored: the job starts at once, and no quota counts it.
+Why: since 0.19 Kueue's shipped configuration leaves these kinds out of `integrations.frameworks`,
+and their integrations are deprecated. The label is ignored: the job starts at once, and no quota
+counts it.
 
 Example:
 
@@ -27,8 +28,8 @@ Example:
                     command: [python, train.py]
                     resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
 
-Fix: convert a PyTorchJob to a TrainJob; or switch the kind on in Kueue's configuration, and name it in
-`queueFrameworks` of the profile.
+Fix: convert a PyTorchJob to a TrainJob; or switch the kind on in Kueue's configuration, and name it
+in `queueFrameworks` of the profile.
 
 Source: Kueue 0.19, config/components/manager/controller_manager_config.yaml; issue 12620.
 """
@@ -52,7 +53,8 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",
-            f"{_instead(subject.kind[1])}switch {framework} on in Kueue and name it in queueFrameworks of the profile",
+            f"{_instead(subject.kind[1])}switch {framework} on in Kueue and name it in "
+            "queueFrameworks of the profile",
             on_key=True,
         )
 

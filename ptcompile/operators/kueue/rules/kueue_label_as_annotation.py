@@ -1,6 +1,7 @@
 """Kueue reads this from a label, but it is an annotation.
 
-What: queue-name, priority-class or max-exec-time-seconds of Kueue is among the annotations, and not among the labels.
+What: queue-name, priority-class or max-exec-time-seconds of Kueue is among the annotations, and not
+among the labels.
 
 Why: Kueue ignores the annotation. The job starts at once, bypassing its queue and quota.
 
@@ -26,7 +27,8 @@ Example:
 
 Fix: make it a label.
 
-Source: Kueue 0.19, labels and annotations: these are labels of the object; GKE samples pull request 2052.
+Source: Kueue 0.19, labels and annotations: these are labels of the object; GKE samples pull request
+2052.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A job names a queue that is not among the queues of its namespace, or an unknown priority class.
 
-What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or it has a LocalQueue
-of that name only in another namespace; or the LocalQueue's ClusterQueue is not among those of the stream; or the stream
-has WorkloadPriorityClasses, and none of the name in the job's label. Or one of the queues is stopped, its cohorts are a
-cycle, or its namespaceSelector does not match the namespace.
+What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or
+it has a LocalQueue of that name only in another namespace; or the LocalQueue's ClusterQueue is not
+among those of the stream; or the stream has WorkloadPriorityClasses, and none of the name in the
+job's label. Or one of the queues is stopped, its cohorts are a cycle, or its namespaceSelector does
+not match the namespace.
 
 Why: Kueue keeps the job suspended until they exist: `LocalQueue research doesn't exist`.
 
@@ -46,7 +47,8 @@ Example:
 
 Fix: name one of the queues.
 
-Source: Kueue 0.19 pkg/scheduler: a workload whose LocalQueue or ClusterQueue is missing is inadmissible.
+Source: Kueue 0.19 pkg/scheduler: a workload whose LocalQueue or ClusterQueue is missing is
+inadmissible.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ def check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     if not name:
         return
+
     yield from _missing_priority(subject)
     queues = subject.stream.cached(StreamQueues)
     job_namespace = subject.namespace
@@ -75,18 +78,19 @@ def check(subject: Subject) -> Findings:
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:
         suggestion = closest_match(name, queue_names)
-        help = (
-            f"did you mean {suggestion}?"
-            if suggestion
-            else f"name one of {', '.join(sorted(queue_names))}"
-        )
+        if suggestion:
+            help = f"did you mean {suggestion}?"
+        else:
+            help = f"name one of {', '.join(sorted(queue_names))}"
         yield found_at(path, f"LocalQueue {name} doesn't exist", help)
         return
+
     elsewhere = _other_namespaces(subject, queues, name)
     if elsewhere:
         where = f"in namespace {elsewhere[0]}, but the job is in {job_namespace}"
         yield found_at(path, f"LocalQueue {name} is {where}", "put both into the same namespace")
         return
+
     target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get(
         "clusterQueue"
     )
@@ -124,17 +128,18 @@ def _missing_priority(subject: Subject) -> Findings:
     ]
     if name and names and name not in names:
         suggestion = closest_match(name, names)
-        help = (
-            f"did you mean {suggestion}?"
-            if suggestion
-            else f"name one of {', '.join(sorted(names)[:3])}"
-        )
+        if suggestion:
+            help = f"did you mean {suggestion}?"
+        else:
+            help = f"name one of {', '.join(sorted(names)[:3])}"
         message = f"WorkloadPriorityClass {name} doesn't exist"
         yield found_at(("metadata", "labels", KUEUE_PRIORITY), message, help)
 
 
 def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list[str]:
-    """Return the namespaces of the LocalQueues with this name if the job's is not among them and all are written."""
+    """Return the namespaces of the LocalQueues with this name if the job's is not among them and
+    all are written.
+    """
     job_namespace = as_string(subject.metadata.get("namespace"))
     manifests = [
         manifest
@@ -145,4 +150,7 @@ def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list
         as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests
     ]
     is_known = job_namespace and namespaces and "" not in namespaces
-    return sorted(namespaces) if is_known and job_namespace not in namespaces else []
+    if is_known and job_namespace not in namespaces:
+        return sorted(namespaces)
+
+    return []

@@ -2,7 +2,8 @@
 
 What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
 
-Why: the operator of this cluster ignores the job, and MultiKueue dispatches only queued jobs. It never starts.
+Why: the operator of this cluster ignores the job, and MultiKueue dispatches only queued jobs. It
+never starts.
 
 Example:
 
@@ -26,7 +27,8 @@ Example:
 
 Fix: add the label kueue.x-k8s.io/queue-name, or remove managedBy.
 
-Source: Kueue 0.19, MultiKueue; training-operator 1.9, JobSet 0.12, Trainer 2.3 and Kubernetes 1.36, managedBy.
+Source: Kueue 0.19, MultiKueue; training-operator 1.9, JobSet 0.12, Trainer 2.3 and Kubernetes 1.36,
+managedBy.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ def check(subject: Subject) -> Findings:
     if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
         yield found_at(
             path,
-            f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those with a queue",
+            f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those "
+            "with a queue",
             f"add the label {QUEUE}, or remove managedBy",
         )

@@ -1,9 +1,10 @@
 """A queued job requests more than its queue can ever have.
 
-What: the stream has the job, its LocalQueue and its ClusterQueue, and Kueue's scheduler would not admit the job even
-with nothing else in its queues: the quotas are too small, no group covers a resource that the pods request, no flavor
-has the taints, labels and topology levels for them, or a LimitRange forbids the requests. Pods that do not fit the
-topology of the stream's nodes are a warning, since the cluster may have more nodes.
+What: the stream has the job, its LocalQueue and its ClusterQueue, and Kueue's scheduler would not
+admit the job even with nothing else in its queues: the quotas are too small, no group covers a
+resource that the pods request, no flavor has the taints, labels and topology levels for them, or a
+LimitRange forbids the requests. Pods that do not fit the topology of the stream's nodes are a
+warning, since the cluster may have more nodes.
 
 Why: Kueue keeps the job suspended forever. Only `kubectl describe workload` says so.
 
@@ -61,6 +62,7 @@ def check(subject: Subject) -> Findings:
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
         return
+
     path = ("metadata", "labels", QUEUE)
     help = "request less, use another queue, or raise the quota"
     message = f"queue {name} can never admit this: {verdict.reason}"

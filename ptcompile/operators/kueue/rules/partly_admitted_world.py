@@ -1,9 +1,10 @@
 """Kueue may admit fewer pods than the training waits for.
 
-What: a Job has the annotation kueue.x-k8s.io/job-min-parallelism, and its launcher waits for more nodes than that.
+What: a Job has the annotation kueue.x-k8s.io/job-min-parallelism, and its launcher waits for more
+nodes than that.
 
-Why: where the queue has no room for all pods, Kueue starts the Job with a smaller parallelism. A rendezvous of a fixed
-number of nodes then waits for pods that come only when these have ended.
+Why: where the queue has no room for all pods, Kueue starts the Job with a smaller parallelism. A
+rendezvous of a fixed number of nodes then waits for pods that come only when these have ended.
 
 Example:
 
@@ -36,7 +37,8 @@ Example:
 
 Fix: remove the annotation, or let c10d take a range, such as --nnodes=2:4.
 
-Source: Kueue 0.19, pkg/controller/jobs/job/job_controller.go (RunWithPodSetsInfo lowers parallelism).
+Source: Kueue 0.19, pkg/controller/jobs/job/job_controller.go (RunWithPodSetsInfo lowers
+parallelism).
 """
 
 from __future__ import annotations

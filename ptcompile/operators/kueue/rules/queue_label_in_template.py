@@ -1,9 +1,10 @@
 """The queue is set on the pods, not on the job.
 
-What: the label kueue.x-k8s.io/queue-name is in a pod template, and not on the object that owns the pods.
+What: the label kueue.x-k8s.io/queue-name is in a pod template, and not on the object that owns the
+pods.
 
-Why: Kueue then admits the pods one by one, each as a separate workload. Some pods of a distributed job start, hold
-their GPUs and wait for the others.
+Why: Kueue then admits the pods one by one, each as a separate workload. Some pods of a distributed
+job start, hold their GPUs and wait for the others.
 
 Example:
 
@@ -29,7 +30,8 @@ Example:
 
 Fix: put the label on the object.
 
-Source: Kueue 0.19, plain pods and jobs: the webhook of pods skips pods with a managed owner, and queues all others.
+Source: Kueue 0.19, plain pods and jobs: the webhook of pods skips pods with a managed owner, and
+queues all others.
 """
 
 from __future__ import annotations

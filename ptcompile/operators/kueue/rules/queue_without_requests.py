@@ -1,10 +1,10 @@
 """A queued job requests nothing, so no quota counts it.
 
-What: an object with a queue label has pods that request no resource at all. It is a note, since a ClusterQueue may have
-a quota for the number of pods; it is not reported if one of the stream has.
+What: an object with a queue label has pods that request no resource at all. It is a note, since a
+ClusterQueue may have a quota for the number of pods; it is not reported if one of the stream has.
 
-Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes nothing from the
-quota, and is scheduled wherever it lands.
+Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes
+nothing from the quota, and is scheduled wherever it lands.
 
 Example:
 
@@ -27,8 +27,8 @@ Example:
 
 Fix: request cpu, memory and GPUs in every container.
 
-Source: Kueue 0.19, Workload: the resources of a pod set are its requests; Kubernetes 1.36: a limit implies a
-request.
+Source: Kueue 0.19, Workload: the resources of a pod set are its requests; Kubernetes 1.36: a limit
+implies a request.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def check(subject: Subject) -> Findings:
             path = _container_path(subject, role)
             yield found_at(
                 path,
-                f"the pods request nothing, so the queue {queue_of(subject.metadata)} counts nothing",
+                f"the pods request nothing, so the queue {queue_of(subject.metadata)} counts "
+                "nothing",
                 "request cpu, memory and GPUs",
             )
 

@@ -24,13 +24,17 @@ class StreamQueues:
         self._verdicts: dict[int, Verdict | None] = {}
 
     def cluster_queue(self, namespace: str, name: str) -> str:
-        """Return the ClusterQueue of a LocalQueue, or an empty string if the stream lacks one of them."""
+        """Return the ClusterQueue of a LocalQueue, or an empty string if the stream lacks one of
+        them.
+        """
         local = self.cluster.local_queues.get((namespace, name))
         target = as_string(nested_map(local or {}, "spec").get("clusterQueue"))
         return target if target in self.cluster.queues else ""
 
     def workloads(self, subject: Subject) -> list[Workload]:
-        """Return the workloads of a job, or none if its queue or ClusterQueue is not in the stream."""
+        """Return the workloads of a job, or none if its queue or ClusterQueue is not in the
+        stream.
+        """
         try:
             workloads = workloads_of(
                 subject.manifest,
@@ -41,11 +45,17 @@ class StreamQueues:
             )
         except NotQueuedError:
             return []
+
         first = workloads[0]
-        return workloads if self.cluster_queue(first.namespace, first.queue) else []
+        if self.cluster_queue(first.namespace, first.queue):
+            return workloads
+
+        return []
 
     def verdict(self, subject: Subject) -> Verdict | None:
-        """Return whether the empty queues would admit a job, or None if they are closed or not in the stream."""
+        """Return whether the empty queues would admit a job, or None if they are closed or not
+        in the stream.
+        """
         key = id(subject.manifest)
         if key not in self._verdicts:
             workloads = self.workloads(subject)

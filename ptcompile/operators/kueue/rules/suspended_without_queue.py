@@ -1,10 +1,10 @@
 """A job is suspended, but no queue will start it.
 
-What: the job has `suspend: true`, names no queue of Kueue, and has neither an owner nor another controller
-(managedBy).
+What: the job has `suspend: true`, names no queue of Kueue, and has neither an owner nor another
+controller (managedBy).
 
-Why: the operator creates no pods until someone sets suspend to false. Kueue does that only for jobs with the label
-kueue.x-k8s.io/queue-name, or in a namespace with a LocalQueue called default.
+Why: the operator creates no pods until someone sets suspend to false. Kueue does that only for jobs
+with the label kueue.x-k8s.io/queue-name, or in a namespace with a LocalQueue called default.
 
 Example:
 
@@ -48,9 +48,11 @@ def check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return
+
     holder = nested_map(subject.manifest, *kind.suspend)
     if holder.get("suspend") is not True or queue_of(subject.metadata) or _has_controller(subject):
         return
+
     path = (*kind.suspend, "suspend")
     yield found_at(
         path,
@@ -61,7 +63,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_controller(subject: Subject) -> bool:
-    """Return whether another controller may start the job: an owner, managedBy, or a key of a queue system."""
+    """Return whether another controller may start the job: an owner, managedBy, or a key of a
+    queue system.
+    """
     keys = {*nested_map(subject.metadata, "labels"), *nested_map(subject.metadata, "annotations")}
     is_managed = "managedBy" in nested_map(subject.manifest, "spec") or "managedBy" in nested_map(
         subject.spec, "runPolicy"

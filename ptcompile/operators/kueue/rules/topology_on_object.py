@@ -2,8 +2,8 @@
 
 What: a podset topology annotation is in the metadata of a job and not in that of its pod template.
 
-Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect, and the pods are
-spread over the data center.
+Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect,
+and the pods are spread over the data center.
 
 Example:
 

@@ -1,10 +1,10 @@
 """A label or annotation of Kueue is misspelled.
 
-What: a label or annotation that begins with kueue.x-k8s.io/ is not one of Kueue's, but resembles one. Those that
-resemble none are not reported, since a newer release may read them.
+What: a label or annotation that begins with kueue.x-k8s.io/ is not one of Kueue's, but resembles
+one. Those that resemble none are not reported, since a newer release may read them.
 
-Why: Kueue and its webhooks ignore keys that they do not know. Without its queue a job bypasses the quota; without its
-topology the pods land anywhere.
+Why: Kueue and its webhooks ignore keys that they do not know. Without its queue a job bypasses the
+quota; without its topology the pods land anywhere.
 
 Example:
 
@@ -28,8 +28,8 @@ Example:
 
 Fix: correct the key.
 
-Source: Kueue 0.19, site/content/en/docs/reference/labels-and-annotations.md, and the constants in pkg/controller and
-apis/kueue/v1beta2.
+Source: Kueue 0.19, site/content/en/docs/reference/labels-and-annotations.md, and the constants in
+pkg/controller and apis/kueue/v1beta2.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def _check_holder(base: Path, holder: Json) -> Findings:
             word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
             if not word or word in _known():
                 continue
+
             near = (
                 _OTHER_WORDS.get(word) or closest_match(word, _known()) or _longer_or_shorter(word)
             )
@@ -78,9 +79,11 @@ def _check_holder(base: Path, holder: Json) -> Findings:
                 fix = Fix(
                     f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False
                 )
-                consequence = (
-                    "so the job is in no queue" if PREFIX + near == QUEUE else "and ignores it"
-                )
+                if PREFIX + near == QUEUE:
+                    consequence = "so the job is in no queue"
+                else:
+                    consequence = "and ignores it"
+
                 yield found_at(
                     path,
                     f"Kueue does not know this {part[:-1]}, {consequence}",
@@ -91,7 +94,9 @@ def _check_holder(base: Path, holder: Json) -> Findings:
 
 
 def _longer_or_shorter(word: str) -> str | None:
-    """Return the key that has one word more or less at its end, such as priority-class for priority-class-name."""
+    """Return the key that has one word more or less at its end, such as priority-class for
+    priority-class-name.
+    """
     shorter = word.rpartition("-")[0]
     if shorter in _known():
         return shorter

@@ -1,10 +1,11 @@
 """Kueue does not support this for this kind.
 
-What: the queue label is on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
+What: the queue label is on a Volcano Job, or the elastic-job annotation on a kind that Kueue does
+not resize.
 
-Why: Kueue leaves Volcano Jobs to Volcano's own queues, and ignores its label on them. Only Jobs and Ray's kinds are
-resized by it: since 0.18 its webhooks reject elastic-job on all other kinds that they check, which is an error of
-stage apply.
+Why: Kueue leaves Volcano Jobs to Volcano's own queues, and ignores its label on them. Only Jobs and
+Ray's kinds are resized by it: since 0.18 its webhooks reject elastic-job on all other kinds that
+they check, which is an error of stage apply.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: an object with a queue label has suspend: false.
 
-Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that applies the file
-again, such as Argo CD, sets it back to false and fights with Kueue.
+Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that
+applies the file again, such as Argo CD, sets it back to false and fights with Kueue.
 
 Example:
 
@@ -43,6 +43,7 @@ def check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return
+
     path = (*kind.suspend, "suspend")
     if (
         queue_of(subject.metadata)

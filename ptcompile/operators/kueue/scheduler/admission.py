@@ -1,4 +1,6 @@
-"""Whether Kueue admits jobs that are created one after another, now or ever, and what prevents it."""
+"""Whether Kueue admits jobs that are created one after another, now or ever, and what prevents
+it.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class Verdict(NamedTuple):
 
 
 class EmptyQueues:
-    """The queues of a cluster with nothing in them: a job that they do not admit is never admitted."""
+    """The queues of a cluster with nothing in them: a job that they do not admit is never
+    admitted.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self.scheduler = Scheduler(cluster)
@@ -96,7 +100,9 @@ def _endless(holder: QuotaHolder, keys: Iterable[tuple[str, str]]) -> QuotaHolde
 
 
 def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[bool, str]:
-    """Return whether workloads are admitted to queues with nothing in them, which they leave again, and why not."""
+    """Return whether workloads are admitted to queues with nothing in them, which they leave
+    again, and why not.
+    """
     copies = [workload.copy() for workload in workloads]
     for copy in copies:
         copy.order = scheduler.tick()
@@ -106,6 +112,7 @@ def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[boo
     reason = scheduler.messages.get(refused[0], "") if refused else ""
     for copy in copies:
         scheduler.withdraw(copy)
+
     return not refused, reason
 
 
@@ -144,6 +151,7 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         if outside := _outside(job, cluster, request):
             made.append(outside)
             continue
+
         try:
             workloads = workloads_of(job, cluster, request.objects, request.versions, state)
         except PartOfGroupError:
@@ -152,11 +160,13 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         except NotQueuedError as error:
             made.append(([], str(error)))
             continue
+
         for workload in workloads:
             workload.order = scheduler.tick()
             scheduler.submit(workload)
         scheduler.settle()
         made.append((workloads, ""))
+
     return [
         item
         if item is None or isinstance(item, JobAdmission)
@@ -166,7 +176,9 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
 
 
 def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmission | None:
-    """Return the answer for a job that no queue keeps, although it names one: Kueue does not manage its kind."""
+    """Return the answer for a job that no queue keeps, although it names one: Kueue does not
+    manage its kind.
+    """
     configured = cluster.configuration.frameworks
     text = outside_text(kind_of(job), request.versions, request.frameworks, configured)
     if not (text and queue_of(nested_map(job, "metadata"))):
@@ -174,6 +186,7 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
 
     spec = nested_map(job, "spec")
     is_suspended = True in (spec.get("suspend"), nested_map(spec, "runPolicy").get("suspend"))
+
     return JobAdmission(
         kind=kind_of(job)[1],
         name=object_name(job),
@@ -199,6 +212,7 @@ def _admission(
     )
     if not workloads:
         return out
+
     first = workloads[0]
     out = out._replace(
         cluster_queue=first.cluster_queue, notes=tuple(_not_looked_at(scheduler.cluster, first))
@@ -214,9 +228,11 @@ def _admission(
             pod_sets=tuple(_pod_sets(scheduler.assignments[first])),
             victims=tuple(PreemptedJob(v.owner[1], v.namespace, how) for v, how in victims.items()),
         )
+
     refused = next(workload for workload in workloads if workload not in scheduler.assignments)
     verdict = empty.judge(workloads)
     waiting = scheduler.messages.get(refused, "") or _behind(scheduler, refused)
+
     return out._replace(
         outcome="waits" if verdict.fits else "never",
         reason=waiting if verdict.fits else verdict.reason,
@@ -232,12 +248,17 @@ _untolerated = Pattern(r"untolerated taint \{(\S+) (\S*) (\S+) <nil>\} in flavor
 
 
 def _toleration(reason: str) -> str:
-    """Return the toleration that pods lack, if a taint of a flavor is the cause, or an empty string."""
+    """Return the toleration that pods lack, if a taint of a flavor is the cause, or an empty
+    string.
+    """
     if not (taint := _untolerated.search(reason)):
         return ""
 
     key, value, effect, flavor = taint.groups()
-    return f"give the pods a toleration of {key}{f'={value}' if value else ''}:{effect}, the taint of flavor {flavor}"
+    return (
+        f"give the pods a toleration of {key}{f'={value}' if value else ''}:{effect}, the taint "
+        f"of flavor {flavor}"
+    )
 
 
 def _quota_in_the_way(
@@ -278,7 +299,9 @@ def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
 
 
 _MOST_QUEUES = 8
-"""Limit of the other queues that are tried for a workload, so that n of them are not tried for n workloads."""
+"""Limit of the other queues that are tried for a workload, so that n of them are not tried for n
+workloads.
+"""
 
 
 def _advice(
@@ -287,28 +310,35 @@ def _advice(
     """Return what would certainly let a workload in: another queue, or fewer pods."""
     if workload.invalid:
         return ""
+
     others = (name for space, name in scheduler.cluster.local_queues if space == workload.namespace)
     for name in islice((name for name in others if name != workload.queue), _MOST_QUEUES):
         other = workload.copy()
         other.queue = name
         if scheduler.opens(other) and would_fit(scheduler, other):
             return f"queue {name} would admit it now"
+
     scaled = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
     if len(scaled) != 1 or workload.cluster_queue not in scheduler.state.queues:
         return ""
+
     counts = [pod_set.count for pod_set in workload.pod_sets]
     low = 0
     high = counts[scaled[0]] - 1
     while low < high:
         middle = (low + high + 1) // 2
         counts[scaled[0]] = middle
-        fits = (
-            would_fit(scheduler, workload, counts)
-            if is_possible
-            else empty.fitting(workload, counts)
-        )
+        if is_possible:
+            fits = would_fit(scheduler, workload, counts)
+        else:
+            fits = empty.fitting(workload, counts)
         low, high = (middle, high) if fits else (low, middle - 1)
+
     if low == 0:
         return ""
+
     pods = f"{low} pod{'s' if low > 1 else ''} of {workload.pod_sets[scaled[0]].name}"
-    return f"{pods} would fit now" if is_possible else f"no more than {pods} can ever fit"
+    if is_possible:
+        return f"{pods} would fit now"
+
+    return f"no more than {pods} can ever fit"

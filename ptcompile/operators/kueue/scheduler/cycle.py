@@ -1,4 +1,5 @@
-"""Rounds of the scheduler: which workload of each queue is tried, in which order, and what becomes of it.
+"""Rounds of the scheduler: which workload of each queue is tried, in which order, and what becomes
+of it.
 
 Source: Kueue 0.19, pkg/scheduler/scheduler.go and pkg/cache/queue.
 """
@@ -57,7 +58,9 @@ class Scheduler:
         """Workloads of StrictFIFO queues that do not fit, by ClusterQueue."""
 
     def submit(self, workload: Workload, *, is_tried: bool = False) -> None:
-        """Put a workload into its queue. One that was tried before waits until something is released."""
+        """Put a workload into its queue. One that was tried before waits until something is
+        released.
+        """
         name, why = why_closed(self.cluster, workload)
         workload.cluster_queue = name
         why = why or workload.invalid
@@ -67,6 +70,7 @@ class Scheduler:
         if is_tried and not self._is_strict(name):
             self.parked.setdefault(name, []).append(workload)
             return
+
         self._push(workload)
         if is_tried:
             self._blocked.setdefault(name, set()).add(workload)
@@ -131,7 +135,9 @@ class Scheduler:
         if assignment.fit == Fit.FIT or targets:
             return _Entry(workload, assignment, targets)
         smaller = self._reduced(workload)
-        return smaller if smaller is not None else _Entry(workload, assignment, [])
+        if smaller is not None:
+            return smaller
+        return _Entry(workload, assignment, [])
 
     def _try(
         self, workload: Workload, counts: Sequence[int]
@@ -142,7 +148,9 @@ class Scheduler:
         return assignment, []
 
     def _reduced(self, workload: Workload) -> _Entry | None:
-        """Return the entry with the most pods that fit, or None if the fewest that are admitted do not."""
+        """Return the entry with the most pods that fit, or None if the fewest that are admitted
+        do not.
+        """
         full = [item.count for item in workload.pod_sets]
         spare = [0 if item.least is None else item.count - item.least for item in workload.pod_sets]
         total = sum(spare)
@@ -160,6 +168,7 @@ class Scheduler:
                 best = _Entry(workload, assignment, targets)
             else:
                 low = middle + 1
+
         return best
 
     def _run(self, entries: list[_Entry]) -> None:
@@ -178,6 +187,7 @@ class Scheduler:
                     "Workload no longer fits after processing another workload"
                 )
                 continue
+
             gone |= {target.workload for target in targets}
             evictions += [(entry, target) for target in targets]
             if assignment.fit == Fit.FIT:
@@ -185,13 +195,16 @@ class Scheduler:
                 admitted.append(entry)
             else:
                 held.append(self._reserve(entry))
+
         for reservation in held:
             self.state.remove(reservation.workload)
         for entry, target in evictions:
             self._evict(target, entry.workload)
 
     def _still_fits(self, entry: _Entry, gone: Iterable[Workload]) -> bool:
-        """Return whether an entry fits after those before it, without what was preempted for them and for it."""
+        """Return whether an entry fits after those before it, without what was preempted for
+        them and for it.
+        """
         away = {*gone, *(target.workload for target in entry.targets)}
         removed = [self.state.remove(w) for w in away if w in self.state.admitted[w.cluster_queue]]
         queue = self.state.queues[entry.workload.cluster_queue]
@@ -202,6 +215,7 @@ class Scheduler:
             fits = False
         for reservation in removed:
             self.state.add(reservation)
+
         return fits
 
     def _is_placed_differently(self, entry: _Entry) -> bool:
@@ -215,6 +229,7 @@ class Scheduler:
                 if amount
             ):
                 return True
+
         return False
 
     def _leaf_capacity(self, entry: _Entry, key: tuple[str, ...]) -> dict[str, int]:
@@ -269,17 +284,23 @@ class Scheduler:
                 workload.start_over()
 
     def _put_back(self, entry: _Entry) -> None:
-        """Let a workload that does not fit wait: for another choice of flavors, or until something is released."""
+        """Let a workload that does not fit wait: for another choice of flavors, or until
+        something is released.
+        """
         workload, assignment, _ = entry
         self.messages[workload] = assignment.message()
         if assignment.has_untried_flavors() and assignment.cursor not in workload.tried:
             workload.cursor = assignment.cursor
             workload.tried.append(assignment.cursor)
-            return  # a choice that comes back would come back for ever: two pod sets take turns with two flavors
+            # a choice that comes back would come back for ever: two pod sets take turns with two
+            # flavors
+            return
+
         workload.start_over()
         if self._is_strict(workload.cluster_queue):
             self._blocked.setdefault(workload.cluster_queue, set()).add(workload)
             return
+
         heappop(self.waiting[workload.cluster_queue])
         self.parked.setdefault(workload.cluster_queue, []).append(workload)
 

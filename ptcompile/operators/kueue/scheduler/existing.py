@@ -1,6 +1,7 @@
 """The Workloads of a dump: what is admitted already, and what waits.
 
-Source: Kueue 0.19, apis/kueue/v1beta2/workload_types.go; v1beta1 writes topology assignments as a list of domains.
+Source: Kueue 0.19, apis/kueue/v1beta2/workload_types.go; v1beta1 writes topology assignments as a
+list of domains.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class ExistingWorkload(Workload):
         name = as_string(admission.get("clusterQueue"))
         if name not in state.queues or not _has_condition(self._manifest, "QuotaReserved"):
             return None
+
         self.cluster_queue = name
         usage: dict[FlavorResource, int] = {}
         placed: TopologyUsage = {}
@@ -90,6 +92,7 @@ class ExistingWorkload(Workload):
                 key = flavors.get(resource, ""), resource
                 usage[key] = usage.get(key, 0) + amount
             add_usage(placed, self._placed(assigned, flavors.values()))
+
         return Reservation(self, usage, placed)
 
     def _placed(self, assigned: Json, flavors: Iterable[str]) -> TopologyUsage:
@@ -97,6 +100,7 @@ class ExistingWorkload(Workload):
         assignment = nested_map(assigned, "topologyAssignment")
         if not assignment:
             return {}
+
         requests = next(
             (item.node_requests for item in self.pod_sets if item.name == assigned.get("name")), {}
         )
@@ -111,6 +115,7 @@ class ExistingWorkload(Workload):
         for values, count in placed_domains(assignment):
             usage = {**{name: amount * count for name, amount in requests.items()}, "pods": count}
             add_usage(out, {leaf_key(topology, levels, values): usage})
+
         return out
 
 
@@ -134,11 +139,10 @@ def placed_domains(assignment: Json) -> Iterator[tuple[tuple[str, ...], int]]:
         pods = nested_map(part, "podCounts")
         individual = pods.get("individual")
         for i in range(count):
-            each = (
-                individual[i]
-                if isinstance(individual, list) and i < len(individual)
-                else pods.get("universal")
-            )
+            if isinstance(individual, list) and i < len(individual):
+                each = individual[i]
+            else:
+                each = pods.get("universal")
             yield tuple(level[i] for level in values), as_int(each)
 
 
@@ -175,6 +179,7 @@ def _topology(request: Json) -> TopologyRequest:
             (as_string(item.get("topology")), max(1, as_int(item.get("size"), 1)))
             for item in constraints
         )
+
     return TopologyRequest(
         as_string(request.get("required")) or None,
         as_string(request.get("preferred")) or None,

@@ -1,6 +1,7 @@
 """Fair sharing: who gives way first, and who is admitted first.
 
-Source: Kueue 0.19, pkg/scheduler/preemption/fair_strategy.go and pkg/scheduler/fair_sharing_iterator.go.
+Source: Kueue 0.19, pkg/scheduler/preemption/fair_strategy.go and
+pkg/scheduler/fair_sharing_iterator.go.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ FINAL_SHARE = "LessThanOrEqualToFinalShare"
 
 
 def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
-    """Yield the workloads to preempt in order; the caller removes each before it asks for the next."""
+    """Yield the workloads to preempt in order; the caller removes each before it asks for the
+    next.
+    """
     queue = incoming.queue
     by_queue = _candidates(incoming)
     strategies = incoming.state.cluster.configuration.strategies
@@ -45,6 +48,7 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
             yield target
         if not has_own:
             break
+
     if len(strategies) > 1:
         yield from _by_initial_share(incoming, _Ordering(queue, retries))
 
@@ -65,6 +69,7 @@ def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
             if uses(reservation, incoming.contested)
             and satisfies(policy, incoming.workload, workload)
         )
+
     return out
 
 
@@ -103,9 +108,11 @@ class _Ordering:
             if best is None or share >= best_share:
                 best = child
                 best_share = share
+
         if best is None:
             self.pruned.add(cohort)
             return None
+
         return self._within(best) if best.is_cohort else best
 
     def _is_exhausted(self, node: QuotaNode) -> bool:
@@ -130,6 +137,7 @@ def _by_strategy(
         if chosen is queue or is_within_nominal:
             yield PreemptionTarget(candidates.pop(0), IN_QUEUE if chosen is queue else RECLAIMED)
             continue
+
         new_share, old_share = _shares(incoming, chosen)
         while candidates:
             workload = candidates.pop(0)
@@ -144,7 +152,9 @@ def _by_strategy(
 
 
 def _by_initial_share(incoming: Incoming, ordering: _Ordering) -> Iterator[PreemptionTarget]:
-    """Yield the first candidate of each queue whose share is larger than the preemptor's will be."""
+    """Yield the first candidate of each queue whose share is larger than the preemptor's will
+    be.
+    """
     while (chosen := ordering.next_queue()) is not None:
         new_share, old_share = _shares(incoming, chosen)
         if new_share < old_share:
@@ -155,7 +165,9 @@ def _by_initial_share(incoming: Incoming, ordering: _Ordering) -> Iterator[Preem
 
 
 def _shares(incoming: Incoming, other: QuotaNode) -> tuple[Share, Share]:
-    """Return the shares of the preemptor with its workload and of the other queue, below their common cohort."""
+    """Return the shares of the preemptor with its workload and of the other queue, below their
+    common cohort.
+    """
     queue = incoming.queue
     queue.add_usage(incoming.usage)
     path = (queue, *queue.ancestors)
@@ -171,7 +183,9 @@ def _below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
 
 
 def share_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> list[Share]:
-    """Return the shares of a queue and of its cohorts if it used an amount more, the topmost first."""
+    """Return the shares of a queue and of its cohorts if it used an amount more, the topmost
+    first.
+    """
     queue.add_usage(usage)
     shares = [dominant_share(node) for node in (queue, *queue.ancestors)][::-1]
     queue.remove_usage(usage)

@@ -1,4 +1,5 @@
-"""Choosing a flavor for each resource of each pod set: whether it fits, fits after preemption, or never.
+"""Choosing a flavor for each resource of each pod set: whether it fits, fits after preemption, or
+never.
 
 Source: Kueue 0.19, pkg/scheduler/flavorassigner.
 """
@@ -168,6 +169,7 @@ def assign(
             return assignment
     if assignment.fit != Fit.NO_FIT:
         _assign_topology(search)
+
     return assignment
 
 
@@ -184,6 +186,7 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
         items.append(PodSetAssignment(pod_set, count, own))
         for name, amount in own.items():
             requests[name] = requests.get(name, 0) + amount
+
     flavors, reasons = _group_flavors(search, members, requests)
     has_failed = False
     for item in items:
@@ -195,8 +198,10 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
                 for name, c in flavors.items()
                 if c.name in search.state.topologies(search.queue)
             }
+
         search.assignment.append(item)
         has_failed = has_failed or bool(item.requests and not item.flavors and reasons)
+
     return not has_failed
 
 
@@ -214,11 +219,14 @@ def _group_flavors(
             return {}, [f"resource {name} unavailable in ClusterQueue"]
         if name in flavors:
             continue
+
         chosen, why = _find_flavor(search, members, requests, name, group)
         if not chosen:
             return {}, why
+
         flavors |= chosen
         reasons += why
+
     return flavors, reasons
 
 
@@ -229,7 +237,9 @@ def _find_flavor(
     name: str,
     group: ResourceGroup,
 ) -> tuple[dict[str, FlavorChoice], list[str]]:
-    """Return the best flavor of a resource group for the resources of it, and why it does not fit at once."""
+    """Return the best flavor of a resource group for the resources of it, and why it does not
+    fit at once.
+    """
     queue = search.queue
     wanted = {
         resource: requests[resource] for resource in sorted(requests) if resource in group.resources
@@ -246,6 +256,7 @@ def _find_flavor(
         if why:
             reasons.append(why)
             continue
+
         choices: dict[str, FlavorChoice] = {}
         worst: tuple[Fit, int] = (Fit.FIT, 0)
         for resource, amount in wanted.items():
@@ -256,13 +267,16 @@ def _find_flavor(
             if worst[0] == Fit.NO_FIT:
                 break
             choices[resource] = FlavorChoice(group.flavors[index], fit, borrowing)
+
         if not _tries_next(worst, fungibility):
             best = choices
             best_fit = worst
             break
+
         if _is_better(worst, best_fit, preference):
             best = choices
             best_fit = worst
+
     for choice in best.values():
         choice.tried = -1 if tried == len(group.flavors) - 1 else tried
     return best, [] if best_fit[0] == Fit.FIT else reasons
@@ -270,11 +284,15 @@ def _find_flavor(
 
 def next_flavor(workload: Workload, index: int, resource: str) -> int:
     """Return the index of the flavor at which the search goes on."""
-    return workload.cursor[index].get(resource, -1) + 1 if index < len(workload.cursor) else 0
+    if index < len(workload.cursor):
+        return workload.cursor[index].get(resource, -1) + 1
+    return 0
 
 
 def _is_better(a: tuple[Fit, int], b: tuple[Fit, int], preference: str) -> bool:
-    """Return whether `a` is preferred to `b`: each is how well a flavor fits, and how far the queue borrows."""
+    """Return whether `a` is preferred to `b`: each is how well a flavor fits, and how far the
+    queue borrows.
+    """
     if a[0] == Fit.NO_FIT or b[0] == Fit.NO_FIT:
         return a[0] != Fit.NO_FIT
     if (a[0] == Fit.NO_PREEMPTION_CANDIDATES) != (b[0] == Fit.NO_PREEMPTION_CANDIDATES):
@@ -301,12 +319,16 @@ def _mismatch(search: _Search, name: str, members: Sequence[int], group: Resourc
     """Return why the nodes of a flavor are not for these pod sets, or an empty string."""
     flavor = search.state.cluster.flavors.get(name)
     if flavor is None:
-        return f"flavor {name} not found" if search.state.cluster.is_complete else ""
+        if search.state.cluster.is_complete:
+            return f"flavor {name} not found"
+        return ""
+
     for i in members:
         pod_set = search.workload.pod_sets[i]
         why = _topology_mismatch(search, flavor, pod_set, group) or node_mismatch(pod_set, flavor)
         if why:
             return why
+
     return ""
 
 
@@ -324,6 +346,7 @@ def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
     labels = {key: (value,) for key, value in flavor.labels.items()}
     if not reaches(choices_of(spec), NodeGroup((flavor.name,), labels, is_open=always)):
         return f"flavor {flavor.name} doesn't match node affinity"
+
     return ""
 
 
@@ -337,6 +360,7 @@ def _topology_mismatch(
             if not pod_set.node_requests.keys() & set(group.resources):
                 return ""
             return f'Flavor "{flavor.name}" does not support TopologyAwareScheduling'
+
         topology = search.state.topologies(search.queue).get(flavor.name)
         if topology is None and not search.state.cluster.is_complete:
             return ""
@@ -344,14 +368,17 @@ def _topology_mismatch(
             return f'Flavor "{flavor.name}" information missing in TAS cache'
         if not topology.has_levels(pod_set.topology):
             return f'Flavor "{flavor.name}" does not contain the requested level'
+
         return ""
-    return (
-        f'Flavor "{flavor.name}" supports only TopologyAwareScheduling' if flavor.topology else ""
-    )
+    if flavor.topology:
+        return f'Flavor "{flavor.name}" supports only TopologyAwareScheduling'
+    return ""
 
 
 def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, int, str]:
-    """Return how an amount fits the quota, how far the queue borrows for it, and why it does not fit at once."""
+    """Return how an amount fits the quota, how far the queue borrows for it, and why it does not
+    fit at once.
+    """
     queue, (flavor, resource) = search.queue, key
     before = search.assignment.usage.get(key, 0)
     total = before + amount
@@ -362,18 +389,23 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
     if total > capacity:
         amounts = [as_text(resource, value) for value in (before, amount, capacity)]
         why = (
-            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests "
-            f"({amounts[0]}) + current podset request ({amounts[1]}) > maximum capacity ({amounts[2]})"
+            f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
+            "requests "
+            f"({amounts[0]}) + current podset request ({amounts[1]}) > maximum capacity "
+            f"({amounts[2]})"
         )
         return Fit.NO_FIT, 0, why
+
     borrowing, is_below_root = queue.find_height_of_lowest_subtree_that_fits(key, total)
     if total <= available:
         return Fit.FIT, borrowing, ""
+
     more = as_text(resource, total - available)
     why = f"insufficient unused quota for {resource} in flavor {flavor}, {more} more needed"
     if queue.quota(key).nominal >= total or is_below_root or _may_preempt_while_borrowing(search):
         fit, borrowing = search.simulate(search.workload, key, total)
         return fit, borrowing, why
+
     return Fit.NO_FIT, borrowing, why
 
 
@@ -388,10 +420,13 @@ def _may_preempt_while_borrowing(search: _Search) -> bool:
 def placement_requests(
     assignment: Assignment, workload: Workload, state: QueueState
 ) -> dict[str, list[PlacementRequest]]:
-    """Return the pod sets that are to be placed, by flavor. Pod sets without a flavor of a topology get an error."""
+    """Return the pod sets that are to be placed, by flavor. Pod sets without a flavor of a
+    topology get an error.
+    """
     queue = state.queues[workload.cluster_queue]
     if not state.cluster.places_pods:
         return {}
+
     is_only = state.is_topology_only(queue)
     topologies = state.topologies(queue)
     out: dict[str, list[PlacementRequest]] = {}
@@ -402,20 +437,22 @@ def placement_requests(
         if not topologies:
             item.error = "workload requires Topology, but there is no TAS cache information"
             continue
+
         names = sorted(
             {choice.name for choice in item.flavors.values() if choice.name in topologies}
         )
         if len(names) != 1:
-            what = (
-                f"more than one flavor assigned: {', '.join(names)}"
-                if names
-                else "there is no TAS flavor assigned"
-            )
+            if names:
+                what = f"more than one flavor assigned: {', '.join(names)}"
+            else:
+                what = "there is no TAS flavor assigned"
             item.error = f"workload requires Topology, but {what}"
             continue
+
         out.setdefault(names[0], []).append(
             PlacementRequest(item.pod_set, item.count, not is_explicit)
         )
+
     return out
 
 
@@ -460,7 +497,9 @@ def _assign_topology(search: _Search) -> None:
 def _preempt_all(
     assignment: Assignment, requests: Mapping[str, Sequence[PlacementRequest]]
 ) -> None:
-    """Let others go for all placed pod sets: the quota may be enough, and the room in the domains not."""
+    """Let others go for all placed pod sets: the quota may be enough, and the room in the
+    domains not.
+    """
     for items in requests.values():
         for item in items:
             assignment.set_fit(item.pod_set.name, Fit.PREEMPT)

@@ -1,7 +1,8 @@
-"""The objects that Kueue's scheduler reads: queues, cohorts, flavors, topologies, nodes and Kueue's Configuration.
+"""The objects that Kueue's scheduler reads: queues, cohorts, flavors, topologies, nodes and Kueue's
+Configuration.
 
-Source: Kueue 0.19, apis/kueue/v1beta2 and pkg/cache/scheduler. Amounts are whole numbers: thousandths of cpu, and units
-of every other resource, rounded up, as Kueue counts them.
+Source: Kueue 0.19, apis/kueue/v1beta2 and pkg/cache/scheduler. Amounts are whole numbers:
+thousandths of cpu, and units of every other resource, rounded up, as Kueue counts them.
 """
 
 from __future__ import annotations
@@ -109,11 +110,14 @@ class Configuration(NamedTuple):
     ignores_undeclared: bool = False
     """Whether resources that the queue does not cover are not counted."""
     is_known: bool = True
-    """Whether these settings are written, or are the defaults of a cluster whose objects are all known."""
+    """Whether these settings are written, or are the defaults of a cluster whose objects are all
+    known.
+    """
 
     def may_ignore(self, resource: str) -> bool:
-        """Return whether a resource that a queue does not cover may not be counted: by these settings, or by settings
-        that are not known, which exclude or replace resources of extensions.
+        """Return whether a resource that a queue does not cover may not be counted: by these
+        settings, or by settings that are not known, which exclude or replace resources of
+        extensions.
         """
         if self.ignores_undeclared or self.is_known:
             return self.ignores_undeclared
@@ -179,7 +183,9 @@ def as_quantity(resource: str, amount: int) -> Quantity:
 
 
 def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluster:
-    """Return the objects of a cluster that decide what is admitted. Accepts any data; never raises."""
+    """Return the objects of a cluster that decide what is admitted. Accepts any data; never
+    raises.
+    """
     by_kind: dict[str, list[Json]] = {}
     for manifest in objects:
         version = manifest.get("apiVersion")
@@ -188,6 +194,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
             isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS
         ) or _is_kueue(version):
             by_kind.setdefault(str(kind), []).append(manifest)
+
     topologies = {
         object_name(item): tuple(
             as_string(level.get("nodeLabel"))
@@ -195,6 +202,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         )
         for item in by_kind.get("Topology", ())
     }
+
     return Cluster(
         queues={item.name: item for item in map(read_quotas, by_kind.get("ClusterQueue", ()))},
         cohorts={item.name: item for item in map(read_quotas, by_kind.get("Cohort", ()))},
@@ -262,13 +270,16 @@ def read_quotas(manifest: Json) -> QuotaHolder:
                     _limit(name, resource.get("borrowingLimit")),
                     _limit(name, resource.get("lendingLimit")),
                 )
+
         groups.append(
             ResourceGroup(tuple(as_strings(group.get("coveredResources"))), tuple(flavors))
         )
+
     parent = (
         spec.get("cohortName") or spec.get("cohort") or spec.get("parentName") or spec.get("parent")
     )
     weight = quantity.parse(nested_map(spec, "fairSharing").get("weight"))
+
     return QuotaHolder(
         object_name(manifest),
         as_string(parent),
@@ -298,16 +309,20 @@ def _read_flavor(manifest: Json) -> Flavor:
 def _read_configuration(
     by_kind: Mapping[str, Sequence[Json]], *, is_complete: bool
 ) -> Configuration:
-    """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default ones."""
+    """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default
+    ones.
+    """
     written = [*by_kind.get("Configuration", ()), *_configurations_in(by_kind.get("ConfigMap", ()))]
     if not written:
         return Configuration(is_known=is_complete)
+
     configuration = written[0]
     resources = nested_map(configuration, "resources")
     fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")
     is_fair = isinstance(fair, Mapping) and sharing.get("enable") is not False
     strategies = tuple(as_strings(sharing.get("preemptionStrategies")))
+
     return Configuration(
         is_fair,
         strategies or Configuration().strategies,
@@ -330,8 +345,8 @@ def _read_configuration(
 
 
 def _frameworks(integrations: Json) -> Iterator[str]:
-    """Yield the kinds that Kueue manages, as `group/kind`, or `ANY_FRAMEWORK` for an excerpt without a list; those of
-    other controllers are written `Kind.v1.group`.
+    """Yield the kinds that Kueue manages, as `group/kind`, or `ANY_FRAMEWORK` for an excerpt
+    without a list; those of other controllers are written `Kind.v1.group`.
     """
     yield from as_strings(integrations.get("frameworks")) or [ANY_FRAMEWORK]
     for name in as_strings(integrations.get("externalFrameworks")):

@@ -17,26 +17,33 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def why_closed(cluster: Cluster, workload: Workload) -> tuple[str, str]:
-    """Return the ClusterQueue of a workload, and why it is not tried there; an empty reason if it is."""
+    """Return the ClusterQueue of a workload, and why it is not tried there; an empty reason if
+    it is.
+    """
     local = cluster.local_queues.get((workload.namespace, workload.queue))
     if local is None:
         return "", f"LocalQueue {workload.queue} doesn't exist"
+
     name = as_string(nested_map(local, "spec").get("clusterQueue"))
     policy = nested_map(local, "spec").get("stopPolicy")
     if policy in _STOPPED:
         return name, f"LocalQueue {workload.queue} is inactive: stopPolicy is {policy}"
+
     queue = cluster.queues.get(name)
     if queue is None:
         return name, f"ClusterQueue {name} doesn't exist"
+
     why = why_inactive(cluster, queue)
     if why:
         return name, f"ClusterQueue {name} is inactive: {why}"
     if not _admits_namespace(cluster, queue, workload.namespace):
         has_selector = isinstance(queue.spec.get("namespaceSelector"), dict)
-        why = (
-            "" if has_selector else f": {name} has no namespaceSelector, which matches no namespace"
-        )
+        if has_selector:
+            why = ""
+        else:
+            why = f": {name} has no namespaceSelector, which matches no namespace"
         return name, f"Workload namespace doesn't match ClusterQueue selector{why}"
+
     return name, ""
 
 
@@ -57,11 +64,13 @@ def _missing_object(cluster: Cluster, queue: QuotaHolder) -> str:
             return f"ResourceFlavor {name} doesn't exist"
         if flavor.topology and flavor.topology not in cluster.topologies:
             return f"Topology {flavor.topology} of flavor {name} doesn't exist"
+
     for name in admission_checks(queue):
         if name not in cluster.checks:
             return f"AdmissionCheck {name} doesn't exist"
         if _is_check_inactive(cluster.checks[name]):
             return f"AdmissionCheck {name} is inactive"
+
     return ""
 
 
@@ -91,4 +100,5 @@ def _admits_namespace(cluster: Cluster, queue: QuotaHolder, namespace: str) -> b
         and not selector_keys(selector) <= {_NAME_LABEL}
     ):
         return True
+
     return selects(selector, {**cluster.namespaces.get(namespace, {}), _NAME_LABEL: namespace})

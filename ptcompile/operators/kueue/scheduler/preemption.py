@@ -71,7 +71,9 @@ class _Candidate(NamedTuple):
 def find_targets(
     workload: Workload, assignment: Assignment, state: QueueState
 ) -> list[PreemptionTarget]:
-    """Return the workloads that must go for an assignment, or none if it does not fit then either."""
+    """Return the workloads that must go for an assignment, or none if it does not fit then
+    either.
+    """
     return _targets(
         Incoming(
             workload,
@@ -96,10 +98,12 @@ def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tup
             return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(
                 key, amount
             )[0]
+
         removed = [state.remove(target.workload) for target in targets]
         borrowing = queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
         _restore(state, removed)
         is_same = any(target.workload.cluster_queue == queue.name for target in targets)
+
         return (Fit.PREEMPT if is_same else Fit.RECLAIM), borrowing
 
     return fit_after_preemption
@@ -110,6 +114,7 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
         from ptcompile.operators.kueue.scheduler.fair_sharing import fair_candidates
 
         return _fewest(incoming, fair_candidates(incoming), may_borrow=True)
+
     same_queue = _same_queue(incoming)
     own_quota, by_priority = _in_cohort(incoming)
     candidates = [*own_quota, *by_priority, *same_queue]
@@ -122,12 +127,14 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
         attempts = [False, True]
     else:
         attempts = [True, False]
+
     for may_borrow in attempts:
         targets = _fewest(
             incoming, _valid(incoming, candidates, may_borrow=may_borrow), may_borrow=may_borrow
         )
         if targets:
             return targets
+
     return []
 
 
@@ -162,7 +169,9 @@ def _is_covered(
 def _fewest(
     incoming: Incoming, candidates: Iterable[PreemptionTarget], *, may_borrow: bool
 ) -> list[PreemptionTarget]:
-    """Return as few of the candidates as must go, in order, or none if it does not fit without all of them."""
+    """Return as few of the candidates as must go, in order, or none if it does not fit without
+    all of them.
+    """
     state = incoming.state
     targets: list[PreemptionTarget] = []
     removed: list[Reservation] = []
@@ -176,23 +185,28 @@ def _fewest(
             is_placed = _is_placed(incoming)
             if is_placed:
                 break
+
     if fits and not is_placed:
         fits = _shorten(incoming, targets, removed)
     if fits:
         _bring_back(incoming, targets, removed, may_borrow=may_borrow)
     _restore(state, removed)
+
     return targets if fits else []
 
 
 def _shorten(
     incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation]
 ) -> bool:
-    """Keep the fewest first targets without which the pods can be placed; return whether they can be placed at all.
+    """Keep the fewest first targets without which the pods can be placed; return whether they can
+    be placed at all.
 
-    Fewer pods fit beside more workloads, so the number is found by halving: each try looks at all nodes.
+    Fewer pods fit beside more workloads, so the number is found by halving: each try looks at all
+    nodes.
     """
     if not _is_placed(incoming):
         return False
+
     state = incoming.state
     low = 1
     high = len(targets)
@@ -205,11 +219,13 @@ def _shorten(
             state.remove(target.workload)
         gone = middle
         low, high = (low, middle) if _is_placed(incoming) else (middle + 1, high)
+
     for target in targets[gone:low]:
         state.remove(target.workload)
     for reservation in removed[low:gone]:
         state.add(reservation)
     del targets[low:], removed[low:]
+
     return True
 
 
@@ -294,7 +310,9 @@ def uses(reservation: Reservation, contested: Iterable[FlavorResource]) -> bool:
 
 
 def candidate_order(candidates: Iterable[Workload]) -> list[Workload]:
-    """Return workloads in the order in which they are preempted: by priority, the one admitted last first."""
+    """Return workloads in the order in which they are preempted: by priority, the one admitted
+    last first.
+    """
     return sorted(
         sorted(candidates, key=lambda w: w.reserved_at, reverse=True), key=lambda w: w.priority
     )
@@ -307,7 +325,9 @@ def _same_queue(incoming: Incoming) -> list[_Candidate]:
 
 
 def _satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Workload]:
-    """Yield the workloads of a queue that use what is contested and that a policy lets the workload preempt."""
+    """Yield the workloads of a queue that use what is contested and that a policy lets the
+    workload preempt.
+    """
     if policy == "Never":
         return
     incoming.state.steps.spend(len(incoming.state.admitted[queue.name]))
@@ -317,13 +337,16 @@ def _satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[W
 
 
 def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
-    """Return the candidates of other queues: those that hold what is the queue's own, and those by priority."""
+    """Return the candidates of other queues: those that hold what is the queue's own, and those
+    by priority.
+    """
     queue = incoming.queue
     policy = as_string(policies(queue).get("reclaimWithinCohort"), "Never")
     own: list[_Candidate] = []
     by_priority: list[_Candidate] = []
     if policy == "Never":
         return own, by_priority
+
     has_quota, remaining = queue.quantities_fit_in_quota(incoming.usage)
     before: QuotaNode | None = None
     for cohort in queue.ancestors:
@@ -334,6 +357,7 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
         fits, remaining = cohort.quantities_fit_in_quota(remaining)
         has_quota = has_quota or fits
         before = cohort
+
     return _ordered(own), _ordered(by_priority)
 
 
@@ -365,9 +389,11 @@ def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
         or candidate.priority >= incoming.workload.priority
     ):
         return _Kind.WITHOUT_BORROWING
+
     threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get(
         "maxPriorityThreshold"
     )
     if isinstance(threshold, int) and candidate.priority > threshold:
         return _Kind.WITHOUT_BORROWING
+
     return _Kind.WHILE_BORROWING

@@ -33,7 +33,9 @@ class QuotaNode:
     @cached_property
     def ancestors(self) -> tuple[QuotaNode, ...]:
         """The cohorts from the parent to the root."""
-        return () if self.parent is None else (self.parent, *self.parent.ancestors)
+        if self.parent is None:
+            return ()
+        return (self.parent, *self.parent.ancestors)
 
     @property
     def root(self) -> QuotaNode:
@@ -60,7 +62,9 @@ class QuotaNode:
     def local_quota(self, key: FlavorResource) -> int:
         """Return the quota that the node does not lend."""
         lending = self.quota(key).lending
-        return 0 if lending is None else max(0, self.subtree_quota(key) - lending)
+        if lending is None:
+            return 0
+        return max(0, self.subtree_quota(key) - lending)
 
     def local_available(self, key: FlavorResource) -> int:
         """Return what is left of the quota that the node does not lend."""
@@ -70,6 +74,7 @@ class QuotaNode:
         """Return what is left for the node; below zero if more is in use than there is."""
         if self.parent is None:
             return self.subtree_quota(key) - self.usage.get(key, 0)
+
         from_parent = self.parent.available(key)
         limit = self.quota(key).borrowing
         if limit is not None:
@@ -77,6 +82,7 @@ class QuotaNode:
             from_parent = min(
                 self.subtree_quota(key) - self.local_quota(key) - used_above + limit, from_parent
             )
+
         return self.local_available(key) + from_parent
 
     def potential_available(self, key: FlavorResource) -> int:
@@ -85,7 +91,9 @@ class QuotaNode:
             return self.subtree_quota(key)
         most = self.local_quota(key) + self.parent.potential_available(key)
         limit = self.quota(key).borrowing
-        return most if limit is None else min(self.subtree_quota(key) + limit, most)
+        if limit is None:
+            return most
+        return min(self.subtree_quota(key) + limit, most)
 
     def borrowing_with(self, key: FlavorResource, amount: int) -> bool:
         """Return whether the node borrows when it uses an amount more."""
@@ -120,7 +128,9 @@ class QuotaNode:
     def find_height_of_lowest_subtree_that_fits(
         self, key: FlavorResource, amount: int
     ) -> tuple[int, bool]:
-        """Return the height of the smallest subtree that has an amount more, and whether it has a parent."""
+        """Return the height of the smallest subtree that has an amount more, and whether it has
+        a parent.
+        """
         if self.parent is None or not self.borrowing_with(key, amount):
             return 0, self.parent is not None
         remaining = amount - self.local_available(key)
@@ -131,7 +141,9 @@ class QuotaNode:
         return self.root.height, False
 
     def quantities_fit_in_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
-        """Return whether the node has the amounts without borrowing, and what is to come from its parent."""
+        """Return whether the node has the amounts without borrowing, and what is to come from
+        its parent.
+        """
         fits = not any(self.borrowing_with(key, amount) for key, amount in requested.items())
         return fits, {
             key: max(0, amount - self.local_available(key)) for key, amount in requested.items()
@@ -158,16 +170,21 @@ class QuotaNode:
 
 
 def dominant_share(node: QuotaNode) -> tuple[bool, float]:
-    """Return a node's share in fair sharing, by which nodes are compared; the larger one gives first."""
+    """Return a node's share in fair sharing, by which nodes are compared; the larger one gives
+    first.
+    """
     if node.parent is None:
         return (False, 0.0)
+
     borrowed: dict[str, int] = {}
     for key in node.all_keys:
         amount = node.usage.get(key, 0) - node.subtree_quota(key)
         if amount > 0:
             borrowed[key[1]] = borrowed.get(key[1], 0) + amount
+
     if not borrowed:
         return (False, 0.0)
+
     lendable: dict[str, int] = {}
     for key in node.root.all_keys:
         lendable[key[1]] = lendable.get(key[1], 0) + node.parent.potential_available(key)
@@ -179,7 +196,10 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
         ),
         default=0.0,
     )
-    return (True, ratio) if node.holder.weight == 0 else (False, ratio / node.holder.weight)
+    if node.holder.weight == 0:
+        return (True, ratio)
+
+    return (False, ratio / node.holder.weight)
 
 
 def is_borrowing(node: QuotaNode) -> bool:
@@ -188,13 +208,16 @@ def is_borrowing(node: QuotaNode) -> bool:
 
 
 def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
-    """Return the ClusterQueues by name, linked to their cohorts. Members of a cycle of cohorts are left out."""
+    """Return the ClusterQueues by name, linked to their cohorts. Members of a cycle of cohorts
+    are left out.
+    """
     cohorts: dict[str, QuotaNode] = {}
     queues: dict[str, QuotaNode] = {}
     for queue in cluster.queues.values():
         chain = cohort_chain(cluster, queue)
         if chain is None:
             continue
+
         node = queues[queue.name] = QuotaNode(queue, is_cohort=False)
         for name in chain:
             is_new = name not in cohorts
@@ -206,6 +229,7 @@ def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
             if not is_new:
                 break
             node = node.parent
+
     _add_empty_cohorts(cluster, cohorts)
     return queues
 
@@ -219,6 +243,7 @@ def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
             if member in cohorts:
                 break
             missing.append(member)
+
         for member in reversed(missing):
             of_member = cluster.cohorts.get(member, QuotaHolder(member, "", (), {}, 1.0, {}))
             node = cohorts[member] = QuotaNode(of_member, is_cohort=True)
@@ -228,7 +253,9 @@ def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
 
 
 def cohort_chain(cluster: Cluster, holder: QuotaHolder) -> tuple[str, ...] | None:
-    """Return the names of the cohorts above a queue or cohort, or None if they are a cycle or too many."""
+    """Return the names of the cohorts above a queue or cohort, or None if they are a cycle or
+    too many.
+    """
     chain: list[str] = []
     name = holder.parent
     while name:
@@ -238,4 +265,5 @@ def cohort_chain(cluster: Cluster, holder: QuotaHolder) -> tuple[str, ...] | Non
             return None
         chain.append(name)
         name = cluster.cohorts[name].parent if name in cluster.cohorts else ""
+
     return tuple(chain)

@@ -13,7 +13,8 @@ from ptcompile.operators.kueue.scheduler.workloads import Workload
 
 
 def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[QuotaShare]:
-    """Yield the quotas that a job's workloads ask for, in the order of the queue's flavors; none of an unknown queue.
+    """Yield the quotas that a job's workloads ask for, in the order of the queue's flavors; none of
+    an unknown queue.
 
     Of admitted workloads these are the flavors that they have, of others all that they could get.
     """

@@ -57,6 +57,7 @@ class QueueState:
                         self.cluster, flavor, self.placed, self._node_usage, self.steps
                     )
                 out[name] = self._topologies[name]
+
         return out
 
     def is_topology_only(self, queue: QuotaNode) -> bool:

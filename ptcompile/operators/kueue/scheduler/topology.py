@@ -1,7 +1,7 @@
 """Placing pods in the domains of a topology: how many fit where, and which domains are chosen.
 
-Source: Kueue 0.19, pkg/cache/scheduler/tas_flavor_snapshot.go. Balanced placement and preferred node affinity, which
-are off by default, and the replacement of failed nodes are not modeled.
+Source: Kueue 0.19, pkg/cache/scheduler/tas_flavor_snapshot.go. Balanced placement and preferred
+node affinity, which are off by default, and the replacement of failed nodes are not modeled.
 """
 
 from __future__ import annotations
@@ -161,6 +161,7 @@ class FlavorTopology:
         is_of_flavor = all(labels.get(key) == value for key, value in flavor.labels.items())
         if not is_of_flavor or not all(level in labels for level in self.levels):
             return
+
         parent: Domain | None = None
         names = tuple(labels[level] for level in self.levels)
         for i, domains in enumerate(self.by_level):
@@ -171,12 +172,15 @@ class FlavorTopology:
                 if parent is not None:
                     parent.children.append(domain)
             parent = domain
+
         if parent is None:
             return
+
         if self.has_hosts:
             parent.name = host.name
             parent.labels = labels
             parent.taints = host.taints
+
         parent.key = leaf_key(self.name, self.levels, parent.values)
         used = node_usage.get(host.name, {})
         for name, amount in host.capacity.items():
@@ -196,7 +200,8 @@ class FlavorTopology:
     ) -> dict[str, Placement]:
         """Return the placement of each pod set. Raises PlacementError if one does not fit.
 
-        `assumed` is what other pod sets of the workload use; these are added. If `is_empty`, nothing else is in use.
+        `assumed` is what other pod sets of the workload use; these are added. If `is_empty`,
+        nothing else is in use.
         """
         groups: dict[str, list[PlacementRequest]] = {}
         for i, request in enumerate(requests):
@@ -208,6 +213,7 @@ class FlavorTopology:
             for request in members:
                 add_usage(assumed, self.usage_of(placed[request.pod_set.name], request.pod_set))
             out |= placed
+
         return out
 
     def usage_of(self, placement: Placement, pod_set: PodSet) -> TopologyUsage:
@@ -244,9 +250,11 @@ class FlavorTopology:
                 if domain.leader_state > 0
             ]
             out[leader.pod_set.name] = self._placement(leading)
+
         out[workers.pod_set.name] = self._placement(
             [(domain.values, domain.state) for domain in domains]
         )
+
         return out
 
     def _placement(self, domains: Iterable[tuple[tuple[str, ...], int]]) -> Placement:
@@ -260,7 +268,9 @@ class FlavorTopology:
     def _parameters(
         self, workers: PlacementRequest, leader: PlacementRequest | None
     ) -> _Parameters:
-        """Return what is to be placed at which levels. Raises PlacementError if the topology lacks a level."""
+        """Return what is to be placed at which levels. Raises PlacementError if the topology
+        lacks a level.
+        """
         request = workers.topology
         name = workers.pod_set.name
         slice_key, slice_size = request.slices[0] if request.slices else (self.levels[-1], 1)
@@ -271,6 +281,7 @@ class FlavorTopology:
             raise PlacementError(name, f"no requested topology level: {key}")
         if slice_key not in self.levels:
             raise PlacementError(name, f"no requested topology level for slices: {slice_key}")
+
         level = self.levels.index(key)
         slice_level = self.levels.index(slice_key)
         if slice_size > workers.count:
@@ -281,6 +292,7 @@ class FlavorTopology:
             raise PlacementError(
                 name, f"podset slice topology {slice_key} is above the podset topology {key}"
             )
+
         return _Parameters(
             workers.count,
             0 if leader is None else 1,
@@ -301,6 +313,7 @@ class FlavorTopology:
                 raise PlacementError(
                     name, f"no requested topology level for additional slice layer: {key}"
                 )
+
             inner = self.levels.index(key)
             if inner <= level:
                 why = f"must be at a lower level than {self.levels[level]}"
@@ -308,9 +321,11 @@ class FlavorTopology:
             if size % inner_size:
                 why = f"must evenly divide parent layer size {size}"
                 raise PlacementError(name, f"additional slice layer size {inner_size} {why}")
+
             out |= dict.fromkeys(range(level + 1, inner + 1), inner_size)
             level = inner
             size = inner_size
+
         return out
 
     def _fill_in_counts(
@@ -349,7 +364,8 @@ class FlavorTopology:
                 leaf.state_with_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
-        """Return the domains of the lowest level that take such pods, and why how many others do not.
+        """Return the domains of the lowest level that take such pods, and why how many others do
+        not.
 
         The last answer is kept.
         """
@@ -365,15 +381,20 @@ class FlavorTopology:
                     exclusions.add(reason)
                 else:
                     leaves.append(leaf)
+
             self._suitable = spec, leaves, exclusions.reasons
+
         return self._suitable[1], self._suitable[2]
 
     def _find_level_with_fit_domains(
         self, level: int, parameters: _Parameters, exclusions: Exclusions, name: str
     ) -> tuple[int, list[Domain]]:
-        """Return the level whose domains are used, and these domains. Raises PlacementError if none fit."""
+        """Return the level whose domains are used, and these domains. Raises PlacementError if
+        none fit.
+        """
         if not self.by_level[level]:
             raise PlacementError(name, f"no topology domains at level: {self.levels[level]}")
+
         ordered = _sort_domains_with_leader(
             self.by_level[level].values(), parameters.is_unconstrained
         )
@@ -402,6 +423,7 @@ class FlavorTopology:
             )
         if level > 0 and not parameters.is_unconstrained:
             return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
+
         return level, self._several(ordered, slices, parameters, exclusions, name)
 
     def _several(
@@ -412,7 +434,9 @@ class FlavorTopology:
         exclusions: Exclusions,
         name: str,
     ) -> list[Domain]:
-        """Return several domains that hold all slices together. Raises PlacementError if all are too few."""
+        """Return several domains that hold all slices together. Raises PlacementError if all are
+        too few.
+        """
         chosen: list[Domain] = []
         left = slices
         leaders = parameters.leaders
@@ -426,6 +450,7 @@ class FlavorTopology:
             leaders -= domain.leader_state
             left -= domain.slice_state_with_leader
             i += 1
+
         if leaders > 0:
             raise PlacementError(
                 name,
@@ -433,6 +458,7 @@ class FlavorTopology:
                     parameters.leaders - leaders, slices, parameters.slice_size, exclusions
                 ),
             )
+
         rest = _sort_domains(ordered[i:], parameters.is_unconstrained)
         for i, domain in enumerate(rest):
             if left <= 0:
@@ -441,10 +467,12 @@ class FlavorTopology:
                 domain = _find_best_fit_domain(rest[i:], left, "slice_state")
             chosen.append(domain)
             left -= domain.slice_state
+
         if left > 0:
             raise PlacementError(
                 name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions)
             )
+
         return chosen
 
     def _not_fitting(self, fitting: int, requested: int, size: int, exclusions: Exclusions) -> str:
@@ -471,6 +499,7 @@ class FlavorTopology:
                 lower, parameters.pods, parameters.leaders, size, is_unconstrained, in_slices=True
             )
             level += 1
+
         while level < last:
             inner = parameters.slice_size_at_level.get(level + 1, 1)
             lower = []
@@ -480,6 +509,7 @@ class FlavorTopology:
                     for child in children:
                         child.slice_state = child.state // inner
                         child.slice_state_with_leader = child.state_with_leader // inner
+
                 lower += _update_counts_to_minimum(
                     children,
                     domain.state,
@@ -488,18 +518,20 @@ class FlavorTopology:
                     is_unconstrained,
                     in_slices=inner > 1,
                 )
+
             domains = lower
             level += 1
+
         return domains
 
 
 def leaf_key(topology: str, levels: Sequence[str], values: Sequence[str]) -> LeafKey:
-    """Return the key of a domain of the lowest level: flavors share hosts, whatever their topology."""
-    return (
-        (HOSTNAME, values[-1])
-        if levels and values and levels[-1] == HOSTNAME
-        else (topology, *values)
-    )
+    """Return the key of a domain of the lowest level: flavors share hosts, whatever their
+    topology.
+    """
+    if levels and values and levels[-1] == HOSTNAME:
+        return (HOSTNAME, values[-1])
+    return (topology, *values)
 
 
 def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
@@ -516,12 +548,14 @@ def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
             or "kueue.x-k8s.io/podset" in labels
         ):
             continue
+
         usage = out.setdefault(name, {})
         for resource, amount in {
             **amounts.pod_requests(nested_map(pod, "spec")),
             "pods": quantity.Quantity(10**9),
         }.items():
             usage[resource] = usage.get(resource, 0) + amount_of(resource, amount)
+
     return out
 
 
@@ -554,9 +588,11 @@ def _exclusion(
         return f'taint "{taint.get("key")}{value}:{taint.get("effect")}"'
     if not selects(selector, leaf.labels):
         return "nodeSelector"
+
     is_chosen = any(
         all(meets(leaf.labels, requirement) for requirement in choice) for choice in choices
     )
+
     return "" if is_chosen else "affinity"
 
 
@@ -588,6 +624,7 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
                 domain.state_with_leader // size,
             )
         return
+
     inner = parameters.slice_size_at_level.get(level + 1, 1)
     pods = slices = leaders = 0
     lost: list[tuple[int, int]] = []
@@ -600,6 +637,7 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
         leaders = max(leaders, child.leader_state)
         if not parameters.leaders or child.leader_state:
             lost.append((usable - beside, child.slice_state - child.slice_state_with_leader))
+
     domain.state = pods
     domain.leader_state = leaders
     domain.state_with_leader = pods - min(item[0] for item in lost) if lost else 0
@@ -662,6 +700,7 @@ def _update_counts_to_minimum(
             and domain.leader_state >= leaders
         ):
             domain = _find_best_fit_domain(domains[i:], left, attribute)
+
         available = getattr(domain, attribute)
         chosen.append(domain)
         taken_leaders = min(domain.leader_state, leaders) if leaders > 0 else 0
@@ -671,9 +710,11 @@ def _update_counts_to_minimum(
             if in_slices:
                 domain.slice_state = left
             return chosen
+
         taken = min(available, left)
         domain.state = taken * unit
         domain.leader_state = taken_leaders
         left -= taken
         leaders -= taken_leaders
+
     return chosen

@@ -160,14 +160,17 @@ def workloads_of(
         raise NotQueuedError(
             "the job names no queue: its label kueue.x-k8s.io/queue-name is missing"
         )
+
     configured = cluster.configuration.frameworks
     if configured and (outside := outside_text(kind_of(manifest), versions, (), configured)):
         raise NotQueuedError(outside)
+
     templates = pod_templates(manifest, stream, versions)
     if not templates:
         raise NotQueuedError(
             f"Kueue queues no {as_string(manifest.get('kind')) or 'object'} of this form"
         )
+
     sets: list[PodSet] = []
     reasons: list[str] = []
     for template, least in templates:
@@ -183,6 +186,7 @@ def workloads_of(
                 cluster.configuration,
             )
         )
+
     workload = Workload(
         object_name(manifest),
         namespace_of(manifest),
@@ -194,11 +198,14 @@ def workloads_of(
         workload.invalid = reasons[0]
     elif split_gates(gates_of(manifest)):
         workload.invalid = f"admission is gated by {gates_of(manifest)}"
+
     return [workload, *(workload.copy() for _ in range(_copies(manifest) - 1))]
 
 
 def _copies(manifest: Json) -> int:
-    """Return how many workloads Kueue makes of an object: of some kinds one for each group of pods."""
+    """Return how many workloads Kueue makes of an object: of some kinds one for each group of
+    pods.
+    """
     if manifest.get("kind") in ("Deployment", "LeaderWorkerSet"):
         return min(_MAX_COPIES, max(1, as_int(nested_map(manifest, "spec").get("replicas"), 1)))
     return 1
@@ -215,6 +222,7 @@ def pod_templates(
     kind = as_string(manifest.get("kind"))
     if kind == "TrainJob":
         return [(item, None) for item in _train_job(manifest, stream, versions)]
+
     templates = pod_sets_of(manifest)
     if kind in ("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"):
         templates.sort(
@@ -226,6 +234,7 @@ def pod_templates(
         templates = [item._replace(pods=1) for item in templates]
     elif kind == "Pod" and _group_of(manifest):
         return [(item, None) for item in _group_sets(manifest, stream)]
+
     least = _least(manifest) if kind == "Job" else None
     return [
         (item, least if least is not None and least < item.pods else None) for item in templates
@@ -252,7 +261,9 @@ def _least(manifest: Json) -> int | None:
     written = string_map(nested_map(manifest, "metadata").get("annotations")).get(
         _MIN_PARALLELISM, ""
     )
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+    if written.isascii() and written.isdigit() and len(written) < 10:
+        return int(written)
+    return None
 
 
 def _group_of(manifest: Json) -> str:
@@ -264,8 +275,8 @@ def _group_of(manifest: Json) -> str:
 
 
 def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
-    """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for another than its first
-    Pod.
+    """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for
+    another than its first Pod.
     """
     group = _group_of(manifest)
     size = nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
@@ -274,28 +285,31 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
         if _group_of(item) == group
     ]
-    total = (
-        int(size)
-        if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10
-        else 0
-    )
+    if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10:
+        total = int(size)
+    else:
+        total = 0
     if len(members) < total:
         raise NotQueuedError(f"the group {group} has {len(members)} of {total} pods")
     if members and object_name(members[0]) != object_name(manifest):
         raise PartOfGroupError(
             f"the group {group} is queued as its first pod, {object_name(members[0])}"
         )
+
     roles: dict[str, tuple[Json, int]] = {}
     for member in members:
         shape = _shape(nested_map(admitted(member, ClusterState(stream)), "spec"))
         roles[shape] = (member, roles[shape][1] + 1) if shape in roles else (member, 1)
+
     return [
         PodSetTemplate(_role_name(shape), (), pod, count) for shape, (pod, count) in roles.items()
     ]
 
 
 def _shape(spec: Json) -> str:
-    """Return the part of a pod's specification by which Kueue tells the roles of a group apart, as Go writes it."""
+    """Return the part of a pod's specification by which Kueue tells the roles of a group apart,
+    as Go writes it.
+    """
     import json
 
     def containers(key: str) -> list[dict[str, object]] | None:
@@ -323,6 +337,7 @@ def _shape(spec: Json) -> str:
         "tolerations": tolerations or None,
         "topologySpreadConstraints": spec.get("topologySpreadConstraints"),
     }
+
     return json.dumps({"spec": shape}, separators=(",", ":"), default=str)
 
 
@@ -337,7 +352,9 @@ def _role_name(shape: str) -> str:
 
 
 def adjusted_spec(spec: Json, namespace: str, state: ClusterState) -> Json:
-    """Return a pod specification with the overhead of its RuntimeClass and the defaults of the LimitRanges."""
+    """Return a pod specification with the overhead of its RuntimeClass and the defaults of the
+    LimitRanges.
+    """
     name = as_string(spec.get("runtimeClassName"))
     if name and not spec.get("overhead"):
         for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name):
@@ -365,10 +382,12 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
                     names,
                     "not exceed its limits",
                 )
+
     ranges = limits_of(namespace, state)
     what = "resources didn't satisfy LimitRange constraints"
     if ranges is None:
         return
+
     for key in ("initContainers", "containers"):
         for i, container in enumerate(as_mappings(spec.get(key))):
             resources = nested_map(container, "resources")
@@ -378,6 +397,7 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
                 ranges.bounds.get("Container", {}), low, {**low, **high}
             ):
                 yield _invalid(what, f"{path}.{key}[{i}]", names, word)
+
     total = amounts.pod_requests(spec)
     for names, word in _out_of_bounds(ranges.bounds.get("Pod", {}), total, total):
         yield _invalid(what, path, names, word)
@@ -429,7 +449,9 @@ def pod_set(
 def counted_requests(
     requests: Mapping[str, Quantity], configuration: Configuration
 ) -> Mapping[str, Quantity]:
-    """Return what the quota counts of a pod's requests: without excluded resources, and transformed."""
+    """Return what the quota counts of a pod's requests: without excluded resources, and
+    transformed.
+    """
     kept = {
         name: amount
         for name, amount in requests.items()
@@ -437,6 +459,7 @@ def counted_requests(
     }
     if not configuration.transformations.keys() & kept.keys():
         return kept
+
     out: dict[str, Quantity] = {}
     for name, amount in kept.items():
         change = configuration.transformations.get(name)
@@ -446,6 +469,7 @@ def counted_requests(
             times = kept.get(change.multiplied_by) if change.multiplied_by else None
             factor = amount.value * (1 if times is None else times.value)
             out = amounts.add(out, amounts.multiply(change.outputs, factor))
+
     return out
 
 
@@ -459,6 +483,7 @@ def topology_request(values: Mapping[str, str]) -> TopologyRequest:
         )
     elif constraints := values.get(f"{KUEUE_SLICE}-constraints"):
         slices = tuple(parse_constraints(constraints) or ())
+
     return TopologyRequest(
         values.get(KUEUE_TOPOLOGY["required"]) or None,
         values.get(KUEUE_TOPOLOGY["preferred"]) or None,
@@ -480,6 +505,7 @@ def priority_of(
             ):
                 return priority_value(priority_class)
         raise NotQueuedError(f"WorkloadPriorityClass {name} doesn't exist")
+
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
     names = [as_string(scheduling.get("priorityClass"))]
     names += [
@@ -493,6 +519,8 @@ def priority_of(
             not name and priority_class.get("globalDefault") is True
         ):
             return priority_value(priority_class)
+
     if name and name not in _SYSTEM_CLASSES:
         raise NotQueuedError(f"PriorityClass {name} doesn't exist")
+
     return _SYSTEM_CLASSES.get(name, 0)

@@ -1,1 +1,3 @@
-"""Kueue's webhooks over the kinds of other projects: what they reject at creation and on updates."""
+"""Kueue's webhooks over the kinds of other projects: what they reject at creation and on
+updates.
+"""

@@ -1,8 +1,9 @@
-"""What Kueue's webhooks write into a queued object of another project, and what they reject when it is created.
+"""What Kueue's webhooks write into a queued object of another project, and what they reject when it
+is created.
 
-The role hash of a pod in a group depends on its whole template and is left out, as are the labels that Deployments and
-other serving kinds hand to their pods. Source: Kueue 0.19, pkg/controller/jobframework/defaults.go and the webhooks
-below pkg/controller/jobs.
+The role hash of a pod in a group depends on its whole template and is left out, as are the labels
+that Deployments and other serving kinds hand to their pods. Source: Kueue 0.19,
+pkg/controller/jobframework/defaults.go and the webhooks below pkg/controller/jobs.
 """
 
 from __future__ import annotations
@@ -57,17 +58,23 @@ def check_created(manifest: Json, request: KindContext) -> Problems:
 
 
 def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
-    """Return the object with the queue `default`, if it names none and the namespace has a LocalQueue of that name."""
+    """Return the object with the queue `default`, if it names none and the namespace has a
+    LocalQueue of that name.
+    """
     if not related or queue_of(nested_map(manifest, "metadata")) or _has_controller(manifest):
         return manifest
+
     stream = objects(related)
     if not stream.has_any(_LOCAL_QUEUES):
         return manifest
+
     queues = stream.in_namespace(namespace_of(manifest))
     if not any(queues.by_name(kind, "default") for kind in _LOCAL_QUEUES):
         return manifest
+
     metadata: JsonDict = dict(nested_map(manifest, "metadata"))
     metadata["labels"] = {**string_map(metadata.get("labels")), QUEUE: "default"}
+
     return {**manifest, "metadata": metadata}
 
 
@@ -90,6 +97,7 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
         yield from problems
         if not goes_on:
             return
+
     yield from check_suspend(manifest, kind)
     if _has_own_keys(manifest):
         yield from check_labels(manifest, kind, versions)
@@ -101,6 +109,7 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
             from ptcompile.operators.kueue.webhooks.pods import check_pod
 
             yield from check_pod(manifest)
+
     yield from check_topology(manifest, request)
     if is_queued and not kind.serving and key[0] != "ray.io/v1":
         yield from _check_number_of_pod_sets(manifest, versions)
@@ -116,11 +125,16 @@ def _has_own_keys(manifest: Json) -> bool:
 
 
 def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
-    """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for it."""
+    """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for
+    it.
+    """
     count = len(pod_sets_of(manifest))
     most = max_pod_sets(versions)
     if count > most:
-        text = f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at most {most} items"
+        text = (
+            f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at "
+            f"most {most} items"
+        )
         yield controller_failure(
             "kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates"
         )
@@ -140,9 +154,11 @@ def check_topology(manifest: Json, request: KindContext) -> Problems:
 
         yield from check_train_job(manifest, request)
         return
+
     pod_sets = [pod_set for pod_set in pod_sets_of(manifest) if pod_set.has_requests]
     if not pod_sets:
         return
+
     from ptcompile.operators.kueue.webhooks.topology import check_groups, check_template
 
     if key[1] in _CHECKED_AS_PODS:
@@ -150,6 +166,7 @@ def check_topology(manifest: Json, request: KindContext) -> Problems:
             for problem in check_template(pod_set, request.versions, is_bounded=False):
                 yield problem._replace(stage="pod")
         return
+
     for pod_set in pod_sets:
         yield from check_template(pod_set, request.versions, is_bounded=key != _POD)
     if KINDS[key].grouped:
@@ -160,18 +177,21 @@ def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json
     """Return an object of one of `KINDS` with its queue, suspended until it is admitted."""
     if namespace_of(manifest) in SKIPPED_NAMESPACES:
         return manifest
+
     queued = with_default_queue(manifest, related)
     kind = KINDS[kind_of(manifest)]
     if not queue_of(nested_map(queued, "metadata")) or kind.serving:
         return queued
     if not kind.suspend:
         return _gated(queued, versions)
+
     from ptcompile.operators.kueue.webhooks.train_jobs import with_patch_of_kueue
 
     suspended = _suspended(queued, kind.suspend)
-    return (
-        with_patch_of_kueue(suspended, versions) if kind_of(manifest) == _TRAIN_JOB else suspended
-    )
+    if kind_of(manifest) == _TRAIN_JOB:
+        return with_patch_of_kueue(suspended, versions)
+
+    return suspended
 
 
 def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
@@ -190,10 +210,10 @@ def _gated(pod: Json, versions: Versions) -> Json:
     spec = nested_map(pod, "spec")
     gates = as_mappings(spec.get("schedulingGates"))
     names = [gate.get("name") for gate in gates]
-    added = (
-        [ADMISSION_GATE, TOPOLOGY_GATE]
-        if has_feature("kueue-topology-gate", versions)
-        else [ADMISSION_GATE]
-    )
+    if has_feature("kueue-topology-gate", versions):
+        added = [ADMISSION_GATE, TOPOLOGY_GATE]
+    else:
+        added = [ADMISSION_GATE]
+
     missing = [{"name": name} for name in added if name not in names]
     return {**pod, "metadata": metadata, "spec": {**spec, "schedulingGates": [*gates, *missing]}}

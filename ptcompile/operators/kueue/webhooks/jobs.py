@@ -30,6 +30,7 @@ def check_min_parallelism(job: Json) -> Problems:
     text = annotations_of(job).get(MIN_PARALLELISM)
     if text is None:
         return
+
     path = (*_ANNOTATIONS, MIN_PARALLELISM)
     least = atoi(text)
     pods = pods_of_job(nested_map(job, "spec"))
@@ -54,12 +55,14 @@ def check_equal_completions(job: Json) -> Problems:
     spec = nested_map(job, "spec")
     if text is None:
         return
+
     path = (*_ANNOTATIONS, EQUAL_COMPLETIONS)
     is_on = parse_bool(text)
     if is_on is None:
         yield rejection(path, f'Invalid value: "{text}": must be a boolean value', 'write "true"')
     if not is_on:
         return
+
     if (spec.get("completionMode") or "NonIndexed") == "NonIndexed":
         why = f'Invalid value: "{text}": should not be enabled for NonIndexed jobs'
         yield rejection(path, why, "set completionMode: Indexed, or remove it")

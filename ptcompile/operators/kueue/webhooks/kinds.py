@@ -14,7 +14,9 @@ class QueuedKind(NamedTuple):
     """What Kueue's webhooks check of one kind."""
 
     suspend: tuple[str, ...] = ("spec",)
-    """Path of the mapping with `suspend`; empty for a Pod, which is suspended by a scheduling gate."""
+    """Path of the mapping with `suspend`; empty for a Pod, which is suspended by a scheduling
+    gate.
+    """
     serving: bool = False
     """Whether it runs until it is deleted, so its pods are suspended and not the object itself."""
     elastic: bool = False
@@ -50,7 +52,9 @@ KINDS: dict[GroupVersionKind, QueuedKind] = {
 """The kinds by apiVersion and name. Volcano Jobs are not among them: Volcano has its own queues."""
 
 SKIPPED_NAMESPACES = frozenset({"kube-system", "kueue-system"})
-"""Namespaces that the webhooks' configurations exclude; the second is where Kueue is installed by default."""
+"""Namespaces that the webhooks' configurations exclude; the second is where Kueue is installed
+by default.
+"""
 
 MANAGED = "kueue.x-k8s.io/managed"
 """The label and finalizer of a Pod in a queue."""

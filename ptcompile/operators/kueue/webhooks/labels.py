@@ -1,6 +1,7 @@
 """The checks of Kueue's labels and annotations on an object itself.
 
-Sources: Kueue 0.19, pkg/controller/jobframework/validation.go, and pkg/util/webhook for admission-gated-by.
+Sources: Kueue 0.19, pkg/controller/jobframework/validation.go, and pkg/util/webhook for
+admission-gated-by.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def rejection(
     field: str | None = None,
     on_key: bool = False,
 ) -> Problem:
-    """Return a rejection by Kueue's webhooks. `field` is the path in their message if the finding is elsewhere."""
+    """Return a rejection by Kueue's webhooks. `field` is the path in their message if the
+    finding is elsewhere.
+    """
     return problem_at(name, path, why, help, authority="kueue", on_key=on_key, field=field)
 
 
@@ -49,12 +52,16 @@ def annotations_of(manifest: Json) -> dict[str, str]:
 
 
 def is_elastic(manifest: Json) -> bool:
-    """Return whether Kueue resizes the object while it runs: the annotation must be exactly "true"."""
+    """Return whether Kueue resizes the object while it runs: the annotation must be exactly
+    "true".
+    """
     return annotations_of(manifest).get(ELASTIC) == "true"
 
 
 def prebuilt_of(manifest: Json) -> tuple[Path, str]:
-    """Return the path and the name of the Workload that the object adopts, which is empty if it names none."""
+    """Return the path and the name of the Workload that the object adopts, which is empty if it
+    names none.
+    """
     annotation = annotations_of(manifest).get(PREBUILT)
     if annotation:
         return (*_ANNOTATIONS, PREBUILT), annotation
@@ -72,7 +79,9 @@ def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Proble
 
 
 def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
-    """Check the type of `suspend`, which the mutating webhook decodes before any schema is applied."""
+    """Check the type of `suspend`, which the mutating webhook decodes before any schema is
+    applied.
+    """
     value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
         why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
@@ -108,6 +117,7 @@ def _check_seconds(manifest: Json) -> Problems:
     text = labels_of(manifest).get(SECONDS)
     if text is None:
         return
+
     seconds = atoi(text)
     path = (*_LABELS, SECONDS)
     if seconds is None:
@@ -140,7 +150,9 @@ def _group_version_kind(manifest: Json) -> str:
 
 
 def has_gates(versions: Versions) -> bool:
-    """Return whether the release checks gates: the feature gate AdmissionGatedBy is on since 0.19."""
+    """Return whether the release checks gates: the feature gate AdmissionGatedBy is on since
+    0.19.
+    """
     return versions.kueue >= (0, 19)
 
 

@@ -1,7 +1,7 @@
 """The pod templates that Kueue counts as the pod sets of an object, and the number of pods in each.
 
-Sources: Kueue 0.19, the function PodSets of each kind below pkg/controller/jobs; the defaults in the CRDs of KubeRay
-1.7 and LeaderWorkerSet 0.10.
+Sources: Kueue 0.19, the function PodSets of each kind below pkg/controller/jobs; the defaults in
+the CRDs of KubeRay 1.7 and LeaderWorkerSet 0.10.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class PodSetTemplate(NamedTuple):
 
 
 def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
-    """Return the pod sets that the object itself shows; a TrainJob's are those of its runtime. Accepts any data; never
-    raises.
+    """Return the pod sets that the object itself shows; a TrainJob's are those of its runtime.
+    Accepts any data; never raises.
     """
     read = _READERS.get(kind_of(manifest))
     return [] if read is None else list(read(manifest))
@@ -69,8 +69,8 @@ def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
 def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
     """Return the pods of a role of a queued object with Kueue's labels and annotation (Kueue 0.17).
 
-    The name of the Workload contains a hash of the object's uid. A Pod has only the label of the webhook: the others
-    are written when it is admitted, and no earlier.
+    The name of the Workload contains a hash of the object's uid. A Pod has only the label of the
+    webhook: the others are written when it is admitted, and no earlier.
     """
     kind = KINDS.get(kind_of(manifest))
     if kind is None or kind.serving:
@@ -102,12 +102,14 @@ _JOB = ("batch/v1", "Job")
 
 
 def pods_of_job(spec: Json) -> int:
-    """Return how many pods of a Job run at once: its parallelism, and no more than its completions."""
+    """Return how many pods of a Job run at once: its parallelism, and no more than its
+    completions.
+    """
     parallelism = as_int(spec.get("parallelism"), 1)
     completions = spec.get("completions")
-    return (
-        parallelism if completions is None else min(parallelism, as_int(completions, parallelism))
-    )
+    if completions is None:
+        return parallelism
+    return min(parallelism, as_int(completions, parallelism))
 
 
 def _pod(manifest: Json) -> Iterator[PodSetTemplate]:
@@ -171,6 +173,7 @@ def ray_pod_sets(cluster: Json, path: Path) -> Iterator[PodSetTemplate]:
     """Yield the head and the worker groups of the specification of a Ray cluster."""
     if not cluster:
         return
+
     yield PodSetTemplate(
         HEAD,
         (*path, "headGroupSpec", "template"),
@@ -197,6 +200,7 @@ def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
         yield PodSetTemplate(
             "leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1
         )
+
     yield PodSetTemplate(
         "worker" if has_leader else "main",
         (*path, "workerTemplate"),
@@ -206,7 +210,9 @@ def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
 
 
 def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
-    """Yield the replica specs, with the resources of their spares (sagemaker-hyperpod 3.12, ReplicaSpec)."""
+    """Yield the replica specs, with the resources of their spares (sagemaker-hyperpod 3.12,
+    ReplicaSpec).
+    """
     for i, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
         pods = as_int(replica.get("replicas")) + as_int(replica.get("spares"))
         path: Path = ("spec", "replicaSpecs", i, "template")
@@ -216,7 +222,9 @@ def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
 
 
 def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
-    """Yield the pod sets of the objects in an AppWrapper: those it declares, else those of the kind."""
+    """Yield the pod sets of the objects in an AppWrapper: those it declares, else those of the
+    kind.
+    """
     for i, component in indexed_mappings(nested_map(manifest, "spec").get("components")):
         inner = nested_map(component, "template")
         declared = list(indexed_mappings(component.get("podSets")))
@@ -226,6 +234,7 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
             yield PodSetTemplate(
                 "", path, nested_map(component, *keys), as_int(entry.get("replicas"), 1)
             )
+
         for pod_set in (
             [] if declared or kind_of(inner) == kind_of(manifest) else pod_sets_of(inner)
         ):

@@ -49,7 +49,9 @@ def check_managed(pod: Json) -> Problems:
 
 
 def check_group(pod: Json) -> Problems:
-    """Check that a group has a name and a size, or neither, and that it shares its name with a prebuilt Workload."""
+    """Check that a group has a name and a size, or neither, and that it shares its name with a
+    prebuilt Workload.
+    """
     (path, name), count = group_of(pod), annotations_of(pod).get(_COUNT)
     kind = "annotation" if "annotations" in path else "label"
     why = f"Required value: both the '{_COUNT}' annotation and the '{GROUP}' {kind} should be set"
@@ -79,7 +81,10 @@ def _check_count(text: str, path: Path) -> Problems:
         why = f'Invalid value: "{text}": must be a whole number'
         yield rejection(path, why, help, name="unpaired-pod-group")
     elif count <= 0:
-        why = f"incorrect annotation value '{_COUNT}={text}': group total count should be greater than zero"
+        why = (
+            f"incorrect annotation value '{_COUNT}={text}': group total count should be greater "
+            "than zero"
+        )
         yield rejection(path, f'Invalid value: "{text}": {why}', help, name="unpaired-pod-group")
 
 

@@ -1,6 +1,7 @@
 """The checks of RayClusters and RayJobs in a queue.
 
-Sources: Kueue 0.19, pkg/controller/jobs/rayjob/rayjob_webhook.go and pkg/controller/jobs/raycluster/common.go.
+Sources: Kueue 0.19, pkg/controller/jobs/rayjob/rayjob_webhook.go and
+pkg/controller/jobs/raycluster/common.go.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from ptcompile.operators.kueue.webhooks.pod_sets import HEAD, max_pod_sets
 
 
 def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:
-    """Return the rejections of a queued RayJob or RayCluster, and whether its labels and templates are checked too."""
+    """Return the rejections of a queued RayJob or RayCluster, and whether its labels and
+    templates are checked too.
+    """
     if manifest.get("kind") == "RayJob":
         return _check_job(manifest, versions)
     return list(_check_cluster(manifest, nested_map(manifest, "spec"), ("spec",), versions)), True
@@ -39,12 +42,14 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
                 path, f"Required value: {why}", "describe the cluster, or remove the queue"
             )
         ], False
+
     problems = []
     if spec.get("shutdownAfterJobFinishes") is not True:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
         path = ("spec", "shutdownAfterJobFinishes")
         fix = Fix("set it to true", (Edit("set", path, True),), safe=False)
         problems.append(_field_rejection(path, why, "set it to true")._replace(fix=fix))
+
     problems += _check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
     return problems, True
 
@@ -52,9 +57,13 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
 def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Problems:
     """Yield the rejections of the specification of a queued Ray cluster."""
     if cluster.get("enableInTreeAutoscaling") is True and not is_elastic(manifest):
-        why = "Invalid value: true: a kueue managed job should only use autoscaling when workload slicing is enabled"
+        why = (
+            "Invalid value: true: a kueue managed job should only use autoscaling when workload "
+            "slicing is enabled"
+        )
         help = f'remove it, or set the annotation {ELASTIC}: "true"'
         yield _field_rejection((*path, "enableInTreeAutoscaling"), why, help)
+
     groups = list(indexed_mappings(cluster.get("workerGroupSpecs")))
     most = max_pod_sets(versions)
     count = len(groups) + 1
@@ -63,6 +72,7 @@ def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions
         yield _field_rejection(
             (*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too"
         )
+
     for i, group in groups:
         if group.get("groupName") == HEAD:
             why = f'Forbidden: "{HEAD}" is reserved for the head group'

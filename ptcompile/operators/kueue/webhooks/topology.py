@@ -43,8 +43,8 @@ def _topology_rejection(
 def check_template(
     pod_set: PodSetTemplate, versions: Versions, *, is_bounded: bool = True
 ) -> Problems:
-    """Yield the rejections of one template. `is_bounded`: whether slices may not be larger than the pod set, which is
-    not checked for a Pod.
+    """Yield the rejections of one template. `is_bounded`: whether slices may not be larger than the
+    pod set, which is not checked for a Pod.
     """
     values = pod_set.annotations
     path = pod_set.annotations_path
@@ -64,12 +64,14 @@ def _check_requests(values: Mapping[str, str], path: Path) -> Problems:
         others = ", ".join(f'"{request}"' for request in REQUESTS)
         why = f"Invalid value: must not contain more than one topology annotation: [{others}]"
         yield _topology_rejection((*path, name), why, f"remove it, or {requests[0]}", on_key=True)
+
     for name in (_REQUIRED, _PREFERRED, KUEUE_SLICE):
         reason = names.why_not_qualified_name(values[name]) if name in values else None
         if reason is not None:
             yield _topology_rejection(
                 (*path, name), f'Invalid value: "{values[name]}": {reason}', _LEVEL_HELP
             )
+
     if parse_bool(values.get(_UNCONSTRAINED, "true")) is None:
         why = f'Invalid value: "{values[_UNCONSTRAINED]}": must be a boolean value'
         yield _topology_rejection((*path, _UNCONSTRAINED), why, 'write "true"')
@@ -81,10 +83,12 @@ def _check_group_name(values: Mapping[str, str], path: Path) -> Problems:
         yield _topology_rejection(
             path, f'Invalid value: "{name}": must not be a number', "write a name, such as workers"
         )
+
     for other in (KUEUE_SLICE_SIZE, KUEUE_SLICE, CONSTRAINTS):
         if other in values:
             why = f"Forbidden: may not be set when '{other}' is specified"
             yield _topology_rejection(path, why, f"remove it, or {other}")
+
     if _PREFERRED not in values and _REQUIRED not in values:
         why = (
             f"Forbidden: may not be set when neither '{_PREFERRED}' nor '{_REQUIRED}' is specified"
@@ -100,7 +104,9 @@ def _is_uint64(text: str) -> bool:
 
 
 def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Problems:
-    """Check that slices have both a level and a size, and that one slice is not larger than the pod set."""
+    """Check that slices have both a level and a size, and that one slice is not larger than the
+    pod set.
+    """
     if KUEUE_SLICE_SIZE not in values:
         if KUEUE_SLICE in values:
             # Kueue names the missing annotation; the finding is at the one that requires it
@@ -110,6 +116,7 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Pr
                 (*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True
             )
         return
+
     size_path = (*path, KUEUE_SLICE_SIZE)
     text = values[KUEUE_SLICE_SIZE]
     size = atoi(text)
@@ -137,15 +144,20 @@ def _check_constraints(
 ) -> Problems:
     """Check the slices of several levels, which Kueue has had since 0.19."""
     if versions.kueue < (0, 19):
-        why = "Forbidden: the TASMultiLayerTopology feature gate must be enabled to use this annotation"
+        why = (
+            "Forbidden: the TASMultiLayerTopology feature gate must be enabled to use this "
+            "annotation"
+        )
         yield _topology_rejection(
             path, why, f"use {KUEUE_SLICE} and {KUEUE_SLICE_SIZE}, or Kueue 0.19", on_key=True
         )
         return
+
     for other in (KUEUE_SLICE, KUEUE_SLICE_SIZE):
         if other in values:
             why = f"Forbidden: may not be set when '{other}' is specified"
             yield _topology_rejection(path, why, f"remove {other}", on_key=True)
+
     layers = parse_constraints(values[CONSTRAINTS])
     text = values[CONSTRAINTS]
     example = 'write a list such as [{"topology": "rack", "size": 8}]'
@@ -155,9 +167,13 @@ def _check_constraints(
         )
         return
     if not 1 <= len(layers) <= _MAX_LAYERS:
-        why = f"topology constraints must contain between 1 and {_MAX_LAYERS} entries: got {len(layers)}"
+        why = (
+            f"topology constraints must contain between 1 and {_MAX_LAYERS} entries: got "
+            f"{len(layers)}"
+        )
         yield _topology_rejection(path, f'Invalid value: "{text}": {why}', example)
         return
+
     for field, reason in _layer_errors(layers):
         yield _topology_rejection(path, reason, "correct the entry", field=field_path(path) + field)
     if most is not None and layers[0][1] > most:
@@ -166,7 +182,9 @@ def _check_constraints(
 
 
 def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]]:
-    """Yield the field of an entry and why it is rejected; each size must divide the one before it."""
+    """Yield the field of an entry and why it is rejected; each size must divide the one before
+    it.
+    """
     levels = [topology for topology, _ in layers]
     for i, (topology, size) in enumerate(layers):
         if reason := names.why_not_qualified_name(topology):
@@ -186,19 +204,25 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
 def parse_constraints(text: str) -> list[tuple[str, int]] | None:
     """Return level and size of each entry as Go's encoding/json decodes them, or None if it fails.
 
-    Keys match in any case, the last one wins, a null leaves the zero value, and other keys are ignored.
+    Keys match in any case, the last one wins, a null leaves the zero value, and other keys are
+    ignored.
     """
     try:
         # objects become tuples of pairs, so they differ from lists and keep repeated keys
         entries = json.loads(text, object_pairs_hook=tuple, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return None
+
     if entries is None:
         return []
     if not isinstance(entries, list):
         return None
+
     layers = [_layer(entry) for entry in entries]
-    return None if None in layers else [layer for layer in layers if layer is not None]
+    if None in layers:
+        return None
+
+    return [layer for layer in layers if layer is not None]
 
 
 def _reject_constant(name: str) -> Any:
@@ -210,6 +234,7 @@ def _layer(entry: Any) -> tuple[str, int] | None:
     size = 0
     if entry is not None and not isinstance(entry, tuple):
         return None
+
     for key, value in entry or ():
         if value is None:
             continue
@@ -221,26 +246,34 @@ def _layer(entry: Any) -> tuple[str, int] | None:
             if type(value) is not int or not -_INT32 <= value < _INT32:
                 return None
             size = value
+
     return topology, size
 
 
 def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Problems:
-    """Check that exactly two pod sets share each group, one of them of a single pod, with the same topology."""
+    """Check that exactly two pod sets share each group, one of them of a single pod, with the
+    same topology.
+    """
     groups: dict[str, list[PodSetTemplate]] = {}
     for pod_set in pod_sets:
         values = pod_set.annotations
         if KUEUE_POD_SET_GROUP in values and (_REQUIRED in values or _PREFERRED in values):
             groups.setdefault(values[KUEUE_POD_SET_GROUP], []).append(pod_set)
+
     for name, members in groups.items():
         if len(members) != 2:
             why = f"can only define groups of exactly 2 pod sets, got: {len(members)} pod set(s)"
             help = "give the same group name to exactly two templates"
             yield from (_group_rejection(member, name, why, help) for member in members)
             continue
+
         first, second = members
         if first.pods != 1 and second.pods != 1:
             counts = f"{first.pods} replica(s) and {second.pods} replica(s)"
-            why = f"can only define groups where at least one pod set has only 1 replica, got: {counts} in the group"
+            why = (
+                "can only define groups where at least one pod set has only 1 replica, got: "
+                f"{counts} in the group"
+            )
             yield from (
                 _group_rejection(member, name, why, "set one of them to one pod")
                 for member in members
@@ -264,7 +297,8 @@ def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: 
     for member, other in ((first, second), (second, first)):
         where = field_path(other.annotations_path)
         why = (
-            f"Invalid value: must specify '{_REQUIRED}' or '{_PREFERRED}' topology consistent with '{where}' in group "
+            f"Invalid value: must specify '{_REQUIRED}' or '{_PREFERRED}' topology consistent "
+            f"with '{where}' in group "
             f"'{group}'"
         )
         path = (*member.annotations_path, KUEUE_POD_SET_GROUP)

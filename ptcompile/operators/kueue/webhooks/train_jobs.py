@@ -1,4 +1,5 @@
-"""The checks of TrainJobs, whose pod sets are those of their runtime, with the patches of the TrainJob.
+"""The checks of TrainJobs, whose pod sets are those of their runtime, with the patches of the
+TrainJob.
 
 Source: Kueue 0.19, pkg/controller/jobs/trainjob/trainjob_webhook.go.
 """
@@ -31,7 +32,9 @@ _MANAGER = "kueue.x-k8s.io/manager"
 
 
 def check_train_job(manifest: Json, request: KindContext) -> Problems:
-    """Check the templates of a TrainJob's runtime after its patches. A finding is at the patch, else at the runtime."""
+    """Check the templates of a TrainJob's runtime after its patches. A finding is at the patch,
+    else at the runtime.
+    """
     patched = _patched_annotations(manifest)
     base = kind_named(kind_of(manifest)).runtime(manifest, request.related, request.versions)
     if base is None or base.assumed:
@@ -39,6 +42,7 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
         return
     if not any(may_mention(part, PREFIX) for part in (manifest, base.source)):
         return
+
     for pod_set in _train_job_pod_sets(manifest, request):
         for problem in check_template(pod_set, request.versions):
             path, _ = patched.get(
@@ -61,7 +65,9 @@ def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
 
 
 def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
-    """Check that no patch has Kueue's manager: the mutating webhook adds one, and the CRD allows one of each."""
+    """Check that no patch has Kueue's manager: the mutating webhook adds one, and the CRD allows
+    one of each.
+    """
     if not has_feature("kueue-runtime-patches", versions):
         return
     for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
@@ -84,7 +90,9 @@ def _check_patches(
 
 
 def _moved(problem: Problem, path: Path) -> Problem:
-    """Return a problem of a pod set of a TrainJob at the path in the file, with Kueue's name of the pod set."""
+    """Return a problem of a pod set of a TrainJob at the path in the file, with Kueue's name of
+    the pod set.
+    """
     _, role, *_ = problem.path
     field = problem.start.replace(field_path(("job", role, "metadata")), f"job[{role}]")
     return problem._replace(path=path, field=field)
@@ -103,7 +111,9 @@ def _annotated(values: Mapping[str, str]) -> Json:
 
 
 def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, str]]:
-    """Return path and value of each annotation in runtimePatches by role and name; the last patch wins."""
+    """Return path and value of each annotation in runtimePatches by role and name; the last
+    patch wins.
+    """
     written: dict[tuple[str, str], tuple[Path, str]] = {}
     for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
         jobs = nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
@@ -121,4 +131,5 @@ def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, st
             )
             for name, value in string_map(nested_map(job, *keys)).items():
                 written[as_string(job.get("name")), name] = ((*start, *keys, name), value)
+
     return written

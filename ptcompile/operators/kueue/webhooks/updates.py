@@ -1,8 +1,8 @@
 """The rejections of Kueue's webhooks when an object is changed.
 
-Source: Kueue 0.19, ValidateJobOnUpdate in pkg/controller/jobframework/validation.go, and ValidateUpdate of each kind
-below pkg/controller/jobs; for the kinds that serve (Deployments, StatefulSets, LeaderWorkerSets) SpecShape in
-pkg/util/pod too.
+Source: Kueue 0.19, ValidateJobOnUpdate in pkg/controller/jobframework/validation.go, and
+ValidateUpdate of each kind below pkg/controller/jobs; for the kinds that serve (Deployments,
+StatefulSets, LeaderWorkerSets) SpecShape in pkg/util/pod too.
 """
 
 from __future__ import annotations
@@ -81,16 +81,20 @@ def check_update(update: Update) -> list[Problem]:
     kind = KINDS.get(key)
     if kind is None or namespace_of(update.new) in SKIPPED_NAMESPACES or update.old == update.new:
         return []
+
     if key == ("batch/v1", "Job"):
         update = _with_stored_completions(update)
     if key[0] == "ray.io/v1" and not _is_ray_checked(update):
         return []
+
     problems = _serving_problems(update, kind) if kind.serving else _job_problems(update, kind)
     return deduplicate(problem for problem in problems if problem.stage == "apply")
 
 
 def _with_stored_completions(update: Update) -> Update:
-    """Return the update of a Job with `completions: 1`, which the API server set if the old one counts no pods."""
+    """Return the update of a Job with `completions: 1`, which the API server set if the old one
+    counts no pods.
+    """
     before, after = (nested_map(job, "spec") for job in (update.old, update.new))
     is_set = before.get("parallelism") is None and before.get("completions") is None
     if not is_set or after.get("completions") is not None:
@@ -115,9 +119,10 @@ def _job_problems(update: Update, kind: QueuedKind) -> Problems:
     if kind.rechecked:
         problems = check_object(update.new, request)
         same_minimum = _min_parallelism(update.old) == _min_parallelism(update.new)
-        skipped = (
-            set(check_min_parallelism(update.new)) if key[1] == "Job" and same_minimum else set()
-        )
+        if key[1] == "Job" and same_minimum:
+            skipped = set(check_min_parallelism(update.new))
+        else:
+            skipped = set()
         yield from (problem for problem in problems if problem not in skipped)
     else:
         if key == ("v1", "Pod"):
@@ -140,6 +145,7 @@ def _check_change(update: Update, kind: QueuedKind) -> Problems:
         yield immutable(
             (*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue
         )
+
     yield from _check_prebuilt_change(old, new, kind, suspended=suspended)
     seconds = labels_of(new).get(SECONDS, "")
     if seconds != labels_of(old).get(SECONDS, "") and not (suspended and was_suspended):
@@ -151,6 +157,7 @@ def _check_change(update: Update, kind: QueuedKind) -> Problems:
             "delete the job and create it again",
             str(is_elastic(new)).lower(),
         )
+
     yield from _check_gates_change(old, new, update.versions)
 
 
@@ -164,18 +171,24 @@ def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended:
 
 
 def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool) -> Problems:
-    """Check a change of the priority class: since 0.15 it may be replaced, and added while the job waits."""
+    """Check a change of the priority class: since 0.15 it may be replaced, and added while the
+    job waits.
+    """
     path = (*_LABELS, PRIORITY)
     before, after = (labels_of(manifest).get(PRIORITY, "") for manifest in (old, new))
     if before == after:
         return
+
     if versions.kueue < (0, 12) or (versions.kueue < (0, 15) and not suspended):
         yield immutable(path, "delete the job and apply again", after)
     elif versions.kueue >= (0, 15) and not after:
         why = 'Invalid value: "": WorkloadPriorityClass cannot be removed from a workload'
         yield rejection(path, why, "name another class", name="webhook-refusal")
     elif versions.kueue >= (0, 15) and not before and not suspended:
-        why = f'Invalid value: "{after}": WorkloadPriorityClass cannot be added to a non-suspended workload'
+        why = (
+            f'Invalid value: "{after}": WorkloadPriorityClass cannot be added to a non-suspended '
+            "workload"
+        )
         yield rejection(path, why, "suspend the job in the same apply", name="webhook-refusal")
 
 
@@ -195,7 +208,10 @@ def _check_job_change(old: Json, new: Json) -> Problems:
     suspended = is_suspended(new, kind)
     before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
-        why = "Forbidden: cannot change when partial admission is enabled and the job is not suspended"
+        why = (
+            "Forbidden: cannot change when partial admission is enabled and the job is not "
+            "suspended"
+        )
         yield rejection(
             ("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal"
         )
@@ -207,7 +223,9 @@ def _check_job_change(old: Json, new: Json) -> Problems:
 
 
 def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
-    """Yield the rejections of a change of an object that serves: its queue is fixed once a pod is ready."""
+    """Yield the rejections of a change of an object that serves: its queue is fixed once a pod
+    is ready.
+    """
     old = update.old
     new = update.new
     versions = update.versions
@@ -219,6 +237,7 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
             "delete the object first, or scale it to 0 to name another queue",
             queue,
         )
+
     yield from _check_priority(old, new, versions, suspended=not is_ready(old))
     yield from check_elastic(new, kind)
     yield from _check_gates_change(old, new, versions)
@@ -256,7 +275,9 @@ def _check_shape(update: Update, template: Path) -> Problems:
 
 
 def _is_shape(inner: tuple[str, ...]) -> bool:
-    """Return whether a changed path below a pod's specification decides in which pod set the pod is."""
+    """Return whether a changed path below a pod's specification decides in which pod set the pod
+    is.
+    """
     if inner[0] not in ("containers", "initContainers"):
         return inner[0] in _SHAPE
     container_field = inner[2:4]
@@ -300,7 +321,9 @@ def _check_group_size(update: Update) -> Problems:
 
 
 def _check_replicas(old: Json, new: Json) -> Problems:
-    """Check that a StatefulSet is scaled only to and from 0, and back only when all its pods are gone."""
+    """Check that a StatefulSet is scaled only to and from 0, and back only when all its pods are
+    gone.
+    """
     path = ("spec", "replicas")
     before, after = (
         as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new)

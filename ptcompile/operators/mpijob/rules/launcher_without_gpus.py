@@ -2,8 +2,8 @@
 
 What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
 
-Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty string in a launcher that is not a worker: the GPUs are
-allocated and stay idle as long as the job runs.
+Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty string in a launcher that is not a worker:
+the GPUs are allocated and stay idle as long as the job runs.
 
 Example:
 
@@ -52,11 +52,13 @@ def check(subject: Subject) -> Findings:
         or subject.spec.get("runLauncherAsWorker") is True
     ):
         return
+
     count = launcher.main_containers[0].accelerators
     if count:
         path = (*launcher.main_containers[0].path, "resources")
         yield found_at(
             path,
-            f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is not a worker",
+            f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is "
+            "not a worker",
             "remove them, or set spec.runLauncherAsWorker to true",
         )

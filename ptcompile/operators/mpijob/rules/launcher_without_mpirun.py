@@ -1,9 +1,10 @@
 """The launcher of an MPIJob starts nothing on the workers.
 
-What: the Launcher's command is a Python script, torchrun or accelerate, and not mpirun, and the job has workers.
+What: the Launcher's command is a Python script, torchrun or accelerate, and not mpirun, and the job
+has workers.
 
-Why: only mpirun, or a launcher that uses the hostfile, starts processes on the workers. They wait with their GPUs until
-the launcher ends, and the training runs in the launcher alone.
+Why: only mpirun, or a launcher that uses the hostfile, starts processes on the workers. They wait
+with their GPUs until the launcher ends, and the training runs in the launcher alone.
 
 Example:
 
@@ -36,7 +37,8 @@ Example:
 
 Fix: start the script with mpirun. Ignore it if the script itself runs mpirun.
 
-Source: MPI Operator 0.8, mpi_job_controller.go: the hostfile is the only thing that names the workers.
+Source: MPI Operator 0.8, mpi_job_controller.go: the hostfile is the only thing that names the
+workers.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
         return
+
     container = launcher.main_containers[0]
     if (name := _lone_program(container)) is not None:
         workers = "the worker" if worker.replicas == 1 else f"the {worker.replicas} workers"
@@ -70,11 +73,14 @@ def _lone_program(container: ManifestContainer) -> str | None:
         part in word.lower() for word in container.tokens for part in _HOST_WORDS
     ):
         return None
+
     launch = container.launch
     if launch.launcher in ("torchrun", "accelerate", "deepspeed"):
         return launch.launcher
+
     name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
     runs_script = name.startswith("python") and any(
         word.endswith(".py") for word in launch.entry[1:3]
     )
+
     return name if runs_script else None

@@ -2,8 +2,8 @@
 
 What: the launcher's `mpirun -np N` is not workers times slotsPerWorker.
 
-Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and leaves GPUs idle
-where N is smaller.
+Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and
+leaves GPUs idle where N is smaller.
 
 Example:
 
@@ -56,17 +56,17 @@ def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
         return
+
     hosts = (worker.replicas if worker is not None else 0) + (
         subject.spec.get("runLauncherAsWorker") is True
     )
     slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
     option = _process_option(launcher.main_containers[0].argv)
     if slots and option is not None and int(option.text) != slots:
-        outcome = (
-            "mpirun exits because there are too few slots"
-            if int(option.text) > slots
-            else f"{slots - int(option.text)} stay idle"
-        )
+        if int(option.text) > slots:
+            outcome = "mpirun exits because there are too few slots"
+        else:
+            outcome = f"{slots - int(option.text)} stay idle"
         yield found_at(
             option.path,
             f"mpirun starts {option.text} processes on {slots} slots: {outcome}",
@@ -80,9 +80,7 @@ def _process_option(argv: tuple[Token, ...]) -> Token | None:
         return None
     for name, value in pairwise(argv):
         if name.text in _COUNT:
-            return (
-                value
-                if value.text.isascii() and value.text.isdigit() and len(value.text) < 10
-                else None
-            )
+            if value.text.isascii() and value.text.isdigit() and len(value.text) < 10:
+                return value
+            return None
     return None

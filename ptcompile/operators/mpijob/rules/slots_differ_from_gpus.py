@@ -2,8 +2,9 @@
 
 What: slotsPerWorker is not the number of GPUs that a worker asks for.
 
-Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is absent. With fewer slots
-than GPUs the others are idle; with more, processes share one, and NCCL fails on a duplicate GPU.
+Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is
+absent. With fewer slots than GPUs the others are idle; with more, processes share one, and NCCL
+fails on a duplicate GPU.
 
 Example:
 
@@ -48,11 +49,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
-    gpus = (
-        worker.main_containers[0].accelerators
-        if worker is not None and worker.main_containers
-        else 0
-    )
+    if worker is not None and worker.main_containers:
+        gpus = worker.main_containers[0].accelerators
+    else:
+        gpus = 0
+
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)

@@ -2,8 +2,8 @@
 
 What: the Worker's command only sleeps, or starts the training itself, instead of sshd.
 
-Why: mpirun in the launcher starts its processes on the workers over ssh, and without sshd there it fails: "Connection
-refused". A worker without command and args gets `/usr/sbin/sshd -De`.
+Why: mpirun in the launcher starts its processes on the workers over ssh, and without sshd there it
+fails: "Connection refused". A worker without command and args gets `/usr/sbin/sshd -De`.
 
 Example:
 
@@ -51,6 +51,7 @@ def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if worker is None or not worker.replicas or not worker.main_containers:
         return
+
     container = worker.main_containers[0]
     if (
         not container.spec.get("command")
@@ -58,11 +59,13 @@ def check(subject: Subject) -> Findings:
         or _mentions_ssh(container)
     ):
         return
+
     idle = idle_command(container)
     if idle is not None or starts_training(container):
         yield found_at(
             container.argv[0].path[:-1],
-            f"mpirun starts processes on the workers over ssh, but they run {idle or container.argv[0].text!r} "
+            "mpirun starts processes on the workers over ssh, but they run "
+            f"{idle or container.argv[0].text!r} "
             "instead of sshd",
             "remove the command, or start sshd in it",
             severity=None if idle is not None else "warning",

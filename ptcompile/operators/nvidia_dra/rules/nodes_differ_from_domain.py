@@ -2,9 +2,9 @@
 
 What: numNodes is neither 0 nor the number of pods of the stream that claim a channel of the domain.
 
-Why: drivers before 25.8, and newer ones without the feature gate IMEXDaemonsWithDNSNames, hold all pods in
-ContainerCreating until numNodes nodes have joined: if it is too high, no pod starts. Newer drivers use it only for the
-domain's status, which then never becomes Ready.
+Why: drivers before 25.8, and newer ones without the feature gate IMEXDaemonsWithDNSNames, hold all
+pods in ContainerCreating until numNodes nodes have joined: if it is too high, no pod starts. Newer
+drivers use it only for the domain's status, which then never becomes Ready.
 
 Example:
 
@@ -38,7 +38,8 @@ Example:
 
 Fix: write the number of pods, or 0 with a driver of 25.8 or newer.
 
-Source: NVIDIA DRA driver 25.12, ComputeDomain's numNodes; kubernetes-sigs/dra-driver-nvidia-gpu of 2026-08.
+Source: NVIDIA DRA driver 25.12, ComputeDomain's numNodes; kubernetes-sigs/dra-driver-nvidia-gpu of
+2026-08.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def check(subject: Subject) -> Findings:
     if pods and pods != nodes:
         yield found_at(
             ("spec", "numNodes"),
-            f"waits for {nodes} nodes, but {pods} {'pod claims' if pods == 1 else 'pods claim'} its channels",
+            f"waits for {nodes} nodes, but {pods} {'pod claims' if pods == 1 else 'pods claim'} "
+            "its channels",
             f"use {pods}, or 0 with driver 25.8 or newer",
         )
 

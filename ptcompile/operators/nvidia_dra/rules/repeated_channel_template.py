@@ -1,9 +1,10 @@
 """A ResourceClaimTemplate has the same name as the one that a ComputeDomain creates.
 
-What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in the same namespace.
+What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in
+the same namespace.
 
-Why: the domain's controller creates the template of its channels under that name. It cannot if the name is taken,
-and pods that claim through the other template get no channel of this domain.
+Why: the domain's controller creates the template of its channels under that name. It cannot if the
+name is taken, and pods that claim through the other template get no channel of this domain.
 
 Example:
 
@@ -40,5 +41,8 @@ def check(subject: Subject) -> Findings:
             (f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name
         ):
             path = ("spec", "channel", "resourceClaimTemplate", "name")
-            message = f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"
+            message = (
+                f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has "
+                "one with that name"
+            )
             yield found_at(path, message, "remove the ResourceClaimTemplate")

@@ -2,8 +2,8 @@
 
 What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
 
-Why: the operator passes the range to torchrun as PET_NNODES unchecked. torchrun asserts 0 < MIN <= MAX and
-crashes on every pod.
+Why: the operator passes the range to torchrun as PET_NNODES unchecked. torchrun asserts 0 < MIN <=
+MAX and crashes on every pod.
 
 Example:
 
@@ -34,7 +34,8 @@ Example:
 
 Fix: make minReplicas the fewest nodes that the job can run with and maxReplicas the most.
 
-Source: training-operator 1.9, which checks neither; PyTorch 2.13, torch/distributed/run.py, config_from_args.
+Source: training-operator 1.9, which checks neither; PyTorch 2.13, torch/distributed/run.py,
+config_from_args.
 """
 
 from __future__ import annotations

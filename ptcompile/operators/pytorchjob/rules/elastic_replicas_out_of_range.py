@@ -1,8 +1,10 @@
 """The number of Workers is outside the elastic range.
 
-What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale the job.
+What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale
+the job.
 
-Why: with fewer Workers the rendezvous is never complete; with more Workers some wait outside, holding their GPUs.
+Why: with fewer Workers the rendezvous is never complete; with more Workers some wait outside,
+holding their GPUs.
 
 Example:
 
@@ -45,6 +47,7 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if not policy or policy.get("metrics"):
         return
+
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     pods = workers + (nested_map(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
     low = policy.get("minReplicas")
@@ -57,11 +60,11 @@ def check(subject: Subject) -> Findings:
         or any("nnodes" in role.launch.options for role in subject.training_roles)
     ):
         return
-    why = (
-        "the rendezvous waits for more"
-        if pods < min_nodes
-        else f"{workers - max_nodes} wait outside the rendezvous"
-    )
+
+    if pods < min_nodes:
+        why = "the rendezvous waits for more"
+    else:
+        why = f"{workers - max_nodes} wait outside the rendezvous"
     if pods < min_nodes or workers > max_nodes:
         replicas = min_nodes if pods < min_nodes else max_nodes
         yield found_at(

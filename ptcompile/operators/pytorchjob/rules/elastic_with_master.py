@@ -1,9 +1,10 @@
 """The Master of an elastic job makes one node more than the range allows.
 
-What: a PyTorchJob has an elasticPolicy and a Master, and with the Master there are more pods than maxReplicas.
+What: a PyTorchJob has an elasticPolicy and a Master, and with the Master there are more pods than
+maxReplicas.
 
-Why: the range is of Workers, but the Master's torchrun joins the same rendezvous. One of the pods waits outside,
-and if that is the Master the job never succeeds.
+Why: the range is of Workers, but the Master's torchrun joins the same rendezvous. One of the pods
+waits outside, and if that is the Master the job never succeeds.
 
 Example:
 
@@ -57,6 +58,7 @@ def check(subject: Subject) -> Findings:
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
         return
+
     workers = as_int(nested_map(replicas, "Worker").get("replicas"), 1)
     low = as_int(nested_map(subject.spec, "elasticPolicy").get("minReplicas"), workers)
     max_nodes = as_int(nested_map(subject.spec, "elasticPolicy").get("maxReplicas"), low)

@@ -2,8 +2,8 @@
 
 What: restartPolicy is Always on the Master, or on the Workers of a job without a Master.
 
-Why: the kubelet also restarts a container that succeeds. The pod never reaches Succeeded, which is what the operator
-waits for: the training starts again from the beginning.
+Why: the kubelet also restarts a container that succeeds. The pod never reaches Succeeded, which is
+what the operator waits for: the training starts again from the beginning.
 
 Example:
 
@@ -28,8 +28,8 @@ Example:
 
 Fix: write OnFailure.
 
-Source: training-operator 1.9, UpdateJobStatus: success is the Succeeded phase of pods; Kubernetes 1.36, pod
-lifecycle.
+Source: training-operator 1.9, UpdateJobStatus: success is the Succeeded phase of pods; Kubernetes
+1.36, pod lifecycle.
 """
 
 from __future__ import annotations

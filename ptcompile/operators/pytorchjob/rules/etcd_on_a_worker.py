@@ -33,7 +33,8 @@ Example:
 
 Fix: give rdzvHost and rdzvPort of the etcd server, or use c10d, which needs none.
 
-Source: training-operator 1.9, SetElasticEnv: PET_RDZV_ENDPOINT is the first Worker where rdzvHost is not given.
+Source: training-operator 1.9, SetElasticEnv: PET_RDZV_ENDPOINT is the first Worker where rdzvHost
+is not given.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def check(subject: Subject) -> Findings:
         for role in subject.training_roles
     ):
         return
+
     yield found_at(
         _BACKEND,
         f"without rdzvHost the endpoint is {subject.name}-worker-0, where no etcd listens",

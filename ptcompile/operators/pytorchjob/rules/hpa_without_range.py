@@ -35,7 +35,8 @@ Example:
 
 Fix: give a range by minReplicas and maxReplicas, or remove the metrics.
 
-Source: training-operator 1.9, ReconcileHPA and the defaults of elasticPolicy: one bound is copied to the other.
+Source: training-operator 1.9, ReconcileHPA and the defaults of elasticPolicy: one bound is copied
+to the other.
 """
 
 from __future__ import annotations
@@ -54,12 +55,14 @@ def check(subject: Subject) -> Findings:
     high = policy.get("maxReplicas")
     if any(bound is not None and not isinstance(bound, int) for bound in (low, high)):
         return  # rejected, or a placeholder
+
     min_replicas = as_int(high if low is None else low, workers)
     max_replicas = as_int(low if high is None else high, workers)
     if policy.get("metrics") and min_replicas == max_replicas:
         yield found_at(
             _METRICS,
-            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at least and at "
+            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at "
+            "least and at "
             "most, so there is nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
             Fix("remove metrics", (Edit("remove", _METRICS),), safe=False),

@@ -1,10 +1,10 @@
 """The autoscaler has no request to compare usage with.
 
-What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers requests none of
-it.
+What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers
+requests none of it.
 
-Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports FailedGetResourceMetric
-and never scales.
+Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports
+FailedGetResourceMetric and never scales.
 
 Example:
 
@@ -37,7 +37,8 @@ Example:
 
 Fix: request the resource in every container of the Workers.
 
-Source: Kubernetes 1.36, HorizontalPodAutoscaler, resource metrics; training-operator 1.9, which copies the metrics.
+Source: Kubernetes 1.36, HorizontalPodAutoscaler, resource metrics; training-operator 1.9, which
+copies the metrics.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def check(subject: Subject) -> Findings:
             path = (*_METRICS, i)
             yield found_at(
                 path,
-                f"the container {without[0]} requests no {name}, so its utilization cannot be computed",
+                f"the container {without[0]} requests no {name}, so its utilization cannot be "
+                "computed",
                 f"request {name} in every container of the Workers",
             )

@@ -2,8 +2,8 @@
 
 What: a pod template of a PyTorchJob has a restartPolicy that differs from that of its replica.
 
-Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not written, and only an event
-reports it.
+Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not
+written, and only an event reports it.
 
 Example:
 
@@ -46,6 +46,7 @@ def check(subject: Subject) -> Findings:
         template_policy = nested_map(replica, "template", "spec").get("restartPolicy")
         if policy not in _POLICIES:  # the API server rejects the pods
             continue
+
         if (
             isinstance(template_policy, str)
             and template_policy

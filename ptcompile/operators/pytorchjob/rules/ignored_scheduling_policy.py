@@ -2,8 +2,8 @@
 
 What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler that the pods name.
 
-Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue and no
-priorityClass. What is written there is silently dropped.
+Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue
+and no priorityClass. What is written there is silently dropped.
 
 Example:
 
@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
     schedulers = {as_string(template.spec.get("schedulerName")) for template in subject.templates}
     if len(schedulers) != 1:
         return
+
     scheduler = next(iter(schedulers))
     for field in _IGNORED.get(scheduler, ()):
         if policy.get(field) is not None:

@@ -2,8 +2,8 @@
 
 What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
 
-Why: a gang scheduler starts nothing until that many pods exist, and the operator never creates them. The job stays
-pending.
+Why: a gang scheduler starts nothing until that many pods exist, and the operator never creates
+them. The job stays pending.
 
 Example:
 

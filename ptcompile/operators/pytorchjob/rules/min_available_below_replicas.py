@@ -1,9 +1,10 @@
 """The gang is smaller than the job needs to start.
 
-What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without elasticPolicy.
+What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without
+elasticPolicy.
 
-Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the rendezvous for the
-rest, and two such jobs may wait for each other forever.
+Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the
+rendezvous for the rest, and two such jobs may wait for each other forever.
 
 Example:
 
@@ -42,7 +43,8 @@ Example:
 
 Fix: write the number of replicas, or remove it, which means the same.
 
-Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable; PyTorch 2.13, static rendezvous.
+Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable; PyTorch 2.13,
+static rendezvous.
 """
 
 from __future__ import annotations

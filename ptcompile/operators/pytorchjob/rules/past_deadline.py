@@ -2,7 +2,8 @@
 
 What: runPolicy.activeDeadlineSeconds is 0 or less.
 
-Why: the operator compares it with the time since the start: the job fails at once, and its pods are deleted.
+Why: the operator compares it with the time since the start: the job fails at once, and its pods are
+deleted.
 
 Example:
 

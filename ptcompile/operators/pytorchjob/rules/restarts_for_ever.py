@@ -3,8 +3,8 @@
 What: a role restarts OnFailure, which is the default, and the job has neither a backoffLimit nor an
 activeDeadlineSeconds, and asks for GPUs.
 
-Why: without a backoffLimit the operator does not count restarts. A script that fails in its first line holds the GPUs
-until someone notices.
+Why: without a backoffLimit the operator does not count restarts. A script that fails in its first
+line holds the GPUs until someone notices.
 
 Example:
 
@@ -29,7 +29,8 @@ Example:
 
 Fix: set runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
 
-Source: training-operator 1.9, PastBackoffLimit: a limit that is not set is no limit; kubeflow/trainer issue 2044.
+Source: training-operator 1.9, PastBackoffLimit: a limit that is not set is no limit;
+kubeflow/trainer issue 2044.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def check(subject: Subject) -> Findings:
         return
     if not any(container.accelerators for container in subject.containers):
         return
+
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         restart = as_mapping(replica).get("restartPolicy")
         if restart in (None, "OnFailure"):

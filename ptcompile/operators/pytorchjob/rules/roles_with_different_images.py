@@ -2,8 +2,8 @@
 
 What: the images of the roles that train have one repository, and different tags or digests.
 
-Why: the processes of a job have to run the same code and the same PyTorch. Different tags are usually an update that
-missed one of the two places.
+Why: the processes of a job have to run the same code and the same PyTorch. Different tags are
+usually an update that missed one of the two places.
 
 Example:
 
@@ -52,6 +52,7 @@ def check(subject: Subject) -> Findings:
     mains = [container for template in subject.templates for container in template.main_containers]
     if len(mains) < 2:
         return
+
     first = as_string(mains[0].spec.get("image"))
     for main in mains[1:]:
         image = as_string(main.spec.get("image"))

@@ -2,8 +2,8 @@
 
 What: runPolicy.backoffLimit is set, and every role restarts by ExitCode.
 
-Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes the pod and makes
-a new one, whose count begins at 0, so retries go on forever.
+Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes
+the pod and makes a new one, whose count begins at 0, so retries go on forever.
 
 Example:
 
@@ -55,7 +55,8 @@ def check(subject: Subject) -> Findings:
     ):
         yield found_at(
             _PATH,
-            "with restartPolicy ExitCode a failed pod is recreated and its restarts count from 0: the limit is never "
+            "with restartPolicy ExitCode a failed pod is recreated and its restarts count from 0: "
+            "the limit is never "
             "reached",
             "use OnFailure, or add activeDeadlineSeconds",
         )

@@ -2,8 +2,8 @@
 
 What: runPolicy.cleanPodPolicy is not exactly None, Running or All.
 
-Why: neither the CRD nor the webhook checks the word. The operator checks for None, then for Running, and otherwise
-deletes all pods at the end, with their logs.
+Why: neither the CRD nor the webhook checks the word. The operator checks for None, then for
+Running, and otherwise deletes all pods at the end, with their logs.
 
 Example:
 
@@ -48,16 +48,17 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
     if not isinstance(policy, str) or policy in _POLICIES:
         return
+
     suggestion = closest_match(policy, _POLICIES)
-    fix = (
-        Fix(
+    if suggestion:
+        fix = Fix(
             f"write {suggestion}",
             (Edit("set", _PATH, suggestion),),
             safe=suggestion.lower() == policy.lower(),
         )
-        if suggestion
-        else None
-    )
+    else:
+        fix = None
+
     yield found_at(
         _PATH,
         f"{policy!r} is not one of {', '.join(_POLICIES)}, so all pods are deleted at the end",

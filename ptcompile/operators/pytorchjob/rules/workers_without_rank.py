@@ -1,9 +1,10 @@
 """Workers alone, without a Master, have no RANK and no WORLD_SIZE.
 
-What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and its command is Python or the image's own.
+What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and its command is Python or
+the image's own.
 
-Why: the operator sets MASTER_ADDR, RANK and WORLD_SIZE where there is a Master, and only there. A script that
-initializes torch.distributed from its environment fails, or trains alone on every pod.
+Why: the operator sets MASTER_ADDR, RANK and WORLD_SIZE where there is a Master, and only there. A
+script that initializes torch.distributed from its environment fails, or trains alone on every pod.
 
 Example:
 
@@ -55,18 +56,22 @@ def check(subject: Subject) -> Findings:
     spec = subject.spec
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
+
     roles = subject.training_roles
     if count_nodes(roles) > 1 and _relies_on_environment(roles[0]) and not roles[0].is_uncertain():
         yield found_at(
             _WORKER,
-            f"{count_nodes(roles)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
+            f"{count_nodes(roles)} Workers without a Master get no MASTER_ADDR, RANK and "
+            "WORLD_SIZE",
             "make one of them the Master",
             on_key=True,
         )
 
 
 def _relies_on_environment(role: TrainingRole) -> bool:
-    """Return whether the processes can find one another only through variables, which are not set."""
+    """Return whether the processes can find one another only through variables, which are not
+    set.
+    """
     entry = role.launch.entry
     is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
     starts_plainly = role.rendezvous.launcher == "image" or (

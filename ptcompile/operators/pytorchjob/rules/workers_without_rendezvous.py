@@ -1,9 +1,10 @@
 """Workers alone, without elasticPolicy, do not meet.
 
-What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torchrun is given no endpoint.
+What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torchrun is given no
+endpoint.
 
-Why: the operator sets the address of the rendezvous for a Master or for an elastic job. With neither, torchrun takes
-127.0.0.1 and rank 0 on every pod, and waits for the other nodes forever.
+Why: the operator sets the address of the rendezvous for a Master or for an elastic job. With
+neither, torchrun takes 127.0.0.1 and rank 0 on every pod, and waits for the other nodes forever.
 
 Example:
 
@@ -28,8 +29,8 @@ Example:
 
 Fix: add elasticPolicy with the number of Workers, or make one of them the Master.
 
-Source: training-operator 1.9, SetPodEnv: MASTER_* and PET_MASTER_* only with a Master, PET_RDZV_* only with
-elasticPolicy; kubeflow/trainer issue 1988.
+Source: training-operator 1.9, SetPodEnv: MASTER_* and PET_MASTER_* only with a Master, PET_RDZV_*
+only with elasticPolicy; kubeflow/trainer issue 1988.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def check(subject: Subject) -> Findings:
         policy = {"minReplicas": total, "maxReplicas": total}
         yield found_at(
             _WORKER,
-            f"{total} Workers without a Master or an elasticPolicy have no place to meet: each waits for itself",
+            f"{total} Workers without a Master or an elasticPolicy have no place to meet: each "
+            "waits for itself",
             "add elasticPolicy, or make one of them the Master",
             Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
             on_key=True,

@@ -2,8 +2,8 @@
 
 What: nprocPerNode is a number above 1, and the command is Python and not torchrun.
 
-Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process per pod. init_process_group waits
-for the others until it times out.
+Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process per pod.
+init_process_group waits for the others until it times out.
 
 Example:
 
@@ -38,8 +38,8 @@ Example:
 
 Fix: start the script with torchrun, or leave nprocPerNode out.
 
-Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issue 1790. A script that starts its own processes needs no
-change.
+Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issue 1790. A script that starts its own
+processes needs no change.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def check(subject: Subject) -> Findings:
         or not roles
     ):
         return
+
     pods = count_nodes(roles)
     if all(_starts_one_process(role) for role in roles):
         yield found_at(
@@ -74,7 +75,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _starts_one_process(role: TrainingRole) -> bool:
-    """Return whether the command is Python with a script, or with a module that is not a launcher."""
+    """Return whether the command is Python with a script, or with a module that is not a
+    launcher.
+    """
     entry = role.launch.entry
     if role.rendezvous.launcher != "command" or role.is_uncertain() or not entry:
         return False

@@ -1,9 +1,10 @@
 """A RayJob keeps its GPUs after it ends.
 
-What: the cluster of a RayJob has GPUs, and shutdownAfterJobFinishes is not true, without a deletionStrategy.
+What: the cluster of a RayJob has GPUs, and shutdownAfterJobFinishes is not true, without a
+deletionStrategy.
 
-Why: the default is false, so that logs can be read in the dashboard. The cluster stays until someone deletes the
-RayJob.
+Why: the default is false, so that logs can be read in the dashboard. The cluster stays until
+someone deletes the RayJob.
 
 Example:
 
@@ -24,7 +25,8 @@ Example:
                     image: rayproject/ray:2.46.0-gpu
                     resources: {limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}}
 
-Fix: set shutdownAfterJobFinishes to true, with ttlSecondsAfterFinished for the time that you need the dashboard.
+Fix: set shutdownAfterJobFinishes to true, with ttlSecondsAfterFinished for the time that you need
+the dashboard.
 
 Source: KubeRay 1.7, RayJob.
 """
@@ -43,6 +45,7 @@ def check(subject: Subject) -> Findings:
     )
     if subject.kind[1] != "RayJob" or shuts_down:
         return
+
     is_fixed = not has_autoscaler(subject.manifest)
     gpus = sum(
         group.started_pods * group.devices

@@ -1,9 +1,10 @@
 """The entrypoint of a RayJob needs more than any Ray node has.
 
-What: entrypointNumGpus or entrypointNumCpus is more than the largest pod of the cluster has, or entrypointResources
-names a custom resource that no group offers.
+What: entrypointNumGpus or entrypointNumCpus is more than the largest pod of the cluster has, or
+entrypointResources names a custom resource that no group offers.
 
-Why: Ray starts the entrypoint on one node that has all of it. Without one, the job stays PENDING forever.
+Why: Ray starts the entrypoint on one node that has all of it. Without one, the job stays PENDING
+forever.
 
 Example:
 
@@ -52,6 +53,7 @@ def check(subject: Subject) -> Findings:
     ]
     if not groups:
         return
+
     yield from _check_gpus(subject, groups)
     needed = subject.spec.get("entrypointNumCpus")
     cpus = [_cpus(group) for group in groups]

@@ -2,8 +2,9 @@
 
 What: num-gpus in rayStartParams differs from the GPUs in the limits of the Ray container.
 
-Why: Ray schedules by this number and does not count devices. With fewer, GPUs are idle, and tasks that need one wait
-forever; with more, two tasks share a device, or a task gets one that does not exist.
+Why: Ray schedules by this number and does not count devices. With fewer, GPUs are idle, and tasks
+that need one wait forever; with more, two tasks share a device, or a task gets one that does not
+exist.
 
 Example:
 
@@ -52,6 +53,7 @@ def check(subject: Subject) -> Findings:
             or not written.strip().isdigit()
         ):
             continue
+
         path = (*group.path, "rayStartParams", "num-gpus")
         limits = f"the limits of its container have {group.devices or 'none'}"
         yield found_at(

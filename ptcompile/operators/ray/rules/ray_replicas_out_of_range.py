@@ -47,6 +47,7 @@ def check(subject: Subject) -> Findings:
             continue
         if isinstance(least, int) and isinstance(most, int) and least > most:
             continue  # the controller rejects it
+
         path = (*group.path, "replicas")
         bound = f"minReplicas is {least}" if group.replicas > written else f"maxReplicas is {most}"
         yield found_at(

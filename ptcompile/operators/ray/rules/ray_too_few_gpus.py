@@ -1,9 +1,11 @@
 """A RayJob asks for more GPUs than its cluster can have.
 
-What: the entrypoint has --num-workers N with --use-gpu, or verl's trainer.nnodes and trainer.n_gpus_per_node, and all
-groups together have fewer GPUs, with maxReplicas if the autoscaler is on.
+What: the entrypoint has --num-workers N with --use-gpu, or verl's trainer.nnodes and
+trainer.n_gpus_per_node, and all groups together have fewer GPUs, with maxReplicas if the autoscaler
+is on.
 
-Why: Ray Train reserves a GPU for each worker in one placement group, which stays pending forever; verl stops.
+Why: Ray Train reserves a GPU for each worker in one placement group, which stays pending forever;
+verl stops.
 
 Example:
 
@@ -35,7 +37,8 @@ Example:
 
 Fix: start fewer workers, or give the cluster more GPUs.
 
-Source: Ray 2.46, ray.train.ScalingConfig and placement groups; verl 0.5, trainer/ppo/ray_trainer.py.
+Source: Ray 2.46, ray.train.ScalingConfig and placement groups; verl 0.5,
+trainer/ppo/ray_trainer.py.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 What: the tags of Ray images name different releases, in the head and the workers or in rayVersion.
 
-Why: a node of another release cannot join: ray start stops with "Version mismatch". The operator derives options and
-the autoscaler from rayVersion.
+Why: a node of another release cannot join: ray start stops with "Version mismatch". The operator
+derives options and the autoscaler from rayVersion.
 
 Example:
 
@@ -33,7 +33,8 @@ Example:
 
 Fix: use one release in all images and in rayVersion.
 
-Source: Ray 2.46, python/ray/_private/utils.py, check_version_info; KubeRay 1.7, RayCluster rayVersion.
+Source: Ray 2.46, python/ray/_private/utils.py, check_version_info; KubeRay 1.7, RayCluster
+rayVersion.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ def check(subject: Subject) -> Findings:
             is_certain = _is_official(first) and _is_official(group)
             yield found_at(path, text, _HELP, severity=None if is_certain else "warning")
             return
+
     written = _match_release(as_string(cluster_of(subject.manifest).get("rayVersion")))
     if written and releases and written[1] != releases[0][1]:
         path = (*cluster_path(subject.manifest), "rayVersion")
@@ -80,8 +82,8 @@ def _is_official(group: RayGroup) -> bool:
 def _release(group: RayGroup) -> str | None:
     """Return the release of Ray in the tag of an image, or None.
 
-    The tag of ray or ray-ml is Ray's. In a folder called ray an image may have its own releases, which rarely look
-    like Ray's: 2.10.0 and newer.
+    The tag of ray or ray-ml is Ray's. In a folder called ray an image may have its own releases,
+    which rarely look like Ray's: 2.10.0 and newer.
     """
     name, _, tag = _image(group).partition("@")[0].rpartition(":")
     release = _match_release(tag)

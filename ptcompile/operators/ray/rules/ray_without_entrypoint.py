@@ -1,10 +1,10 @@
 """A RayJob has no entrypoint.
 
-What: entrypoint is empty, the submission mode is K8sJobMode, which is the default, and no submitterPodTemplate has its
-own command.
+What: entrypoint is empty, the submission mode is K8sJobMode, which is the default, and no
+submitterPodTemplate has its own command.
 
-Why: the submitter runs `ray job submit` without a command, which stops with a usage error; after two retries the job
-has failed, and its cluster ran for nothing.
+Why: the submitter runs `ray job submit` without a command, which stops with a usage error; after
+two retries the job has failed, and its cluster ran for nothing.
 
 Example:
 
@@ -24,7 +24,8 @@ Example:
 
 Fix: write the command, or set submissionMode to InteractiveMode to submit it yourself.
 
-Source: KubeRay 1.7, ray-operator/controllers/ray/common/job.go; Ray 2.46, ray job submit: ENTRYPOINT is required.
+Source: KubeRay 1.7, ray-operator/controllers/ray/common/job.go; Ray 2.46, ray job submit:
+ENTRYPOINT is required.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def check(subject: Subject) -> Findings:
     spec = subject.spec
     if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return
+
     containers = as_mappings(nested_map(spec, "submitterPodTemplate", "spec").get("containers"))
     if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(
         c.get("command") for c in containers

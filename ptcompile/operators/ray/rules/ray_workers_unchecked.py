@@ -2,8 +2,9 @@
 
 What: a Ray cluster has workers with GPUs.
 
-Why: a note, once per object: Ray connects the workers, places the processes and sets their ranks and addresses when the
-entrypoint runs. Lint checks the pods, their resources and what KubeRay rejects; it does not read the script.
+Why: a note, once per object: Ray connects the workers, places the processes and sets their ranks
+and addresses when the entrypoint runs. Lint checks the pods, their resources and what KubeRay
+rejects; it does not read the script.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: the job sets ttlSecondsAfterFinished, and a policy has the action AbortJob.
 
-Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed, so it stays, with
-its finished pods.
+Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed,
+so it stays, with its finished pods.
 
 Example:
 

@@ -1,9 +1,10 @@
 """Pods that are annotated for scraping cannot be reached from outside their job.
 
-What: a template has the annotation prometheus.io/scrape: "true", and the svc plugin makes its NetworkPolicy.
+What: a template has the annotation prometheus.io/scrape: "true", and the svc plugin makes its
+NetworkPolicy.
 
-Why: the NetworkPolicy admits only traffic from pods of the same job: the scraper gets no answer, where the cluster's
-network enforces policies.
+Why: the NetworkPolicy admits only traffic from pods of the same job: the scraper gets no answer,
+where the cluster's network enforces policies.
 
 Example:
 
@@ -56,7 +57,8 @@ def check(subject: Subject) -> Findings:
             edit = with_argument(subject, "svc", "--disable-network-policy")
             yield found_at(
                 path,
-                "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape them",
+                "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape "
+                "them",
                 "give the svc plugin --disable-network-policy",
                 Fix("disable the NetworkPolicy", (edit,), safe=False),
             )

@@ -2,8 +2,8 @@
 
 What: two entries of spec.volumes name one volumeClaimName.
 
-Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the directory is missing,
-or writes go to the container's own disk.
+Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the
+directory is missing, or writes go to the container's own disk.
 
 Example:
 
@@ -50,4 +50,5 @@ def check(subject: Subject) -> Findings:
                 f"the claim {claim} is mounted at {mounts[claim]}, and {mount} is dropped",
                 "mount it once, or write the volume and mounts into the templates",
             )
+
         mounts.setdefault(claim, mount)

@@ -1,8 +1,10 @@
 """The job is over, and the master stopped, when the workers are done.
 
-What: the pytorch plugin is on, and a policy completes the job on TaskCompleted of the worker task, or of any task.
+What: the pytorch plugin is on, and a policy completes the job on TaskCompleted of the worker task,
+or of any task.
 
-Why: rank 0 is in the master, and writes the last checkpoint after the other ranks have ended: Volcano stops it there.
+Why: rank 0 is in the master, and writes the last checkpoint after the other ranks have ended:
+Volcano stops it there.
 
 Example:
 
@@ -51,6 +53,7 @@ def check(subject: Subject) -> Findings:
     master, worker = tasks or (None, None)
     if master is None or worker is None or worker is master or worker.replicas == 0:
         return
+
     for policy in lifecycle_policies(subject):
         if (
             policy.action not in ("CompleteJob", "TerminateJob")
@@ -60,7 +63,8 @@ def check(subject: Subject) -> Findings:
         if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
             yield found_at(
                 policy.path,
-                f"when the pods of {worker.name} are done the job ends, and {master.name} is stopped even if rank 0 "
+                f"when the pods of {worker.name} are done the job ends, and {master.name} is "
+                "stopped even if rank 0 "
                 "is still writing",
                 f"move the policy to the task {master.name}",
                 _move_policy(subject, policy),
@@ -68,10 +72,13 @@ def check(subject: Subject) -> Findings:
 
 
 def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
-    """Return a fix that moves the policy to the master's task, or None if the policy has other events."""
+    """Return a fix that moves the policy to the master's task, or None if the policy has other
+    events.
+    """
     tasks = pytorch_tasks(subject)
     if policy.events != ["TaskCompleted"] or tasks is None:
         return None
+
     path = ("spec", "tasks", volcano_job(subject).tasks.index(tasks[0]), "policies")
     master_policies = tasks[0].source.get("policies")
     if any(
@@ -79,11 +86,12 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
         for policy_data in as_mappings(master_policies)
     ):
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
-    edit = (
-        Edit("append", path, policy.data)
-        if isinstance(master_policies, list)
-        else Edit("set", path, [policy.data])
-    )
+
+    if isinstance(master_policies, list):
+        edit = Edit("append", path, policy.data)
+    else:
+        edit = Edit("set", path, [policy.data])
+
     return Fix(
         f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False
     )

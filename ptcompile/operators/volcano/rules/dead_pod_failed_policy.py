@@ -1,9 +1,10 @@
 """A policy waits for pod failures, but the pods restart in place.
 
-What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or Always.
+What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or
+Always.
 
-Why: the kubelet restarts a failed container and the pod never fails, however often that happens: the policy sees
-only pods that the node itself gives up.
+Why: the kubelet restarts a failed container and the pod never fails, however often that happens:
+the policy sees only pods that the node itself gives up.
 
 Example:
 
@@ -43,11 +44,12 @@ def check(subject: Subject) -> Findings:
         on_failure = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
         if not on_failure or not policy.restarts or "Never" in policy.restarts:
             continue
-        event = (
-            "PodFailed"
-            if policy.data.get("exitCode") is None
-            else f"exit code {policy.data['exitCode']}"
-        )
+
+        if policy.data.get("exitCode") is None:
+            event = "PodFailed"
+        else:
+            event = f"exit code {policy.data['exitCode']}"
+
         yield found_at(
             policy.path,
             f"the kubelet restarts the containers in place, so a crash never becomes {event}",

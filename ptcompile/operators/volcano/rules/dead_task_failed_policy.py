@@ -2,8 +2,8 @@
 
 What: a policy on TaskFailed alone, while restartPolicy of all its tasks is Never.
 
-Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the count stays 0 and the
-policy does nothing.
+Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the
+count stays 0 and the policy does nothing.
 
 Example:
 
@@ -43,6 +43,7 @@ def check(subject: Subject) -> Findings:
     for policy in all_policies:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
             continue
+
         has_pod_failed = any(
             "PodFailed" in sibling.events
             for sibling in all_policies
@@ -52,7 +53,8 @@ def check(subject: Subject) -> Findings:
         is_fixable = policy.data.get("event") == "TaskFailed" and not has_pod_failed
         yield found_at(
             policy.path,
-            "TaskFailed counts containers that restart in place, but with restartPolicy Never none does",
+            "TaskFailed counts containers that restart in place, but with restartPolicy Never "
+            "none does",
             "act on PodFailed",
             Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False)
             if is_fixable

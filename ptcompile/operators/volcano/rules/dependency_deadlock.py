@@ -2,8 +2,8 @@
 
 What: minAvailable, or its default, is above the number of pods of the tasks without dependsOn.
 
-Why: the scheduler waits until minAvailable pods exist, and the pods of a task with dependsOn are made when those before
-it run: nothing ever starts.
+Why: the scheduler waits until minAvailable pods exist, and the pods of a task with dependsOn are
+made when those before it run: nothing ever starts.
 
 Example:
 
@@ -50,7 +50,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{min_available} pods have to exist before any starts{'' if written else ' (the default)'}, but only "
+            f"{min_available} pods have to exist before any "
+            f"starts{'' if written else ' (the default)'}, but only "
             f"{startable} can: the others wait for these through dependsOn",
             f"set minAvailable to at most {startable}",
             Fix(f"set minAvailable to {startable}", (Edit("set", path, startable),), safe=False),

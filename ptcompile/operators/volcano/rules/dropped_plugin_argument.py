@@ -1,10 +1,10 @@
 """A Volcano plugin drops an argument and all that follow it.
 
-What: an argument that Go's flag package cannot read: an unknown flag, a value after a space instead of `=`, a word
-without dashes, a bad number, or any argument of a plugin that takes none.
+What: an argument that Go's flag package cannot read: an unknown flag, a value after a space instead
+of `=`, a word without dashes, a bad number, or any argument of a plugin that takes none.
 
-Why: Volcano logs the error and continues with what it has read so far: the rest keeps its default, and the job runs
-with another port or without the option.
+Why: Volcano logs the error and continues with what it has read so far: the rest keeps its default,
+and the job runs with another port or without the option.
 
 Example:
 
@@ -34,8 +34,8 @@ Example:
 
 Fix: write each argument as --name=value, with a name that the plugin knows in this release.
 
-Source: Volcano 1.16, job plugins; Go's flag package with ContinueOnError. --wait-master-* since 1.14,
---inject-hosts-env since 1.16.
+Source: Volcano 1.16, job plugins; Go's flag package with ContinueOnError. --wait-master-* since
+1.14, --inject-hosts-env since 1.16.
 """
 
 from __future__ import annotations
@@ -62,17 +62,19 @@ def check(subject: Subject) -> Findings:
         problem = parse(args, flags)[1] if args and plugin in PLUGINS else None
         if problem is None or _has_invalid_port(subject, plugin):
             continue
+
         index = bisect_left(
             range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], flags)[1] == problem
         )
         if index + 1 == len(args) and args[index] == "true":
             continue  # follows a flag that is true without it: nothing is lost
+
         path = ("spec", "plugins", plugin, index)
-        lost = (
-            f", and the {len(args) - index - 1} after it are lost too"
-            if index + 1 < len(args)
-            else ""
-        )
+        if index + 1 < len(args):
+            lost = f", and the {len(args) - index - 1} after it are lost too"
+        else:
+            lost = ""
+
         corrected = _corrected_argument(args[index], flags)
         yield found_at(
             path,
@@ -85,7 +87,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_invalid_port(subject: Subject, plugin: str) -> bool:
-    """Return whether the bad number makes pods that are rejected, which is already reported for the plugin."""
+    """Return whether the bad number makes pods that are rejected, which is already reported for
+    the plugin.
+    """
     if plugin != "pytorch" or pytorch_tasks(subject) is None:
         return False
     return not 1 <= as_int(flag_value(subject, "pytorch", "port")) <= 65535
@@ -98,7 +102,9 @@ def _corrected_argument(argument: str, flags: dict[str, Value]) -> str | None:
     if suggestion is None:
         return None
     corrected = f"--{suggestion}={value.strip()}" if value.strip() else f"--{suggestion}"
-    return corrected if corrected != argument and parse([corrected], flags)[1] is None else None
+    if corrected != argument and parse([corrected], flags)[1] is None:
+        return corrected
+    return None
 
 
 def _argument_help(plugin: str, flags: dict[str, Value]) -> str:

@@ -2,8 +2,8 @@
 
 What: a policy with exitCode whose action is absent or misspelled.
 
-Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob, which does nothing
-about the failed pod.
+Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob,
+which does nothing about the failed pod.
 
 Example:
 
@@ -45,6 +45,7 @@ def check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue
+
         path = (*policy.path, "action")
         suggestion = closest_match(policy.action, ACTIONS) if policy.action else None
         yield found_at(

@@ -2,8 +2,8 @@
 
 What: pods wait for one another, are never restarted in place, and no policy handles a failed pod.
 
-Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in their next
-collective and hold their GPUs.
+Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in
+their next collective and hold their GPUs.
 
 Example:
 
@@ -28,7 +28,8 @@ Example:
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
           - {name: worker, replicas: 2, template: *pod}
 
-Fix: add a policy {event: PodFailed, action: RestartJob} with maxRetry, or TerminateJob to fail at once.
+Fix: add a policy {event: PodFailed, action: RestartJob} with maxRetry, or TerminateJob to fail at
+once.
 
 Source: Volcano 1.16, lifecycle policies (the default action is SyncJob).
 """
@@ -56,13 +57,15 @@ def check(subject: Subject) -> Findings:
         or subject.min_nodes_to_start < 2
     ):
         return
+
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}
     has_list = isinstance(subject.spec.get("policies"), list)
     edit = Edit("append", path, policy) if has_list else Edit("set", path, [policy])
     yield found_at(
         path,
-        f"nothing happens when a pod fails, but {subject.min_nodes_to_start} pods wait for one another: the "
+        f"nothing happens when a pod fails, but {subject.min_nodes_to_start} pods wait for one "
+        "another: the "
         "others hang and keep "
         "their devices",
         "add a policy {event: PodFailed, action: RestartJob}",

@@ -2,8 +2,8 @@
 
 What: a template's schedulerName differs from the job's, which is volcano where none is written.
 
-Why: the template's wins. Another scheduler does not know the gang: it starts these pods one by one, and Volcano counts
-on pods that it does not place.
+Why: the template's wins. Another scheduler does not know the gang: it starts these pods one by one,
+and Volcano counts on pods that it does not place.
 
 Example:
 
@@ -46,7 +46,8 @@ def check(subject: Subject) -> Findings:
             path = pod_path(i, "schedulerName")
             yield found_at(
                 path,
-                f"the pods of {task.name} go to {name}, but the job to {job_scheduler}: the gang and the queue "
+                f"the pods of {task.name} go to {name}, but the job to {job_scheduler}: the gang "
+                "and the queue "
                 "do not apply to them",
                 "remove schedulerName from the template",
                 Fix("remove schedulerName", (Edit("remove", path),), safe=False),

@@ -1,9 +1,10 @@
 """The gang of a job requests more than its queue can ever have.
 
-What: the stream has the Queue that the job names, and the pods that must start together (minAvailable) request more of
-a resource than the Queue's capability.
+What: the stream has the Queue that the job names, and the pods that must start together
+(minAvailable) request more of a resource than the Queue's capability.
 
-Why: capability is a hard limit. The job's PodGroup stays in Pending, or its pods unscheduled, forever.
+Why: capability is a hard limit. The job's PodGroup stays in Pending, or its pods unscheduled,
+forever.
 
 Example:
 
@@ -34,7 +35,8 @@ Example:
 
 Fix: request less, use another queue, or raise its capability.
 
-Source: Volcano 1.16, plugins proportion and capacity: JobEnqueueable and Allocatable compare with the capability.
+Source: Volcano 1.16, plugins proportion and capacity: JobEnqueueable and Allocatable compare with
+the capability.
 """
 
 from __future__ import annotations
@@ -58,10 +60,12 @@ def check(subject: Subject) -> Findings:
         least = _gang_request(subject, resource, gang)
         if most is None or most.nano <= 0 or least <= most.nano:
             continue
+
         path = ("spec", "queue") if "queue" in subject.spec else ("spec",)
         yield found_at(
             path,
-            f"queue {job.queue} never admits the gang: {gang} pods request {Quantity(least)} {resource}, but its "
+            f"queue {job.queue} never admits the gang: {gang} pods request {Quantity(least)} "
+            f"{resource}, but its "
             f"capability is {most}",
             "request less, use another queue, or raise its capability",
             on_key=path == ("spec",),
@@ -79,4 +83,5 @@ def _gang_request(subject: Subject, resource: str, pods: int) -> int:
         taken = min(count, pods)
         total = total + amount * taken
         pods = pods - taken
+
     return total

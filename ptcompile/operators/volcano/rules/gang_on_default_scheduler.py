@@ -2,8 +2,8 @@
 
 What: the job's schedulerName is default-scheduler.
 
-Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are ignored when pods are
-placed.
+Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are
+ignored when pods are placed.
 
 Example:
 
@@ -41,7 +41,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "schedulerName")
         yield found_at(
             path,
-            "default-scheduler places pods one by one: minAvailable and networkTopology are ignored",
+            "default-scheduler places pods one by one: minAvailable and networkTopology are "
+            "ignored",
             "set schedulerName to volcano",
             Fix("set schedulerName to volcano", (Edit("set", path, "volcano"),), safe=False),
         )

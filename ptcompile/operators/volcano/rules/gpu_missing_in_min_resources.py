@@ -2,8 +2,9 @@
 
 What: a container has accelerators under limits, and not under requests.
 
-Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs that only limits name
-are missing there: the queue admits a job that cannot run, and the job holds its place.
+Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs
+that only limits name are missing there: the queue admits a job that cannot run, and the job holds
+its place.
 
 Example:
 
@@ -48,11 +49,13 @@ def check(subject: Subject) -> Findings:
         for name, amount in container.limits.items():
             if container.is_init or not is_accelerator(str(name)) or requests.get(name) is not None:
                 continue
+
             path = (*container.path, "resources", "limits", name)
             edit = Edit("set", (*container.path, "resources", "requests", name), amount)
             yield found_at(
                 path,
-                f"{amount} not under requests, but only those count when Volcano decides whether the gang fits",
+                f"{amount} not under requests, but only those count when Volcano decides whether "
+                "the gang fits",
                 f"write {name} under requests as well",
                 Fix(f"request {name}", (edit,), safe=True),
             )

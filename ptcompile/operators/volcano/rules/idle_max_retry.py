@@ -1,9 +1,10 @@
 """Retries are limited, but nothing is retried.
 
-What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a policy on TaskFailed.
+What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a
+policy on TaskFailed.
 
-Why: the job's maxRetry limits restarts by policies, and a task's is the threshold of the event TaskFailed. Without
-those policies, the number has no effect.
+Why: the job's maxRetry limits restarts by policies, and a task's is the threshold of the event
+TaskFailed. Without those policies, the number has no effect.
 
 Example:
 
@@ -46,6 +47,7 @@ def check(subject: Subject) -> Findings:
     ):
         help = "add a policy {event: PodFailed, action: RestartJob}"
         yield _idle_finding(("spec", "maxRetry"), "no policy restarts anything", help)
+
     task_groups = {
         id(policy.tasks): policy.tasks
         for policy in all_policies

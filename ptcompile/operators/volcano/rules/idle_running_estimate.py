@@ -2,7 +2,8 @@
 
 What: the job's spec has runningEstimate.
 
-Why: neither Volcano's controller nor its scheduler reads it: it neither ends a job nor changes its place in the queue.
+Why: neither Volcano's controller nor its scheduler reads it: it neither ends a job nor changes its
+place in the queue.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: a task has minAvailable, and the job's minAvailable is below the sum over its tasks.
 
-Why: Volcano checks the tasks one by one only where the job asks for at least as many pods as its tasks do together.
-Below that any pods count: all workers and no master.
+Why: Volcano checks the tasks one by one only where the job asks for at least as many pods as its
+tasks do together. Below that any pods count: all workers and no master.
 
 Example:
 
@@ -43,14 +43,14 @@ def check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
-    is_set = any(
-        task.min_available != task.replicas for task in tasks
-    )  # the webhook's default is replicas
+    # the webhook's default is replicas
+    is_set = any(task.min_available != task.replicas for task in tasks)
     if is_set and 0 < min_available < total:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{min_available} is below the {total} that the tasks require together, so the tasks' own "
+            f"{min_available} is below the {total} that the tasks require together, so the tasks' "
+            "own "
             "minAvailable is ignored",
             f"set minAvailable to {total}",
             Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),

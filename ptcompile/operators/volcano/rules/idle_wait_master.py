@@ -47,6 +47,7 @@ def check(subject: Subject) -> Findings:
     flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
     if problem is not None or flags.get("wait-master-enabled", True):
         return
+
     for i, argument in enumerate(args):
         name = argument.lstrip("-").partition("=")[0]
         if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):

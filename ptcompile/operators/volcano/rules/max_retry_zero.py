@@ -2,8 +2,8 @@
 
 What: maxRetry of the job or of a task is written as 0.
 
-Why: the webhook cannot tell 0 from unset and fills in its default: a job that should not be retried is retried up to
-three times.
+Why: the webhook cannot tell 0 from unset and fills in its default: a job that should not be retried
+is retried up to three times.
 
 Example:
 

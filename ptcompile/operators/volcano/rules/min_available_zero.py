@@ -2,8 +2,8 @@
 
 What: the job's minAvailable is written as 0.
 
-Why: the webhook cannot tell 0 from unset, and fills in the sum over the tasks: instead of no gang it is the whole
-job.
+Why: the webhook cannot tell 0 from unset, and fills in the sum over the tasks: instead of no gang
+it is the whole job.
 
 Example:
 

@@ -2,7 +2,8 @@
 
 What: minSuccess is above the number of all tasks' replicas.
 
-Why: when all pods have succeeded the number is still not reached, and Volcano says that the job failed.
+Why: when all pods have succeeded the number is still not reached, and Volcano says that the job
+failed.
 
 Example:
 
@@ -44,7 +45,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "minSuccess")
         yield found_at(
             path,
-            f"{min_success} pods have to succeed but there are only {total}: the job fails when all have",
+            f"{min_success} pods have to succeed but there are only {total}: the job fails when "
+            "all have",
             f"set minSuccess to at most {total}",
             Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
         )

@@ -1,9 +1,10 @@
 """A queue is named where Volcano does not look for a Job's queue.
 
-What: a label or an annotation of the Job or of a template names a queue, and spec.queue names another one, or none.
+What: a label or an annotation of the Job or of a template names a queue, and spec.queue names
+another one, or none.
 
-Why: a Job's queue is only spec.queue. The annotation is for bare pods and PodGroups; here the job waits in the queue
-default.
+Why: a Job's queue is only spec.queue. The annotation is for bare pods and PodGroups; here the job
+waits in the queue default.
 
 Example:
 

@@ -1,10 +1,11 @@
 """A container reads a file of hosts that no plugin creates.
 
-What: a command names a file below /etc/volcano, but the job does not have the plugin svc, or no task has the name of
-the file: svc writes TASK.host, VC_TASK_HOSTS and VC_TASK_NUM, with _ in place of -. Containers that mount their own
-volume there are not checked.
+What: a command names a file below /etc/volcano, but the job does not have the plugin svc, or no
+task has the name of the file: svc writes TASK.host, VC_TASK_HOSTS and VC_TASK_NUM, with _ in place
+of -. Containers that mount their own volume there are not checked.
 
-Why: the file does not exist, so the list of hosts is empty and the launcher fails or starts on one pod alone.
+Why: the file does not exist, so the list of hosts is empty and the launcher fails or starts on one
+pod alone.
 
 Example:
 
@@ -77,6 +78,7 @@ def check(subject: Subject) -> Findings:
                 or (has_plugin and match[1] in files)
             ):
                 continue
+
             if not has_plugin:
                 fix = Fix(
                     "add the plugin svc", (Edit("set", ("spec", "plugins", "svc"), []),), safe=False

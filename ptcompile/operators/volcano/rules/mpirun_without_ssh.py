@@ -1,10 +1,10 @@
 """mpirun starts processes in other pods, but nothing gives the pods ssh keys.
 
-What: a job of several pods runs mpirun or horovodrun with a list of hosts, and has neither the plugin ssh nor mpi,
-which implies it. Containers that mount a folder for ssh are not checked.
+What: a job of several pods runs mpirun or horovodrun with a list of hosts, and has neither the
+plugin ssh nor mpi, which implies it. Containers that mount a folder for ssh are not checked.
 
-Why: mpirun logs in to each host over ssh. Without common keys it stops with "Permission denied (publickey)", unless the
-image has them.
+Why: mpirun logs in to each host over ssh. Without common keys it stops with "Permission denied
+(publickey)", unless the image has them.
 
 Example:
 
@@ -66,16 +66,19 @@ def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if {"ssh", "mpi"} & {*job.plugins} or sum(task.replicas for task in job.tasks) < 2:
         return
+
     for container in subject.containers:
         text = " ".join(container.tokens)
         match = _LAUNCH.search(text)
         if match is None or not _HOSTS.search(text) or _mounts_keys(container):
             continue
+
         token = next(token for token in container.argv if match[1] in token.text)
         fix = Fix("add the plugin ssh", (Edit("set", ("spec", "plugins", "ssh"), []),), safe=False)
         yield found_at(
             token.path,
-            f"{match[1]} logs in to the other pods over ssh, but without the plugin ssh they share no keys",
+            f"{match[1]} logs in to the other pods over ssh, but without the plugin ssh they "
+            "share no keys",
             "add ssh: [] to plugins, unless the image has the keys",
             fix,
         )

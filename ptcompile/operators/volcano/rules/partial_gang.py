@@ -1,10 +1,10 @@
 """The gang is smaller than the number of pods that wait for one another.
 
-What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or torchrun's minimum number
-of nodes.
+What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or
+torchrun's minimum number of nodes.
 
-Why: Volcano starts minAvailable pods as soon as they fit. They hold their GPUs and wait for ranks that may never fit:
-two such jobs can hold half of the cluster each, forever.
+Why: Volcano starts minAvailable pods as soon as they fit. They hold their GPUs and wait for ranks
+that may never fit: two such jobs can hold half of the cluster each, forever.
 
 Example:
 
@@ -50,7 +50,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{min_available} of {total} pods are enough to start, but {required} wait for one another: running pods "
+            f"{min_available} of {total} pods are enough to start, but {required} wait for one "
+            "another: running pods "
             "hold their devices without training",
             f"set minAvailable to {required}",
             Fix(f"set minAvailable to {required}", (Edit("set", path, required),), safe=False),

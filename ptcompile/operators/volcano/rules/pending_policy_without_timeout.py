@@ -2,7 +2,8 @@
 
 What: a policy names the event PodPending and no timeout.
 
-Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never sent.
+Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never
+sent.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: no task of the job has the name in the plugin's --master, which defaults to `master`.
 
-Why: Volcano then gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK, and only its controller's log says so: each
-pod trains alone, or waits for an address that it never gets.
+Why: Volcano then gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK, and only its
+controller's log says so: each pod trains alone, or waits for an address that it never gets.
 
 Example:
 
@@ -51,6 +51,7 @@ from ptcompile.operators.volcano.rules.reading import (
 def check(subject: Subject) -> Findings:
     if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
+
     path = ("spec", "plugins", "pytorch")
     master = flag_value(subject, "pytorch", "master")
     task_names = [task.name for task in volcano_job(subject).tasks]
@@ -60,7 +61,8 @@ def check(subject: Subject) -> Findings:
     )
     yield found_at(
         path,
-        f"no task is named {master!r} (there is {', '.join(task_names[:5]) or 'no task'}): the plugin "
+        f"no task is named {master!r} (there is {', '.join(task_names[:5]) or 'no task'}): the "
+        "plugin "
         "gives "
         "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
         f"write --master={suggestion}"

@@ -1,4 +1,6 @@
-"""Readers of a Volcano Job for the rules: lifecycle policies with the tasks they cover, and plugin flags."""
+"""Readers of a Volcano Job for the rules: lifecycle policies with the tasks they cover, and
+plugin flags.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +135,9 @@ def flags_of(plugin: str, version: Version) -> dict[str, Value]:
 
 
 def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:
-    """Return a flag's value as the plugin parses it, or None for an unused plugin or an unknown flag."""
+    """Return a flag's value as the plugin parses it, or None for an unused plugin or an unknown
+    flag.
+    """
     return subject.cached(_read_flags).get(plugin, {}).get(name)
 
 
@@ -147,15 +151,15 @@ def _read_flags(subject: Subject) -> dict[str, dict[str, Value]]:
 def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | None:
     """Return the master and worker tasks of the pytorch plugin, or None if it does nothing."""
     master = volcano_job(subject).task(flag_value(subject, "pytorch", "master") or None)
-    return (
-        None
-        if master is None
-        else (master, volcano_job(subject).task(flag_value(subject, "pytorch", "worker") or None))
-    )
+    if master is None:
+        return None
+    return (master, volcano_job(subject).task(flag_value(subject, "pytorch", "worker") or None))
 
 
 def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:
     """Return an edit that adds an argument to a plugin."""
     path = ("spec", "plugins", plugin)
     has_list = isinstance(nested_map(subject.spec, "plugins").get(plugin), list)
-    return Edit("append", path, argument) if has_list else Edit("set", path, [argument])
+    if has_list:
+        return Edit("append", path, argument)
+    return Edit("set", path, [argument])

@@ -2,8 +2,8 @@
 
 What: the action RestartPartition, where no task that the policy is about has a partitionPolicy.
 
-Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there is no such label,
-and nothing is restarted.
+Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there
+is no such label, and nothing is restarted.
 
 Example:
 

@@ -2,8 +2,9 @@
 
 What: a task with several replicas whose template sets `hostname`.
 
-Why: the svc plugin names pods after themselves only where the template has no hostname. Now all pods share one name: a
-client reaches any of them, and VC_<TASK>_HOSTS lists one host and VC_<TASK>_NUM is 1.
+Why: the svc plugin names pods after themselves only where the template has no hostname. Now all
+pods share one name: a client reaches any of them, and VC_<TASK>_HOSTS lists one host and
+VC_<TASK>_NUM is 1.
 
 Example:
 
@@ -45,7 +46,8 @@ def check(subject: Subject) -> Findings:
             path = pod_path(i, "hostname")
             yield found_at(
                 path,
-                f"the {task.replicas} pods of {task.name} all have the host name {name}: no single one can be reached",
+                f"the {task.replicas} pods of {task.name} all have the host name {name}: no "
+                "single one can be reached",
                 "remove hostname: the svc plugin gives each pod its own",
                 Fix("remove hostname", (Edit("remove", path),), safe=False),
             )

@@ -2,8 +2,8 @@
 
 What: networkTopology of mode soft with highestTierAllowed or highestTierName.
 
-Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end. The limit is for
-mode hard.
+Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end.
+The limit is for mode hard.
 
 Example:
 
@@ -49,6 +49,7 @@ def check(subject: Subject) -> Findings:
         topologies.append(
             (("spec", "tasks", i, "partitionPolicy", "networkTopology"), task_topology)
         )
+
     for topology_path, topology in topologies:
         for key in ("highestTierAllowed", "highestTierName"):
             if topology.get("mode") == "soft" and topology.get(key) is not None:

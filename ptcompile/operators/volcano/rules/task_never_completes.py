@@ -1,9 +1,10 @@
 """A task restarts forever, so the job never completes.
 
-What: a template's restartPolicy is Always, or unset, which means the same, and nothing else ends the job.
+What: a template's restartPolicy is Always, or unset, which means the same, and nothing else ends
+the job.
 
-Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the job stays Running and
-keeps its GPUs.
+Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the
+job stays Running and keeps its GPUs.
 
 Example:
 
@@ -48,20 +49,24 @@ def check(subject: Subject) -> Findings:
         subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")
     ):
         return
+
     for i, task in tasks:
         if restart_policy_of(task) == "Always" and as_mappings(task.spec.get("containers")):
             path = pod_path(i, "restartPolicy")
             origin = "" if task.spec.get("restartPolicy") else "unset, which means "
             yield found_at(
                 path,
-                f"{origin}Always: the pods of {task.name} restart after they succeed, and the job never completes",
+                f"{origin}Always: the pods of {task.name} restart after they succeed, and the job "
+                "never completes",
                 "write restartPolicy: Never",
                 Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             )
 
 
 def _job_ends(subject: Subject, done: int) -> bool:
-    """Return whether the job ends although some pods never do; `done` is the number of pods that end."""
+    """Return whether the job ends although some pods never do; `done` is the number of pods that
+    end.
+    """
     if 0 < as_int(subject.spec.get("minSuccess")) <= done:
         return True
     return any(

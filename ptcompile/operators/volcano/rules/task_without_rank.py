@@ -1,10 +1,12 @@
 """A task's pods know the master's address but get no rank.
 
-What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task is the worker, or the
-task runs the very program of the worker; or Volcano is older than 1.12, and the scripts of the others read WORLD_SIZE.
+What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task
+is the worker, or the task runs the very program of the worker; or Volcano is older than 1.12, and
+the scripts of the others read WORLD_SIZE.
 
-Why: such pods get MASTER_ADDR and MASTER_PORT, but no RANK, and WORLD_SIZE does not count them: they cannot join, and
-the others do not wait for them. Before 1.12, WORLD_SIZE counts all pods, and scripts without a launcher wait for it.
+Why: such pods get MASTER_ADDR and MASTER_PORT, but no RANK, and WORLD_SIZE does not count them:
+they cannot join, and the others do not wait for them. Before 1.12, WORLD_SIZE counts all pods, and
+scripts without a launcher wait for it.
 
 Example:
 
@@ -33,7 +35,8 @@ Example:
 
 Fix: name the workers' task with --worker=NAME, or put all workers into one task.
 
-Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone since 1.12 (volcano#4238).
+Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone since 1.12
+(volcano#4238).
 """
 
 from __future__ import annotations
@@ -55,6 +58,7 @@ def check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
     if plugin_tasks is None:
         return
+
     _, worker = plugin_tasks
     waiting = _waiting_for_all(subject)
     unranked = [(i, task) for i, task in tasks_with_pods(subject) if task not in plugin_tasks]
@@ -67,11 +71,13 @@ def check(subject: Subject) -> Findings:
                 )
                 yield found_at(path, text, f"use Volcano 1.12, or put {task.name} into another Job")
             continue
+
         is_only_one = worker is None and len(unranked) == 1
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
         yield found_at(
             path,
-            f"the pytorch plugin knows {_plugin_task_names(subject)}, not {task.name}: its {task.replicas} "
+            f"the pytorch plugin knows {_plugin_task_names(subject)}, not {task.name}: its "
+            f"{task.replicas} "
             "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
             f"write --worker={task.name}"
             if is_only_one
@@ -81,7 +87,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _waiting_for_all(subject: Subject) -> str:
-    """Return how scripts wait for the pods that WORLD_SIZE counts and that have no rank, or an empty string."""
+    """Return how scripts wait for the pods that WORLD_SIZE counts and that have no rank, or an
+    empty string.
+    """
     if subject.job is None or has_feature("volcano-world-size", subject.versions):
         return ""
     certain = (
@@ -93,7 +101,9 @@ def _waiting_for_all(subject: Subject) -> str:
 
 
 def _programs(task: VolcanoTask) -> list[object]:
-    """Return what the task's containers run. A task with another program, such as a parameter server, need not join."""
+    """Return what the task's containers run. A task with another program, such as a parameter
+    server, need not join.
+    """
     return [
         [container.get(key) for key in ("image", "command", "args")]
         for container in as_mappings(task.spec.get("containers"))

@@ -1,10 +1,10 @@
 """A variable with the names of all pods of a task is too long for Linux.
 
-What: the plugin svc gives every container the variable VC_TASK_HOSTS with the names of all pods of a task, and the
-variable is longer than 128 KiB.
+What: the plugin svc gives every container the variable VC_TASK_HOSTS with the names of all pods of
+a task, and the variable is longer than 128 KiB.
 
-Why: Linux takes no longer variable (MAX_ARG_STRLEN): no process of the container starts, "argument list too long". A
-pod's name has the job's name in it, twice with the Service's.
+Why: Linux takes no longer variable (MAX_ARG_STRLEN): no process of the container starts, "argument
+list too long". A pod's name has the job's name in it, twice with the Service's.
 
 Example:
 
@@ -31,8 +31,8 @@ Example:
                     command: [python, train.py]
                     resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
 
-Fix: shorten the names of the job and of the task; from Volcano 1.16 on, --inject-hosts-env=false of the plugin leaves
-the variables out.
+Fix: shorten the names of the job and of the task; from Volcano 1.16 on, --inject-hosts-env=false of
+the plugin leaves the variables out.
 
 Source: Volcano 1.16, pkg/controllers/job/plugins/svc/svc.go (GenerateHosts), issue 5471; Linux,
 include/uapi/linux/binfmts.h.
@@ -52,16 +52,19 @@ def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or flag_value(subject, "svc", "inject-hosts-env") is False:
         return
+
     for index, task in enumerate(job.tasks):
         if task.replicas * _SHORTEST * 16 < _LIMIT:
             continue
+
         name = hosts_variable(task)
         hosts = ",".join(job.hosts(task))
         length = len(f"{name}={hosts}") + 1
         if length > _LIMIT:
             yield found_at(
                 ("spec", "tasks", index, "replicas"),
-                f"{name} with the names of {task.replicas} pods has {length} bytes, but Linux takes {_LIMIT} (128 KiB) "
+                f"{name} with the names of {task.replicas} pods has {length} bytes, but Linux "
+                f"takes {_LIMIT} (128 KiB) "
                 "in a variable: no process starts, the argument list is too long",
                 "shorten the names of the job and of the task",
             )

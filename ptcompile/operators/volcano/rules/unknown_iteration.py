@@ -2,8 +2,8 @@
 
 What: a task's dependsOn.iteration is neither any nor all.
 
-Why: no schema and no webhook checks the word, and any other one means all: a task that should start after any of
-several waits for each of them.
+Why: no schema and no webhook checks the word, and any other one means all: a task that should start
+after any of several waits for each of them.
 
 Example:
 
@@ -50,6 +50,7 @@ def check(subject: Subject) -> Findings:
         iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
         if iteration in ("", "any", "all"):
             continue
+
         path = ("spec", "tasks", i, "dependsOn", "iteration")
         suggestion = closest_match(iteration, ("any", "all"))
         yield found_at(

@@ -1,10 +1,10 @@
 """The pod that the others look for is hidden until its readiness probe passes.
 
-What: a pod that others have to reach has a readinessProbe, and the svc plugin does not publish addresses of pods that
-are not ready.
+What: a pod that others have to reach has a readinessProbe, and the svc plugin does not publish
+addresses of pods that are not ready.
 
-Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks have met, they never
-meet.
+Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks
+have met, they never meet.
 
 Example:
 
@@ -63,11 +63,12 @@ def check(subject: Subject) -> Findings:
         subject, "svc", "publish-not-ready-addresses"
     ):
         return
-    needed_tasks = (
-        {plugin_tasks[0].name}
-        if plugin_tasks
-        else {task.name for _, task in tasks_with_pods(subject)}
-    )
+
+    if plugin_tasks:
+        needed_tasks = {plugin_tasks[0].name}
+    else:
+        needed_tasks = {task.name for _, task in tasks_with_pods(subject)}
+
     for template in subject.templates:
         for container in template.containers:
             has_probe = not container.is_init and as_mapping(container.spec.get("readinessProbe"))

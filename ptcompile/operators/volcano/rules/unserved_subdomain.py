@@ -1,10 +1,10 @@
 """A task's subdomain has no Service, so its pods have no DNS name.
 
-What: a template's `subdomain` differs from the job's name while the svc plugin is on, and the stream has no Service of
-that name.
+What: a template's `subdomain` differs from the job's name while the svc plugin is on, and the
+stream has no Service of that name.
 
-Why: the plugin creates one headless Service, named after the job. The hosts that it lists for such a task end in the
-other subdomain and do not resolve.
+Why: the plugin creates one headless Service, named after the job. The hosts that it lists for such
+a task end in the other subdomain and do not resolve.
 
 Example:
 
@@ -44,13 +44,15 @@ def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or not job.name:
         return
+
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("subdomain"))
         if name and name != job.name and not _has_service(subject, name):
             path = pod_path(i, "subdomain")
             yield found_at(
                 path,
-                f"the svc plugin creates the Service {job.name} and none named {name}: the hosts of {task.name} do "
+                f"the svc plugin creates the Service {job.name} and none named {name}: the hosts "
+                f"of {task.name} do "
                 "not resolve",
                 "remove subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),

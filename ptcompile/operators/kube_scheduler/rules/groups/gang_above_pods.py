@@ -2,8 +2,8 @@
 
 What: minCount of a PodGroup is above the number of pods in the stream that name it.
 
-Why: kube-scheduler keeps every pod of the group back until minCount of them exist. They stay Pending indefinitely, and
-nothing fails.
+Why: kube-scheduler keeps every pod of the group back until minCount of them exist. They stay
+Pending indefinitely, and nothing fails.
 
 Example:
 
@@ -51,7 +51,8 @@ def check(subject: Subject) -> Findings:
         if size > total:
             yield found_at(
                 path,
-                f"the group waits for {size} pods, but at most {total} name it at a time: none of them is scheduled",
+                f"the group waits for {size} pods, but at most {total} name it at a time: none of "
+                "them is scheduled",
                 f"set minCount to {total}",
                 Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False)
                 if total

@@ -2,8 +2,8 @@
 
 What: minCount of a PodGroup is below the number of nodes that the launcher of its pods waits for.
 
-Why: kube-scheduler starts minCount pods where the others do not fit. The launcher then waits for the missing nodes
-while the pods hold their devices, which is what a gang should prevent.
+Why: kube-scheduler starts minCount pods where the others do not fit. The launcher then waits for
+the missing nodes while the pods hold their devices, which is what a gang should prevent.
 
 Example:
 
@@ -41,7 +41,8 @@ Example:
 
 Fix: set minCount to the number of nodes that the launcher waits for.
 
-Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; PyTorch 2.13, dynamic_rendezvous.py.
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; PyTorch 2.13,
+dynamic_rendezvous.py.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def check(subject: Subject) -> Findings:
         if size < required:
             yield found_at(
                 path,
-                f"{size} of {total} pods are enough to start, but {required} wait for one another: running pods hold "
+                f"{size} of {total} pods are enough to start, but {required} wait for one "
+                "another: running pods hold "
                 "their devices without training",
                 f"set minCount to {required}",
                 Fix(f"set minCount to {required}", (Edit("set", path, required),), safe=False),

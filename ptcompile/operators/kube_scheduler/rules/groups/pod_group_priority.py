@@ -2,8 +2,9 @@
 
 What: the pods name a priorityClassName, and their PodGroup none or another one.
 
-Why: kube-scheduler queues and preempts a group by the priority of the PodGroup. Without a class it is that of the
-cluster's default class, or 0: the pods' class has no effect on when the group is scheduled.
+Why: kube-scheduler queues and preempts a group by the priority of the PodGroup. Without a class it
+is that of the cluster's default class, or 0: the pods' class has no effect on when the group is
+scheduled.
 
 Example:
 
@@ -51,15 +52,18 @@ _HAS_PRIORITY = (1, 37)
 def check(subject: Subject) -> Findings:
     if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
         return
+
     classes = {member.priority_class for member in members_of(subject)}
     own = subject.spec.get("priorityClassName")
     pods = min(classes, default="")
     if len(classes) != 1 or not pods or own == pods or subject.spec.get("priority") is not None:
         return
+
     path = ("spec", "priorityClassName")
     yield found_at(
         path if own else ("spec", "schedulingPolicy"),
-        f"its pods have the priority class {pods}, but the group, which is what the scheduler queues, has "
+        f"its pods have the priority class {pods}, but the group, which is what the scheduler "
+        "queues, has "
         f"{own or 'none'}",
         f"set priorityClassName of the PodGroup to {pods}",
         Fix(f"set priorityClassName to {pods}", (Edit("set", path, pods),), safe=False),

@@ -1,10 +1,12 @@
 """Jobs of a JobSet start one after the other, but their pods wait for one another.
 
-What: the pods of several replicatedJobs name one PodGroup, and later replicatedJobs start after earlier ones
-(startupPolicyOrder: InOrder, or dependsOn), but minCount is above the number of pods that exist at first.
+What: the pods of several replicatedJobs name one PodGroup, and later replicatedJobs start after
+earlier ones (startupPolicyOrder: InOrder, or dependsOn), but minCount is above the number of pods
+that exist at first.
 
-Why: JobSet creates the later Jobs when the earlier ones are ready or complete. kube-scheduler starts none of their pods
-until minCount pods of the group exist. Both wait for each other indefinitely.
+Why: JobSet creates the later Jobs when the earlier ones are ready or complete. kube-scheduler
+starts none of their pods until minCount pods of the group exist. Both wait for each other
+indefinitely.
 
 Example:
 
@@ -44,7 +46,8 @@ Example:
 
 Fix: let all Jobs start at once, or give each step its own PodGroup.
 
-Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; JobSet 0.12, startupPolicy and dependsOn.
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; JobSet 0.12, startupPolicy
+and dependsOn.
 """
 
 from __future__ import annotations
@@ -57,6 +60,7 @@ from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 def check(subject: Subject) -> Findings:
     if subject.kind[1] != "JobSet" or subject.job is None:
         return
+
     replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))
     in_order = nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") == "InOrder"
     later = {
@@ -70,6 +74,7 @@ def check(subject: Subject) -> Findings:
         group = groups[template.role]
         if group is None or group.size is None or template.role in later:
             continue
+
         same = [
             role for role, other in groups.items() if other is not None and other.name == group.name
         ]
@@ -78,7 +83,8 @@ def check(subject: Subject) -> Findings:
             waits = next(role for role in same if role in later)
             yield found_at(
                 (*template.path, *group.path),
-                f"the group {group.name} waits for {group.size} pods, but only {first} exist before {waits} starts, "
+                f"the group {group.name} waits for {group.size} pods, but only {first} exist "
+                f"before {waits} starts, "
                 f"and {waits} waits for {template.role}",
                 "let all replicatedJobs start at once, or give each step its own PodGroup",
             )

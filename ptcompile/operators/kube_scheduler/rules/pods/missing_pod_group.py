@@ -1,10 +1,10 @@
 """A pod names a PodGroup that no file has.
 
-What: schedulingGroup names a PodGroup, or workloadRef a group of a Workload, that is not in the files, or in another
-namespace.
+What: schedulingGroup names a PodGroup, or workloadRef a group of a Workload, that is not in the
+files, or in another namespace.
 
-Why: kube-scheduler keeps the pod back until its group exists in its namespace. The pod stays Pending indefinitely, and
-nothing fails. No operator creates the group that a template names.
+Why: kube-scheduler keeps the pod back until its group exists in its namespace. The pod stays
+Pending indefinitely, and nothing fails. No operator creates the group that a template names.
 
 Example:
 
@@ -54,13 +54,18 @@ def check(subject: Subject) -> Findings:
         group = group_of_template(template, subject)
         if group is None or (group.manifest is not None and not group.lacks_member):
             continue
+
         path = (*template.path, *group.path)
         if group.lacks_member:
-            message = f"the Workload {group.name} has no group {group.member!r}: the pods wait until it exists"
+            message = (
+                f"the Workload {group.name} has no group {group.member!r}: the pods wait until it "
+                "exists"
+            )
             yield found_at(
                 (*path[:-1], "podGroup"), message, "write the name of one of its podGroups"
             )
             continue
+
         where, suggestion = _elsewhere(group, subject)
         yield found_at(
             path,
@@ -88,5 +93,6 @@ def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
                 f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}",
                 None,
             )
+
     local = [object_name(other) for other in same_kind if namespace_of(other) == subject.namespace]
     return f"no file has the {group.kind} {group.name}", closest(group.name, local)

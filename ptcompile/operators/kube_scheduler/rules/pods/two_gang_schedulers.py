@@ -1,10 +1,11 @@
 """Pods name a group of kube-scheduler, but another scheduler places them.
 
-What: a pod template has schedulingGroup or workloadRef, and also the mark of another gang scheduler's group, its
-schedulerName, or it belongs to a Volcano Job.
+What: a pod template has schedulingGroup or workloadRef, and also the mark of another gang
+scheduler's group, its schedulerName, or it belongs to a Volcano Job.
 
-Why: each scheduler reads its own groups alone. Volcano and KAI ignore a PodGroup of scheduling.k8s.io, and
-kube-scheduler ignores theirs: one of the two gangs, with its minimum and its topology, has no effect.
+Why: each scheduler reads its own groups alone. Volcano and KAI ignore a PodGroup of
+scheduling.k8s.io, and kube-scheduler ignores theirs: one of the two gangs, with its minimum and its
+topology, has no effect.
 
 Example:
 
@@ -32,10 +33,11 @@ Example:
                 command: [python, train.py]
                 resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: keep one gang scheduler: remove schedulingGroup and its PodGroup, or schedulerName and the other mark.
+Fix: keep one gang scheduler: remove schedulingGroup and its PodGroup, or schedulerName and the
+other mark.
 
-Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; Volcano 1.16 and KAI 0.15, whose schedulers
-have their own PodGroups.
+Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; Volcano 1.16 and KAI 0.15,
+whose schedulers have their own PodGroups.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ def check(subject: Subject) -> Findings:
         group = group_of_template(template, subject)
         if group is None:
             continue
+
         path = (*template.path, *group.path)
         placer = _other_scheduler(template, subject)
         others = [
@@ -72,7 +75,8 @@ def check(subject: Subject) -> Findings:
         elif others:
             yield found_at(
                 path,
-                f"the pods name a group of kube-scheduler and one of {others[0]}: only one of them places the pods",
+                f"the pods name a group of kube-scheduler and one of {others[0]}: only one of "
+                "them places the pods",
                 f"remove {group.path[-2]}, or the group of {others[0]}",
             )
 
@@ -84,8 +88,6 @@ def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     )
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
-    return (
-        "Volcano schedules its Jobs itself"
-        if subject.kind[0].startswith("batch.volcano.sh/")
-        else ""
-    )
+    if subject.kind[0].startswith("batch.volcano.sh/"):
+        return "Volcano schedules its Jobs itself"
+    return ""

@@ -1,11 +1,12 @@
 """An object of Kueue names one that is not among those of the stream.
 
-What: a ClusterQueue names a ResourceFlavor or AdmissionCheck, a ResourceFlavor a Topology, or a LocalQueue a
-ClusterQueue that the stream does not have, although it has others of that kind. A stream without any is not checked:
-they may be in the cluster. An AdmissionCheck is looked for as soon as the stream has the flavors of the ClusterQueue.
+What: a ClusterQueue names a ResourceFlavor or AdmissionCheck, a ResourceFlavor a Topology, or a
+LocalQueue a ClusterQueue that the stream does not have, although it has others of that kind. A
+stream without any is not checked: they may be in the cluster. An AdmissionCheck is looked for as
+soon as the stream has the flavors of the ClusterQueue.
 
-Why: a ClusterQueue whose flavors or checks are missing is inactive and admits nothing ("references missing
-ResourceFlavor(s)"). The jobs of its queues stay suspended.
+Why: a ClusterQueue whose flavors or checks are missing is inactive and admits nothing ("references
+missing ResourceFlavor(s)"). The jobs of its queues stay suspended.
 
 Example:
 

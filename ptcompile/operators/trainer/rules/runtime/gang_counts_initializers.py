@@ -2,8 +2,8 @@
 
 What: podGroupPolicy in a runtime where a replicatedJob depends on another.
 
-Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by dependsOn do not
-exist yet, and the scheduler may wait for them forever.
+Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by
+dependsOn do not exist yet, and the scheduler may wait for them forever.
 
 Example:
 

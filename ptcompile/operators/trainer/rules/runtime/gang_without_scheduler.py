@@ -2,7 +2,8 @@
 
 What: podGroupPolicy, while a pod template has no schedulerName, or default-scheduler.
 
-Why: Trainer makes the PodGroup and leaves schedulerName alone. Kubernetes' own scheduler starts the pods one by one.
+Why: Trainer makes the PodGroup and leaves schedulerName alone. Kubernetes' own scheduler starts the
+pods one by one.
 
 Example:
 
@@ -29,7 +30,8 @@ Example:
                             image: ghcr.io/acme/train:1.0
                             resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: write schedulerName into the pod templates: volcano, or the name under which the scheduler plugins run.
+Fix: write schedulerName into the pod templates: volcano, or the name under which the scheduler
+plugins run.
 
 Source: Trainer 2.3, podGroupPolicy plugins.
 """
@@ -57,13 +59,15 @@ def check(subject: Subject) -> Findings:
     ]
     if kind is None or not lost:
         return
+
     path = ("spec", "podGroupPolicy", kind)
     edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
     listed = replicated_jobs(subject)
     named = ", ".join(as_string(listed[place][1].get("name")) for place in lost[:3])
     yield found_at(
         path,
-        f"the pods of {named} have no schedulerName, so the default scheduler places them and the PodGroup has no "
+        f"the pods of {named} have no schedulerName, so the default scheduler places them and the "
+        "PodGroup has no "
         "effect",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",
         Fix("set schedulerName to volcano", edits, safe=False) if kind == "volcano" else None,

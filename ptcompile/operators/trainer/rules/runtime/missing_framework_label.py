@@ -46,6 +46,7 @@ def check(subject: Subject) -> Findings:
     policy = policy_of(subject)
     if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
         return
+
     path = ("metadata", "labels", _LABEL)
     yield found_at(
         path,

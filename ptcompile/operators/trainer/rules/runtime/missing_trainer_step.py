@@ -1,11 +1,11 @@
 """No replicatedJob of the runtime is the trainer.
 
-What: the runtime has an mlPolicy, and no replicatedJob carries the label trainer.kubeflow.org/trainjob-ancestor-step:
-trainer in its Job template. It is a note if no TrainJob of the stream names the runtime, and not reported if those that
-do have no spec.trainer.
+What: the runtime has an mlPolicy, and no replicatedJob carries the label
+trainer.kubeflow.org/trainjob-ancestor-step: trainer in its Job template. It is a note if no
+TrainJob of the stream names the runtime, and not reported if those that do have no spec.trainer.
 
-Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
-dropped, and no PET_* variable is set.
+Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong.
+Without it they are dropped, and no PET_* variable is set.
 
 Example:
 
@@ -54,9 +54,11 @@ def check(subject: Subject) -> Findings:
     job_list = replicated_jobs(subject)
     if policy_of(subject) is None or not job_list or trainer_jobs(subject):
         return
+
     is_used = _has_trainer_settings(subject)
     if is_used is False:
         return  # nothing is lost
+
     index = next(
         (i for i, replicated in job_list if replicated.get("name") == "node"), job_list[-1][0]
     )
@@ -65,7 +67,8 @@ def check(subject: Subject) -> Findings:
     edit = Edit("set", job_path(index, "template", "metadata", "labels", LABEL), "trainer")
     yield found_at(
         path,
-        f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under spec.trainer reaches no pod",
+        f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under "
+        "spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
         Fix("label it as the trainer", (edit,), safe=False) if has_no_step else None,
         severity="warning" if is_used else None,
@@ -73,7 +76,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_trainer_settings(subject: Subject) -> bool | None:
-    """Return whether a TrainJob of the stream with this runtime sets spec.trainer, or None if no TrainJob names it."""
+    """Return whether a TrainJob of the stream with this runtime sets spec.trainer, or None if no
+    TrainJob names it.
+    """
     train_jobs = [
         train_job
         for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
@@ -84,8 +89,7 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
         )
         == subject.kind[1]
     ]
-    return (
-        any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs)
-        if train_jobs
-        else None
-    )
+    if train_jobs:
+        return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs)
+
+    return None

@@ -2,8 +2,8 @@
 
 What: the runtime has a torch policy, and its trainer's replicatedJob is not named node.
 
-Why: Trainer always writes PET_MASTER_ADDR as <job>-node-0-0.<job>. If the replicatedJob has another name, that host
-never exists, and every node waits for it.
+Why: Trainer always writes PET_MASTER_ADDR as <job>-node-0-0.<job>. If the replicatedJob has another
+name, that host never exists, and every node waits for it.
 
 Example:
 
@@ -50,7 +50,8 @@ def check(subject: Subject) -> Findings:
             path = job_path(index, "name")
             yield found_at(
                 path,
-                f"PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named <job>-{name}-0-...",
+                "PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named "
+                f"<job>-{name}-0-...",
                 "name it node",
                 Fix("name it node", (Edit("set", path, "node"),), safe=False),
             )

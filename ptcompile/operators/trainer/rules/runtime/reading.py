@@ -1,4 +1,6 @@
-"""Readers of a training runtime for the rules: the replicatedJobs of its JobSet, and those that a TrainJob fills in."""
+"""Readers of a training runtime for the rules: the replicatedJobs of its JobSet, and those that
+a TrainJob fills in.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def replicated_jobs(subject: Subject) -> list[tuple[int, Json]]:
 
 
 def trainer_jobs(subject: Subject) -> list[tuple[int, Json]]:
-    """Return the replicatedJobs with the trainer's label, whose pods `spec.trainer` describes, each with its index."""
+    """Return the replicatedJobs with the trainer's label, whose pods `spec.trainer` describes,
+    each with its index.
+    """
     return [
         (i, replicated)
         for i, replicated in replicated_jobs(subject)

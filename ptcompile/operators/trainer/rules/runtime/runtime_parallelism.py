@@ -1,6 +1,7 @@
 """The trainer's Job sets its number of pods, but numNodes decides.
 
-What: a runtime with a torch policy whose trainer Job has parallelism or completions other than mlPolicy.numNodes.
+What: a runtime with a torch policy whose trainer Job has parallelism or completions other than
+mlPolicy.numNodes.
 
 Why: Trainer writes both from numNodes, the TrainJob's or else the runtime's.
 
@@ -45,6 +46,7 @@ from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_o
 def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
+
     nodes = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))
     for index, replicated in trainer_jobs(subject):
         spec = nested_map(replicated, "template", "spec")

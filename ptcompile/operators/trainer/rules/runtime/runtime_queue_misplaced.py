@@ -1,9 +1,10 @@
 """Volcano's queue is named where Trainer does not look.
 
-What: podGroupPolicy.volcano, and the annotation scheduling.volcano.sh/queue-name on the runtime itself or on a pod
-template.
+What: podGroupPolicy.volcano, and the annotation scheduling.volcano.sh/queue-name on the runtime
+itself or on a pod template.
 
-Why: Trainer takes the PodGroup's queue from the annotations of spec.template.metadata. Here it is default.
+Why: Trainer takes the PodGroup's queue from the annotations of spec.template.metadata. Here it is
+default.
 
 Example:
 
@@ -55,6 +56,7 @@ _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 def check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
+
     queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(
         _KEY
     )

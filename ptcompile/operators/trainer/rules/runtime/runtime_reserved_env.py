@@ -1,9 +1,10 @@
 """The runtime sets a variable that Trainer replaces.
 
-What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR
-and PET_MASTER_PORT, under a torch policy.
+What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE,
+PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT, under a torch policy.
 
-Why: a TrainJob may not set them, but a runtime's are not checked. Trainer replaces them with its own values.
+Why: a TrainJob may not set them, but a runtime's are not checked. Trainer replaces them with its
+own values.
 
 Example:
 
@@ -55,6 +56,7 @@ _RESERVED = (
 def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
+
     pods = [pod_path(index) for index, _ in trainer_jobs(subject)]
     for container in subject.containers:
         is_trainer = container.name == "node" and not container.is_init

@@ -2,8 +2,8 @@
 
 What: the runtime has a torch policy, and its JobSet's network.subdomain is set.
 
-Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>. With another subdomain that host does not resolve; and all
-TrainJobs of a namespace would share one Service.
+Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>. With another subdomain that host does
+not resolve; and all TrainJobs of a namespace would share one Service.
 
 Example:
 
@@ -48,7 +48,8 @@ def check(subject: Subject) -> Findings:
         path = (*JOBSET, "network", "subdomain")
         yield found_at(
             path,
-            f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does not resolve",
+            f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does "
+            "not resolve",
             "remove subdomain",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )

@@ -2,7 +2,8 @@
 
 What: the runtime's JobSet has ttlSecondsAfterFinished.
 
-Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob, makes it again.
+Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob,
+makes it again.
 
 Example:
 

@@ -1,9 +1,10 @@
 """Resource claims of a TrainJob are dropped.
 
-What: trainer.resourcesPerNode has claims, or it is set and the container node of the runtime has claims.
+What: trainer.resourcesPerNode has claims, or it is set and the container node of the runtime has
+claims.
 
-Why: Trainer writes only the limits and requests of resourcesPerNode into the container, and drops the claims of both.
-The pod keeps its resourceClaims, but no container gets a device from them.
+Why: Trainer writes only the limits and requests of resourcesPerNode into the container, and drops
+the claims of both. The pod keeps its resourceClaims, but no container gets a device from them.
 
 Example:
 
@@ -21,7 +22,8 @@ Example:
 
 Fix: write the claims and the limits into the runtime's pod template, and remove resourcesPerNode.
 
-Source: Trainer 2.3, pkg/runtime/core/trainingruntime.go; Trainer 2.2, JobSet builder; NVIDIA/aicr issue 2277.
+Source: Trainer 2.3, pkg/runtime/core/trainingruntime.go; Trainer 2.2, JobSet builder; NVIDIA/aicr
+issue 2277.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ def check(subject: Subject) -> Findings:
     resources = nested_map(subject.spec, "trainer").get("resourcesPerNode")
     if not isinstance(resources, Mapping):
         return
+
     if resources.get("claims"):
         text = "Trainer passes on limits and requests but drops claims: no pod gets the device"
         yield found_at((*_PATH, "claims"), text, _HELP)
@@ -48,7 +51,10 @@ def check(subject: Subject) -> Findings:
     runtime, is_assumed = runtime_of(subject)
     lost = [] if is_assumed else _claims_of(runtime)
     if lost:
-        text = f"removes the claims of the runtime's container node ({', '.join(lost)}): no container gets the device"
+        text = (
+            f"removes the claims of the runtime's container node ({', '.join(lost)}): no "
+            "container gets the device"
+        )
         yield found_at(_PATH, text, _HELP, on_key=True)
 
 

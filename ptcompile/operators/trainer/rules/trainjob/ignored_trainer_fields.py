@@ -2,8 +2,8 @@
 
 What: trainer.numNodes, numProcPerNode or resourcesPerNode, with a runtime that has no mlPolicy.
 
-Why: Trainer applies them through the policy. Without one the number of pods and their resources are those of the
-runtime's template.
+Why: Trainer applies them through the policy. Without one the number of pods and their resources are
+those of the runtime's template.
 
 Example:
 
@@ -55,6 +55,7 @@ def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) is not None:
         return
+
     name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
         if nested_map(subject.spec, "trainer").get(key) is not None:

@@ -56,6 +56,7 @@ def check(subject: Subject) -> Findings:
     trainer = nested_map(subject.spec, "trainer")
     if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return
+
     for replicated in runtimes.replicated_jobs(runtime_of(subject).source):
         node = runtimes.find_container(replicated, "node")
         if (
@@ -67,6 +68,7 @@ def check(subject: Subject) -> Findings:
             args = " ".join(as_strings(node.get("args")))
             yield found_at(
                 path,
-                f"the runtime's args are still appended: {args[:60]}{'...' if len(args) > 60 else ''}",
+                "the runtime's args are still appended: "
+                f"{args[:60]}{'...' if len(args) > 60 else ''}",
                 "set args too",
             )

@@ -1,6 +1,7 @@
 """The runtime's name is almost one that Trainer installs.
 
-What: runtimeRef names a runtime that is not in the file and not built in, and is one letter away from one that is.
+What: runtimeRef names a runtime that is not in the file and not built in, and is one letter away
+from one that is.
 
 Why: the webhook rejects a TrainJob whose runtime does not exist.
 
@@ -35,28 +36,34 @@ def check(subject: Subject) -> Findings:
     installed = as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
+
     suggestion = next((builtin for builtin in runtimes.BUILTIN if _is_near(name, builtin)), None)
     if suggestion is not None:
         path = ("spec", "runtimeRef", "name")
         yield found_at(
             path,
-            f"Trainer installs no runtime {name}, and no file defines one: did you mean {suggestion}?",
+            f"Trainer installs no runtime {name}, and no file defines one: did you mean "
+            f"{suggestion}?",
             f"write {suggestion}",
             Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
         )
 
 
 def _is_near(name: str, candidate: str) -> bool:
-    """Return whether the names differ by one letter, a swap of two, or other separators. Digits must be equal."""
+    """Return whether the names differ by one letter, a swap of two, or other separators. Digits
+    must be equal.
+    """
     if [c for c in name if c.isdigit()] != [c for c in candidate if c.isdigit()]:
         return False
     if name.lower().replace("_", "-") == candidate:
         return True
+
     i = next(
         (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b),
         min(len(name), len(candidate)),
     )
     swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
+
     return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (
         name[i:],
         name[i + 1 :],

@@ -1,10 +1,12 @@
 """The runtime of a TrainJob has a prefix or suffix that the reference lacks.
 
-What: runtimeRef names a runtime that the stream does not have and Trainer does not install. The stream has one of the
-same kind whose name has a prefix or suffix in addition, and the name of the TrainJob has the same one.
+What: runtimeRef names a runtime that the stream does not have and Trainer does not install. The
+stream has one of the same kind whose name has a prefix or suffix in addition, and the name of the
+TrainJob has the same one.
 
-Why: the namePrefix and nameSuffix of Kustomize rename the runtime and the TrainJob, but not runtimeRef, which is not
-among the references that Kustomize knows. The webhook rejects a TrainJob whose runtime does not exist.
+Why: the namePrefix and nameSuffix of Kustomize rename the runtime and the TrainJob, but not
+runtimeRef, which is not among the references that Kustomize knows. The webhook rejects a TrainJob
+whose runtime does not exist.
 
 Example:
 
@@ -37,8 +39,8 @@ Example:
     +   runtimeRef: {name: dev-acme}
         trainer: {numNodes: 1}
 
-Fix: list spec/runtimeRef/name of TrainJob under nameReference in a file of the kustomization's configurations; ignore
-this where a runtime of that name is installed.
+Fix: list spec/runtimeRef/name of TrainJob under nameReference in a file of the kustomization's
+configurations; ignore this where a runtime of that name is installed.
 
 Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; Trainer 2.3, webhook.
 """
@@ -64,6 +66,7 @@ def check(subject: Subject) -> Findings:
     name = as_string(ref.get("name"))
     if not name or not runtime_of(subject).assumed:
         return
+
     for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
         renamed = object_name(runtime)
         is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == subject.namespace
@@ -71,8 +74,10 @@ def check(subject: Subject) -> Findings:
             path = ("spec", "runtimeRef", "name")
             yield found_at(
                 path,
-                f"no file has a {kind} {name}, but {renamed} is one, and the TrainJob's name has the same addition",
-                "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's configurations, or "
+                f"no file has a {kind} {name}, but {renamed} is one, and the TrainJob's name has "
+                "the same addition",
+                "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's "
+                "configurations, or "
                 f"write {renamed}",
                 Fix(f"write {renamed}", (Edit("set", path, renamed),), safe=False),
             )
@@ -80,8 +85,8 @@ def check(subject: Subject) -> Findings:
 
 
 def _shares_additions(renamed: str, name: str, other: str) -> bool:
-    """Return whether `renamed` is `name` with a prefix ending in `-`, a suffix beginning with one, or both, and `other`
-    has the same.
+    """Return whether `renamed` is `name` with a prefix ending in `-`, a suffix beginning with one,
+    or both, and `other` has the same.
     """
     prefix, found, suffix = renamed.partition(name)
     is_addition = (

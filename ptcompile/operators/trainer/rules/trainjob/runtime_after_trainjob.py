@@ -2,8 +2,8 @@
 
 What: the runtime that runtimeRef names comes later in the same file.
 
-Why: kubectl creates objects in the order of the file, and the webhook rejects a TrainJob whose runtime does not exist
-yet.
+Why: kubectl creates objects in the order of the file, and the webhook rejects a TrainJob whose
+runtime does not exist yet.
 
 Example:
 

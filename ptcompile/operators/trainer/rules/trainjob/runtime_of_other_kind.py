@@ -1,10 +1,10 @@
 """The file has a runtime with that name, but of another kind or namespace.
 
-What: runtimeRef names a runtime that the same file has, but as the other kind, or as a TrainingRuntime of another
-namespace.
+What: runtimeRef names a runtime that the same file has, but as the other kind, or as a
+TrainingRuntime of another namespace.
 
-Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is looked up only in the
-TrainJob's namespace: the webhook finds none.
+Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is looked
+up only in the TrainJob's namespace: the webhook finds none.
 
 Example:
 
@@ -59,16 +59,15 @@ def check(subject: Subject) -> Findings:
         kind = kind_of(namesake)[1]
         path = ("spec", "runtimeRef", "name")
         in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
-        existing = (
-            f"a {kind} of the namespace {namespace_of(namesake)}"
-            if in_other_namespace
-            else f"a {kind}"
-        )
-        reference = (
-            f"in {subject.namespace}"
-            if in_other_namespace
-            else as_string(ref.get("kind")) or runtimes.KINDS[0]
-        )
+        if in_other_namespace:
+            existing = f"a {kind} of the namespace {namespace_of(namesake)}"
+        else:
+            existing = f"a {kind}"
+        if in_other_namespace:
+            reference = f"in {subject.namespace}"
+        else:
+            reference = as_string(ref.get("kind")) or runtimes.KINDS[0]
+
         yield found_at(
             path,
             f"{name} is {existing} in this file, but the reference is to one {reference}",

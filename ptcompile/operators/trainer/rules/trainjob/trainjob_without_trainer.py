@@ -2,8 +2,8 @@
 
 What: spec.trainer is absent, and the runtime has a torch policy.
 
-Why: Trainer injects the variables that torchrun reads only if spec.trainer is set, even if empty. Without them
-each node trains alone with one process, regardless of the runtime's numNodes.
+Why: Trainer injects the variables that torchrun reads only if spec.trainer is set, even if empty.
+Without them each node trains alone with one process, regardless of the runtime's numNodes.
 
 Example:
 
@@ -31,10 +31,12 @@ def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return
+
     path = ("spec", "trainer")
     yield found_at(
         ("spec",),
-        f"there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each node"
+        "there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on "
+        "each node"
         f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
         Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),

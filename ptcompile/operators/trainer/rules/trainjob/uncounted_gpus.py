@@ -1,10 +1,11 @@
 """The GPUs are the runtime's, but Trainer counts processes by the TrainJob's CPUs.
 
-What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither numProcPerNode nor torchrun's
-own option says how many processes there are.
+What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither
+numProcPerNode nor torchrun's own option says how many processes there are.
 
-Why: Trainer 2.3 merges the resources and still counts processes by what the TrainJob wrote alone: one for each CPU, 1
-without any. Before 2.3 resourcesPerNode replaced the runtime's, and the GPUs were gone.
+Why: Trainer 2.3 merges the resources and still counts processes by what the TrainJob wrote alone:
+one for each CPU, 1 without any. Before 2.3 resourcesPerNode replaced the runtime's, and the GPUs
+were gone.
 
 Example:
 
@@ -69,6 +70,7 @@ def check(subject: Subject) -> Findings:
         "nproc-per-node" in item.launch.options for item in subject.training_roles
     ):
         return
+
     runtime_gpus = [
         runtimes.gpu_count(nested_map(runtimes.find_container(item, "node") or {}, "resources"))
         for item in runtimes.replicated_jobs(runtime)
@@ -78,9 +80,8 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "trainer", "resourcesPerNode")
         count = runtimes.nproc_per_node(subject.manifest, runtime, subject.versions.trainer)
         merged = subject.versions.trainer >= (2, 3)
-        effect = (
-            f"has {max(runtime_gpus)} GPUs, and {count} processes by the CPUs written here"
-            if merged
-            else "loses its GPUs"
-        )
+        if merged:
+            effect = f"has {max(runtime_gpus)} GPUs, and {count} processes by the CPUs written here"
+        else:
+            effect = "loses its GPUs"
         yield found_at(path, f"each node {effect}", "write the GPUs here as well", on_key=True)

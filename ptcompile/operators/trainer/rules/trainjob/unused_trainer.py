@@ -3,7 +3,8 @@
 What: spec.trainer, with a runtime of which no replicatedJob carries the label
 trainer.kubeflow.org/trainjob-ancestor-step: trainer.
 
-Why: Trainer finds the pods by that label: image, command, args and env are dropped, and the template's run.
+Why: Trainer finds the pods by that label: image, command, args and env are dropped, and the
+template's run.
 
 Example:
 
@@ -51,6 +52,7 @@ def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or not nested_map(subject.spec, "trainer"):
         return
+
     if not any(
         runtimes.step_label(replicated) == "trainer"
         for replicated in runtimes.replicated_jobs(runtime)

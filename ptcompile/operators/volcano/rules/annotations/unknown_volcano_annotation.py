@@ -1,10 +1,11 @@
 """An annotation or label of Volcano is misspelled.
 
-What: an annotation or label that begins with volcano.sh/ or scheduling.volcano.sh/ is not one of Volcano's, but
-resembles one. Those that resemble none are not reported, since a newer release may read them.
+What: an annotation or label that begins with volcano.sh/ or scheduling.volcano.sh/ is not one of
+Volcano's, but resembles one. Those that resemble none are not reported, since a newer release may
+read them.
 
-Why: Volcano ignores keys that it does not know. Without its mode and its tier, for example, a job on an ordinary kind
-asks for no HyperNode, and its pods land on any switch.
+Why: Volcano ignores keys that it does not know. Without its mode and its tier, for example, a job
+on an ordinary kind asks for no HyperNode, and its pods land on any switch.
 
 Example:
 
@@ -29,7 +30,8 @@ Example:
 
 Fix: correct the key.
 
-Source: Volcano 1.16, volcano.sh/apis: the keys in pkg/apis/scheduling/v1beta1/labels.go and pkg/apis/batch/v1alpha1.
+Source: Volcano 1.16, volcano.sh/apis: the keys in pkg/apis/scheduling/v1beta1/labels.go and
+pkg/apis/batch/v1alpha1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A queue of Volcano limits or guarantees a resource that does not exist.
 
-What: capability, deserved or guarantee of a Queue has a key that is no resource name: neither cpu, memory, pods,
-ephemeral-storage or hugepages, nor a name with a domain such as nvidia.com/gpu.
+What: capability, deserved or guarantee of a Queue has a key that is no resource name: neither cpu,
+memory, pods, ephemeral-storage or hugepages, nor a name with a domain such as nvidia.com/gpu.
 
 Why: Volcano leaves it out. The queue has no limit, or no guarantee, for what was meant.
 
@@ -48,13 +48,14 @@ def check(subject: Subject) -> Findings:
         for name in map(str, amounts):
             if "/" in name or name in _NATIVE or name.startswith(_PREFIXES):
                 continue
+
             path: Path = ("spec", *keys, name)
             meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
-            fix = (
-                Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False)
-                if meant
-                else None
-            )
+            if meant:
+                fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False)
+            else:
+                fix = None
+
             yield found_at(
                 path,
                 f"{name} is not a resource, so Volcano ignores it",
