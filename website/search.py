@@ -22,7 +22,7 @@ _ROOTS: Final = {
 """Each schema's root model, its page, and the boost of the fields of the root model."""
 _BOOSTS: Final = {
     "guide/slurm/": (1.3, 1.0),  # its commands name fields that have pages of their own
-    "guide/": (1.3, 2.8),
+    "guide/": (1.3, 3.0),
     "reference/": (1.2, 1.2),
     "codes/#": (0.2, 0.2),
     "messages/": (0.6, 0.2),

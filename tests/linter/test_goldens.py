@@ -17,6 +17,8 @@ MANIFESTS = sorted(
 _TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
     "run-policy-zeros/job.yaml": {"ttl-zero"},
+    # Volcano takes a drained pod for a failed one, and the spec retries none
+    "spot-a100/volcano.yaml": {"spot-without-retries"},
     # 500m and a GPU
     **{
         f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"}
