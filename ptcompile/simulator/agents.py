@@ -93,7 +93,7 @@ def agents_of(
         return None
 
     first = job_rendezvous.first
-    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes[1] < 2:
+    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes.most < 2:
         return None
 
     conf = conf_of(first.options.get("rdzv-conf", ""))
@@ -101,8 +101,8 @@ def agents_of(
 
     return Agents(
         backend=first.backend,
-        low=first.nodes[0],
-        high=first.nodes[1],
+        low=first.nodes.least,
+        high=first.nodes.most,
         pods=job_rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
         own_store=is_static or all(_has_own_store(lead, job, torch) for lead in leads),
@@ -114,7 +114,7 @@ def agents_of(
         else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
         closes=not is_static
         and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
-        known_at_start=is_static or _is_in_hosts_file(leads[0][1], first.host),
+        known_at_start=is_static or _is_in_hosts_file(leads[0].pod, first.host),
         first_store=all((torch or _torch_of_lead(lead, job)) >= FIRST_STORE for lead in leads),
         last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
         keep_alive=(
@@ -131,14 +131,14 @@ def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
 
 def _has_own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
     return (
-        lead[1].launch.env.get(OWN_STORE) == "1"
+        lead.pod.launch.env.get(OWN_STORE) == "1"
         or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
     )
 
 
 def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:
-    pod = lead[1]
-    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, job.versions)
+    main = lead.pod.main
+    return torch_of(as_string(main.spec.get("image")) if main else None, job.versions)
 
 
 def _is_in_hosts_file(pod: Pod, host: str) -> bool:

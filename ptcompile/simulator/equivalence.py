@@ -239,6 +239,7 @@ def _pod_differences(
 def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
+    old_hosts, new_hosts = hosts
     # folded into roles of different sizes: only the ends correspond
     if len(old_pods) != len(new_pods):
         old_pods = [old_pods[0], old_pods[-1]]
@@ -247,7 +248,7 @@ def _differences_by_field(
     for old, new in zip(old_pods, new_pods, strict=True):
         prefix = f"{old.display_name} and {new.display_name}: "
         pairs: list[tuple[str, object, object]] = [
-            ("runs", _entry_arguments(old, hosts[0]), _entry_arguments(new, hosts[1])),
+            ("runs", _entry_arguments(old, old_hosts), _entry_arguments(new, new_hosts)),
             ("requests", _request_texts(old), _request_texts(new)),
             ("limits", _limit_texts(old), _limit_texts(new)),
             ("image", old.main and old.main.image, new.main and new.main.image),
@@ -266,7 +267,7 @@ def _differences_by_field(
                 difference = f"{prefix}{field}: {before!r} and {after!r}"
                 yield field, masker(difference) if masker else difference
 
-        yield from _env_differences(prefix, user_env(old, hosts[0]), user_env(new, hosts[1]))
+        yield from _env_differences(prefix, user_env(old, old_hosts), user_env(new, new_hosts))
 
 
 def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
@@ -355,6 +356,9 @@ def _env_differences(
     prefix: str, old: Mapping[str, str], new: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*old, *new)):
-        if old.get(name) != new.get(name):
-            masked = [value and mask_value(name, value) for value in (old.get(name), new.get(name))]
-            yield f"env {name}", f"{prefix}env {name}: {masked[0]!r} and {masked[1]!r}"
+        before = old.get(name)
+        after = new.get(name)
+        if before != after:
+            shown_before = before and mask_value(name, before)
+            shown_after = after and mask_value(name, after)
+            yield f"env {name}", f"{prefix}env {name}: {shown_before!r} and {shown_after!r}"

@@ -104,7 +104,7 @@ def _paces(agents: Agents) -> Iterator[Pace]:
     """Yield the courses that are played. What happens in all of them is predicted."""
     interval, missed = agents.keep_alive
     expiries = (interval * (missed - 1) - 1, interval * missed + 4)
-    for times in product(expiries, expiries, (1, GROW_SECONDS[1]), (False, True)):
+    for times in product(expiries, expiries, (1, GROW_SECONDS.most), (False, True)):
         yield Pace(*times)
 
 
@@ -224,15 +224,12 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
 def _loss_sentences(agents: Agents) -> Iterator[str]:
     """Yield the sentences about a lost or late pod if only that pod is recreated."""
     loss = predict(agents, [Fault("kill", agents.pods - 1)])
-    recreation = predict(agents, [Fault("kill", agents.pods - 1, back=GROW_SECONDS[1])])
+    recreation = predict(agents, [Fault("kill", agents.pods - 1, back=GROW_SECONDS.most)])
     yield f"torchrun, a lost pod: {loss.why}"
     if agents.closes and agents.restarts:
         yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
-        yield (
-            f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to "
-            f"{GROW_SECONDS[1]} seconds"
-        )
+        yield (f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS.text} seconds")
     elif agents.elastic and not agents.restarts and agents.own_store:
         yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:

@@ -75,8 +75,13 @@ _MEETING_OPTIONS = (
 )
 """Options that decide which pods meet."""
 
-Lead = tuple[ExpandedRole, Pod, Rendezvous]
-"""A role, its first pod, and that pod's rendezvous."""
+
+class Lead(NamedTuple):
+    """A role, its first pod, and that pod's rendezvous."""
+
+    role: ExpandedRole
+    pod: Pod
+    rendezvous: Rendezvous
 
 
 class HostAddress(NamedTuple):
@@ -121,8 +126,7 @@ class MeetingMember(NamedTuple):
         if self.is_apart:
             return ("apart", self.role.name)
 
-        port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
-        port = port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
+        port = rendezvous.port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
         if rendezvous.backend in ("static", "env"):
             run = ""
         else:
@@ -298,7 +302,7 @@ class Gathering(NamedTuple):
     def is_complete(self) -> bool:
         """Whether all nodes are pods of this object."""
         nodes = self.first.rendezvous.nodes
-        return nodes is not None and self.pods == nodes[1] > 1 and not peers_of(self.first)
+        return nodes is not None and self.pods == nodes.most > 1 and not peers_of(self.first)
 
     @property
     def meets_at_a_pod(self) -> bool:
@@ -312,7 +316,7 @@ class Gathering(NamedTuple):
             not is_hosted
             or self.meetings[0].is_local
             or not rendezvous.nodes
-            or rendezvous.nodes[1] < 2
+            or rendezvous.nodes.most < 2
         ):
             return False
 
@@ -388,12 +392,14 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     either, the first role.
     """
     candidates = [
-        (role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
+        Lead(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
     ]
-    leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
-    leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
-    started = [lead for lead in candidates if lead[2].launcher in LAUNCHERS]
-    return leads or _env_leads(candidates) or started or candidates[:1]
+    leads = [lead for lead in candidates if lead.rendezvous.launcher in ("torchrun", "tune")]
+    if leads:
+        return [lead for lead in leads if lead.rendezvous.endpoint != STANDALONE_ENDPOINT] or leads
+
+    started = [lead for lead in candidates if lead.rendezvous.launcher in LAUNCHERS]
+    return _env_leads(candidates) or started or candidates[:1]
 
 
 def _env_leads(candidates: list[Lead]) -> list[Lead]:
@@ -402,8 +408,8 @@ def _env_leads(candidates: list[Lead]) -> list[Lead]:
     If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives
     every task the master's address, but sets the rank only for its own two tasks.
     """
-    connected = [lead for lead in candidates if lead[2].backend != "none"]
-    return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
+    connected = [lead for lead in candidates if lead.rendezvous.backend != "none"]
+    return [lead for lead in connected if lead.rendezvous.node_rank != NO_RANK] or connected
 
 
 def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:

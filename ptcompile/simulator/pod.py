@@ -19,7 +19,6 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     as_strings,
-    kind_of,
     namespace_of,
     nested_map,
     object_name,
@@ -241,12 +240,14 @@ class Pod:
     @property
     def command(self) -> list[str] | None:
         """The main container's command after expansion, or None for the image's own."""
-        return self._command_line[0]
+        command, _ = self._command_line
+        return command
 
     @property
     def args(self) -> list[str] | None:
         """The main container's arguments after expansion, or None for the image's own."""
-        return self._command_line[1]
+        _, args = self._command_line
+        return args
 
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
@@ -423,7 +424,7 @@ class WorkloadPods(_PodFields):
     @property
     def kind(self) -> str:
         """The manifest's kind."""
-        return kind_of(self.manifest)[1]
+        return as_string(self.manifest.get("kind"))
 
     @property
     def name(self) -> str:

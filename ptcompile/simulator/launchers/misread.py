@@ -103,7 +103,9 @@ def lost_options(launch: Invocation) -> tuple[str, ...]:
     """Return the words after the script that look like options but begin with another sign than
     a hyphen.
     """
-    entry = launch_words(launch)[1] if launch.arguments else launch.entry
+    entry = launch.entry
+    if launch.arguments:
+        _, entry = launch_words(launch)
     if "".join(entry).isascii():
         return ()
     return tuple([word for word in entry[1:] if _is_dashed(word) or _find_lost_option(word)])

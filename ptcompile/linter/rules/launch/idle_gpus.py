@@ -64,5 +64,5 @@ def _help(role: TrainingRole, gpus: int) -> str:
         return f"write --nproc-per-node={gpus}"
     nodes = role.rendezvous.nodes
     if role.launch.launcher == "accelerate" and nodes is not None:
-        return f"write --num_processes={gpus * nodes[1]}: it counts the processes of all nodes"
+        return f"write --num_processes={gpus * nodes.most}: it counts the processes of all nodes"
     return "start one process per GPU of each node"

@@ -79,8 +79,8 @@ def deadlocks(subject: Subject) -> Iterator[tuple[StartOrder, TrainingRole, int]
         for role in subject.training_roles:
             nodes = role.rendezvous.nodes
             is_first = role.expanded.name == order.first and not role.is_uncertain()
-            if is_first and nodes is not None and nodes[0] > order.pods and _answers_late(role):
-                yield order, role, nodes[0]
+            if is_first and nodes is not None and nodes.least > order.pods and _answers_late(role):
+                yield order, role, nodes.least
 
 
 def _answers_late(role: TrainingRole) -> bool:

@@ -72,11 +72,11 @@ def can_meet_again(role: TrainingRole) -> bool:
     if (
         rendezvous.backend != "c10d"
         or rendezvous.nodes is None
-        or rendezvous.nodes[1] < 2
+        or rendezvous.nodes.most < 2
         or role.is_local
     ):
         return False
-    return rendezvous.nodes[0] < rendezvous.nodes[1] or role.restarts > 0
+    return rendezvous.nodes.least < rendezvous.nodes.most or role.restarts > 0
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:

@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
         return
 
     spec = nested_map(service, "spec")
-    port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
+    port = rendezvous.port
     headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
