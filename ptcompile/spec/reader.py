@@ -125,7 +125,8 @@ def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
 
 def read_spec(data: Any) -> Spec | None:
     """Return a decoded TrainingJob document as an object, or None if it is invalid."""
-    return cast("Spec | None", read(SPEC, data)[0])
+    spec, _ = read(SPEC, data)
+    return cast("Spec | None", spec)
 
 
 def accepts_null(path: Path) -> bool:
@@ -135,12 +136,14 @@ def accepts_null(path: Path) -> bool:
     fields: Any = None
     for part in reversed(path):
         fields = {part: fields}
-    return not read(SPEC, {"metadata": {"name": "x"}, **fields})[1]
+    _, violations = read(SPEC, {"metadata": {"name": "x"}, **fields})
+    return not violations
 
 
 def read_cluster(data: Any) -> ClusterProfile | None:
     """Return a decoded ClusterProfile document as an object, or None if it is invalid."""
-    return cast("ClusterProfile | None", read(CLUSTER, data)[0])
+    profile, _ = read(CLUSTER, data)
+    return cast("ClusterProfile | None", profile)
 
 
 @cache

@@ -271,12 +271,14 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
             "MultiKueue does not know Volcano's Job",
             "use the target job, jobset or pytorchjob",
         )
-    elif target in since and not has_feature(since[target][0], versions):
-        yield unsupported_by_target(
-            _QUEUE,
-            f"{since[target][1]}: the job would also run in this cluster",
-            "use the target jobset, or a newer release",
-        )
+    elif target in since:
+        feature, condition = since[target]
+        if not has_feature(feature, versions):
+            yield unsupported_by_target(
+                _QUEUE,
+                f"{condition}: the job would also run in this cluster",
+                "use the target jobset, or a newer release",
+            )
 
 
 def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:

@@ -60,8 +60,8 @@ def check(subject: Subject) -> Findings:
         if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
             continue
 
-        path = (*job_spec[0], "backoffLimit")
-        spec = job_spec[1]
+        spec_path, spec = job_spec
+        path = (*spec_path, "backoffLimit")
         limit = as_int(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             yield found_at(

@@ -125,8 +125,9 @@ def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
     for manifest in stream.objects:
         subject = subject_of(manifest, stream)
         for group in (*subject.rendezvous_groups, *subject.env_groups):
-            if count_nodes(group) > 1 and not group[0].is_local and not group[0].pod.on_host:
-                pods.setdefault(namespace_of(manifest), []).append(group[0].pod)
+            first = group[0]
+            if count_nodes(group) > 1 and not first.is_local and not first.pod.on_host:
+                pods.setdefault(namespace_of(manifest), []).append(first.pod)
     return pods
 
 
