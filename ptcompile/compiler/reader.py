@@ -201,6 +201,7 @@ def _gate_problems(profile: ClusterProfile) -> Problems:
         release = getattr(versions, software)
         named = f"{titles.get(software, 'Kubernetes')} {version_text(release)}"
         stage = stage_in(software, gate, release)
+
         if stage is None and not is_group(gate):
             yield _unknown_gate(path, named, release)
         elif stage is not None and stage.locked and value != stage.default:

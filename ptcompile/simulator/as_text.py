@@ -108,8 +108,9 @@ def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
 
 def injected_entries(pod: Pod) -> frozenset[int]:
     """Return the indexes of the main container's env entries that the operator adds."""
-    entries = pod.main.env if pod.main else ()
-    return frozenset(i for i, entry in enumerate(entries) if not pod.job.stream.writes(entry))
+    return frozenset(
+        i for i, entry in enumerate(pod.env_entries) if not pod.job.stream.writes(entry)
+    )
 
 
 def overview(world: World) -> str:
@@ -234,7 +235,8 @@ def rendezvous_text(rendezvous: JobRendezvous) -> str:
     else:
         target = rendezvous.host or "outside this stream"
 
-    wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
+    noun = "node" if first.nodes == (1, 1) else "nodes"
+    wait = f"{first.nodes_text} {noun}"
     if first.backend == "env":
         wait = f"WORLD_SIZE {first.nodes_text}"
     if first.node_rank == AT_RENDEZVOUS:
@@ -328,8 +330,10 @@ def pod_rows(job: SimulatedJob, rendezvous: JobRendezvous) -> list[list[str]]:
     and one for the rest.
     """
     training_roles = {role.name for role, _ in rendezvous.roles}
-    heading = ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"]
-    return [heading, *map(list, _role_rows(job, training_roles))]
+    return [
+        ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"],
+        *map(list, _role_rows(job, training_roles)),
+    ]
 
 
 class _PodRow(NamedTuple):
@@ -431,7 +435,7 @@ def env_rows(pod: Pod) -> list[list[str]]:
     values = pod.env
     return [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value_cells(entry, values)]
-        for i, entry in enumerate(pod.main.env if pod.main else ())
+        for i, entry in enumerate(pod.env_entries)
     ]
 
 
@@ -578,22 +582,23 @@ def env_file(pod: Pod) -> str:
     Values that no manifest holds (a Secret's value, a pod's IP) or that the format cannot express
     (line breaks) become comments.
     """
-    lines = [
-        f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of "
-        f"{pod.job.title}"
-    ]
+    container = pod.main.name if pod.main else "(none)"
+    lines = [f"# {pod.display_name}: container {container} of {pod.job.title}"]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
-    return "".join(
-        f"{safe_text(line) if line.startswith('#') else escape_unprintable(line)}\n"
-        for line in lines
-    )
+
+    text = ""
+    for line in lines:
+        shown = safe_text(line) if line.startswith("#") else escape_unprintable(line)
+        text += f"{shown}\n"
+    return text
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
     values = pod.env
     unknown = set[str]()
-    entries = {as_string(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
+    entries = {as_string(entry.get("name")): entry for entry in pod.env_entries}
+
     for name, value in values.items():
         written = env_entry(entries[name])
         source = as_string(written.get("from"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
@@ -58,7 +58,8 @@ def world_differences(old: World, new: World) -> list[str]:
     if first is None or second is None:
         if first is second:
             return []
-        return [f"{(old_job if first is None else new_job).title} makes no pods"]
+        empty_job = old_job if first is None else new_job
+        return [f"{empty_job.title} makes no pods"]
 
     old_defects = dict(_defects(old_job, first))
     new_defects = dict(_defects(new_job, second))
@@ -95,18 +96,17 @@ def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]
     if first is None or second is None:
         return []
 
-    pairs = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
+    groups = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
     roles = {role.name: role for role in _auxiliary_roles(new, second)}
     for role in _auxiliary_roles(old, first):
         if role.name in roles:
-            pairs.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
+            groups.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
 
-    return [
-        pair
-        for olds, news in pairs
-        if len(olds) == len(news)
-        for pair in zip(olds, news, strict=True)
-    ]
+    pairs: list[tuple[Pod, Pod]] = []
+    for old_pods, new_pods in groups:
+        if len(old_pods) == len(new_pods):
+            pairs += zip(old_pods, new_pods, strict=True)
+    return pairs
 
 
 def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
@@ -204,14 +204,13 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
     """Return the training pods by rank, or in the order of the roles if ranks are assigned at
     the rendezvous.
     """
-    is_sampled = rendezvous.nodes > MAX_COMPARED_PODS
-    pods = [
-        job.pod(role, index)
-        for role, _ in rendezvous.roles
-        for index in (
-            sorted({0, min(1, role.count - 1), role.count - 1}) if is_sampled else range(role.count)
-        )
-    ]
+    pods: list[Pod] = []
+    for role, _ in rendezvous.roles:
+        indexes: Iterable[int] = range(role.count)
+        if rendezvous.nodes > MAX_COMPARED_PODS:
+            indexes = sorted({0, min(1, role.count - 1), role.count - 1})
+        pods += [job.pod(role, index) for index in indexes]
+
     ranks = [pod.rendezvous.node_rank for pod in pods]
     if not all(rank.isdigit() for rank in ranks):
         return pods
@@ -329,7 +328,7 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     """
     fields = {
         str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
-        for entry in (pod.main.env if pod.main else ())
+        for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }
     values = {

@@ -35,7 +35,7 @@ from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.kubernetes.versions import Version, Versions
     from ptcompile.shell.values import Doubt
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
@@ -430,7 +430,9 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
         address = seen_by_last if address.is_blind and not is_apart else address
-    return MeetingMember(role, pod, rendezvous, address, is_apart)
+    return MeetingMember(
+        role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
+    )
 
 
 def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
@@ -439,9 +441,13 @@ def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
     Agents of the static rendezvous did until they shared their store (PyTorch 2.3:
     `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
     """
-    image = as_string(pod.main.spec.get("image")) if pod.main else None
     is_static = rendezvous.backend == "static" and is_loopback(rendezvous.host)
-    return is_static and torch_of(image, pod.job.versions) < SHARED_STORE
+    return is_static and torch_of_pod(pod, pod.job.versions) < SHARED_STORE
+
+
+def torch_of_pod(pod: Pod, versions: Versions) -> Version:
+    """Return the PyTorch version of a pod's main image, or the profile's."""
+    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, versions)
 
 
 def address_of(pod: Pod, host: str) -> HostAddress:

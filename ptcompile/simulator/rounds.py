@@ -53,13 +53,11 @@ not join.
 """
 STALE_ADDRESSES = (
     "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale "
-    "addresses: each attempt "
-    "may fail and use up a restart"
+    "addresses: each attempt may fail and use up a restart"
 )
 CLOSED_BY_SIGTERM = (
     "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others "
-    "exit with status 1 "
-    "when they meet again"
+    "exit with status 1 when they meet again"
 )
 
 
@@ -488,7 +486,9 @@ class Rounds:
         waited = self.now - self.pace.start - min(self.waiting_for_store.values(), default=self.now)
         limit = self.agents.wait_for_first
         is_c10d = self.agents.backend == "c10d"
-        self.why = ALL_RECREATED if self._is_whole(0) else _NEW_STORE
+        # node 0 was lost, and the operator may recreate all pods with it
+        is_whole = len(self.recreated.get(0, ())) >= self.agents.pods > 1
+        self.why = ALL_RECREATED if is_whole else _NEW_STORE
         if waited > 0:
             self.why = self._first_why()
         self._dissolve()
@@ -503,10 +503,6 @@ class Rounds:
             self.is_uncertain = True
 
         self.waiting_for_store = {}
-
-    def _is_whole(self, pod: int) -> bool:
-        """Return whether the operator recreates all pods with a lost one."""
-        return len(self.recreated.get(pod, ())) >= self.agents.pods > 1
 
     def _interrupt_for(self, pod: int) -> None:
         """Let the members of a round stop their processes for a pod that joins."""

@@ -244,12 +244,11 @@ class _FieldReaders(dict["Any", "_Field | None"]):
             name for name in schema.get("required", ()) if "default" not in self.properties[name]
         ]
         self.required = {python_name(name): name for name in required}
-        self.defaults = {
-            attribute: None
-            if attribute in self.required
-            else _default_of(file, self.properties[name])
-            for attribute, name in self.names.items()
-        }
+
+        self.defaults: dict[str, Any] = dict.fromkeys(self.names)
+        for attribute, name in self.names.items():
+            if attribute not in self.required:
+                self.defaults[attribute] = _default_of(file, self.properties[name])
         self.copies = {
             name: default.copy
             for name, default in self.defaults.items()
@@ -515,7 +514,16 @@ def _add_violation(
     error: ValueError | None = None,
 ) -> Any:
     """Add a violation, and return None in place of the value."""
-    violations.append(SpecViolation(kind, _path(location), value, message, expected, error))
+    violations.append(
+        SpecViolation(
+            kind=kind,
+            path=_path(location),
+            value=value,
+            message=message,
+            expected=expected,
+            error=error,
+        )
+    )
 
 
 def _path(location: Any) -> Path:

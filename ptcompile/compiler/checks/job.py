@@ -327,9 +327,8 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
     else:
         message = f"the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
         help = (
-            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile "
-            "init --profile writes, "
-            "and pass it with --cluster FILE"
+            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile init "
+            "--profile writes, and pass it with --cluster FILE"
         )
         yield conflict(path, message, help)
 

@@ -160,10 +160,8 @@ def _unknown_module(words: Sequence[str]) -> MisreadWord | None:
             continue
         if name not in _MODULES or not basename(words[0]).startswith(("python", "-m")):
             return None
-        message = (
-            f"Python finds no {'module' if before == '-m' else 'file'} {name} to run: {name} is a "
-            "program"
-        )
+        noun = "module" if before == "-m" else "file"
+        message = f"Python finds no {noun} {name} to run: {name} is a program"
         return MisreadWord(name, message, f"write {name} alone, or python -m {_MODULES[name]}")
     return None
 

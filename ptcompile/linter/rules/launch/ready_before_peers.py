@@ -63,8 +63,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             order.path,
             f"{order.text}, and its readiness probe is answered by the training, which waits for "
-            f"{nodes} nodes: only "
-            f"{exist} by then",
+            f"{nodes} nodes: only {exist} by then",
             order.help,
             on_key=True,
             severity=None if role.is_torchrun else "warning",

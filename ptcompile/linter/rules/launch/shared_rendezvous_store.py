@@ -100,8 +100,7 @@ def _finding(role: TrainingRole) -> Finding:
     return found_at(
         path,
         "a recreated or late pod fails the others: their torchrun keeps the store of the first "
-        "rendezvous, and all "
-        "exit with status 1 after 60 seconds",
+        "rendezvous, and all exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
         fix if role.spec.get("env") else None,
         severity=None if _knows_torch_version(role) else "note",

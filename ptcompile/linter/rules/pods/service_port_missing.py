@@ -72,11 +72,11 @@ def check(subject: Subject) -> Findings:
     path: tuple[str | int, ...] = ("spec",)
     if main is not None:
         path = (*main.path, "command") if "command" in main.spec else main.path
+    noun = "ports" if len(ports) > 1 else "port"
     yield found_at(
         path,
         f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only "
-        "has "
-        f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))}",
+        f"has the {noun} {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,
     )

@@ -90,6 +90,7 @@ def check(subject: Subject) -> Findings:
                 if _restricts(policy, direction, pod)
             ]
             is_concerned = any(policy is subject.manifest for policy in policies)
+
             if is_concerned and not any(
                 _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
             ):
@@ -97,8 +98,7 @@ def check(subject: Subject) -> Findings:
                     ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
                     f"the pods of {pod.job.title} cannot reach one another, but training needs "
                     "all their ports",
-                    f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all "
-                    "ports",
+                    f"allow them {peers} each other, on all ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )

@@ -69,8 +69,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 ("spec", "maxReplicas") if most > high else ("spec",),
                 f"it scales {object_name(manifest)} from {least} to {most} pods, but "
-                f"{rendezvous.launcher} takes "
-                f"{rendezvous.nodes_text} nodes",
+                f"{rendezvous.launcher} takes {rendezvous.nodes_text} nodes",
                 f"remove it, or write --nnodes={least}:{most} with c10d",
                 on_key=True,
             )
