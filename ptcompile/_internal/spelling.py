@@ -1,4 +1,4 @@
-"""Likely typing errors: the known name that a word misspells."""
+"""Plurals, and likely typing errors: the known name that a word misspells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from ptcompile._internal.lazy import Pattern
 
 _MIN_LONG_NAME = 14
 """Length from which a name may differ in two letters; shorter ones may differ in one."""
+
+
+def pluralize(number: int, noun: str, ending: str = "s") -> str:
+    """Return a number and its noun: `1 GPU`, `8 GPUs`."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}{ending}"
 
 
 def nearest(name: str, names: Collection[str]) -> str | None:

@@ -141,5 +141,12 @@ def build(
     emitted = tuple(context.target.emit(job, context.cluster))
     named = apply_patches(emitted, spec.spec.manifest, context.target.name)
     return Built(
-        spec, lowered, context, passes, job, emitted, named, with_generate_name(named, spec)
+        spec=spec,
+        lowered=lowered,
+        context=context,
+        passes=passes,
+        job=job,
+        emitted=emitted,
+        named=named,
+        manifests=with_generate_name(named, spec),
     )

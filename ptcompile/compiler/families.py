@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_string, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import Stream
 from ptcompile.linter.rule import Subject, subject_of
@@ -63,16 +63,15 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
                 continue
 
             for checkpoint in written_checkpoints(container):
-                place, mount = mount_for(container, checkpoint.folder) or ((), {})
-                volume = volume_of(template, mount) if place else None
-                if volume:
-                    claim = as_string(
-                        nested_map(volume[1], "persistentVolumeClaim").get("claimName")
-                    )
-                else:
-                    claim = ""
+                mount = mount_for(container, checkpoint.folder)
+                volume = volume_of(template, mount.data) if mount is not None else None
+                if mount is None or volume is None:
+                    continue
 
-                sub_path = as_string(mount.get("subPathExpr")) or as_string(mount.get("subPath"))
+                claim = nested_string(volume.data, "persistentVolumeClaim", "claimName")
+                sub_path = as_string(mount.data.get("subPathExpr")) or as_string(
+                    mount.data.get("subPath")
+                )
                 written = as_string(get(subject.manifest, checkpoint.path))
                 if claim and "$" not in written + sub_path:  # what varies may be in it
                     yield checkpoint.path, _KeptFolder(claim, sub_path, checkpoint.folder)

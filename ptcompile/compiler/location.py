@@ -70,6 +70,7 @@ def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator
     path = problem.path
     value = get(trace.manifests[manifest], path)
     writer = trace.writer(manifest, path)
+
     if writer == "rendezvous" and isinstance(value, str) and value.startswith("--"):
         yield from _torchrun_fields(_camel_case(value[2:].partition("=")[0]))
     elif writer in _TABLE["passes"]:

@@ -199,8 +199,9 @@ def _gate_problems(profile: ClusterProfile) -> Problems:
     for software, gate, value in versions.gates:
         path = ("spec", "featureGates", software, gate)
         release = getattr(versions, software)
-        named = f"{titles.get(software, 'Kubernetes')} {release[0]}.{release[1]}"
+        named = f"{titles.get(software, 'Kubernetes')} {version_text(release)}"
         stage = stage_in(software, gate, release)
+
         if stage is None and not is_group(gate):
             yield _unknown_gate(path, named, release)
         elif stage is not None and stage.locked and value != stage.default:
@@ -219,7 +220,8 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
     software, gate = path[-2:]
     stages = stages_of(software, gate)
     if stages:
-        text = f"{named} does not have this feature gate: added in {release[0]}.{stages[0].since}"
+        major, _ = release
+        text = f"{named} does not have this feature gate: added in {major}.{stages[0].since}"
         help = f"remove it, or correct spec.versions.{software}"
     else:
         text = f"{named} has no known feature gate of this name"

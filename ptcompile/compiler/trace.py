@@ -123,12 +123,12 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
     It is recorded on the key of values that cannot carry an origin, such as an empty mapping.
     """
     if isinstance(value, Mapping):
-        return {
-            key
-            if item or isinstance(item, str | int)
-            else _scalar_with_writer(key, writer, role): with_writer(item, writer, role)
-            for key, item in value.items()
-        }
+        written: dict[Any, Any] = {}
+        for key, item in value.items():
+            carries_origin = item or isinstance(item, str | int)
+            key_with_writer = key if carries_origin else _scalar_with_writer(key, writer, role)
+            written[key_with_writer] = with_writer(item, writer, role)
+        return written
     if isinstance(value, list):
         return [with_writer(item, writer, role) for item in value]
     if isinstance(value, tuple):

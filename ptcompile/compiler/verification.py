@@ -121,7 +121,7 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
     if (
         job.launch is not None
         or job.nodes < 2
-        or not any(_names_launcher(token) for token in _tokens(job))
+        or not any(name in token for token in _tokens(job) for name in _LAUNCHERS)
     ):
         return
 
@@ -142,10 +142,6 @@ def isolated_launchers(built: Built) -> Iterator[PlacedProblem]:
 def _tokens(job: Job) -> Iterator[str]:
     for role in job.training_roles:
         yield from (*(role.template.main.command or ()), *(role.template.main.args or ()))
-
-
-def _names_launcher(token: str) -> bool:
-    return any(name in token for name in _LAUNCHERS)
 
 
 def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:

@@ -138,10 +138,8 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
         )
 
     spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
-    spec["volumes"], spec["volumeMounts"] = (
-        [*spec["volumes"], *starts.volumes],
-        [*spec["volumeMounts"], *starts.mounts],
-    )
+    spec["volumes"] = [*spec["volumes"], *starts.volumes]
+    spec["volumeMounts"] = [*spec["volumeMounts"], *starts.mounts]
     _set_resources(spec, knobs, amounts, layout, problems)
     _set_clean_pod_policy(spec, problems)
     policy = spec.get("runPolicy") or {}
@@ -159,7 +157,15 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
         # notes describe a job, but there is none
         problems = [problem for problem in problems if problem.severity != "note"]
 
-    return Converted(document, tuple(problems), platform, starts.objects, origins, config, knobs)
+    return Converted(
+        document=document,
+        problems=tuple(problems),
+        platform=platform,
+        objects=starts.objects,
+        origins=origins,
+        task_config=config,
+        keywords=knobs,
+    )
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}

@@ -269,7 +269,8 @@ def shape_problems(
 
     reported_paths = [problem.path for problem in problems if problem.severity == "error"]
     out: list[Problem] = []
-    for problem in decode_spec(document)[1]:
+    _, shape = decode_spec(document)
+    for problem in shape:
         path = call_path(problem.path, origins)
         if any(
             path[: len(reported)] == reported or reported[: len(path)] == path

@@ -153,7 +153,7 @@ def accelerator_entries(
     ]
     out: dict[str, Json] = {}
     for name, part in device_slices(names):
-        kind = kinds[_class_name(name)]
+        kind = kinds["tpu" if name.startswith("tpu-") else "nvidia"]
         labels = {kind.device: name}
         tolerations = [_toleration(kind.device, name)]
         entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
@@ -171,10 +171,6 @@ def accelerator_entries(
         out[f"{name}/{part}" if part else name] = entry
 
     return out
-
-
-def _class_name(name: str) -> str:
-    return "tpu" if name.startswith("tpu-") else "nvidia"
 
 
 def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:

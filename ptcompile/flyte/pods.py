@@ -129,7 +129,7 @@ def read_template(
     if (
         not isinstance(spec, dict)
         or not isinstance(containers, list)
-        or not all(map(_is_mapping, containers))
+        or not all(isinstance(container, Mapping) for container in containers)
     ):
         problems.append(
             call_error(
@@ -206,10 +206,6 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
     }
     lists = {half: without_keys(amounts, *named) for half, amounts in halves.items()}
     return {half: quantities for half, quantities in lists.items() if quantities}
-
-
-def _is_mapping(value: object) -> bool:
-    return isinstance(value, Mapping)
 
 
 class Secrets(NamedTuple):

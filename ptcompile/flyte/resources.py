@@ -227,8 +227,9 @@ def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> 
                 )
                 continue
 
-            requests[key] = _quantity_text(value[0], name, (*path, 0), problems)
-            limits[key] = _quantity_text(value[1], name, (*path, 1), problems)
+            request, limit = value
+            requests[key] = _quantity_text(request, name, (*path, 0), problems)
+            limits[key] = _quantity_text(limit, name, (*path, 1), problems)
         else:
             requests[key] = _quantity_text(value, name, path, problems)
 

@@ -270,8 +270,7 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
     if waits and configs is not None and "join_timeout" not in configs:
         message = (
             f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} "
-            "seconds, not "
-            f"{RENDEZVOUS_DEFAULTS['join_timeout']}"
+            f"seconds, not {RENDEZVOUS_DEFAULTS['join_timeout']}"
         )
         problems.append(
             call_note(

@@ -614,7 +614,8 @@ def _with_article(hint: Any) -> str:
     name = hint.__name__ if is_named else re.sub(r"\b[A-Za-z_]+\.", "", str(hint))
     if hint is Any:
         return "any value"
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    article = "an" if name.startswith(tuple("aeiouAEIOU")) else "a"
+    return f"{article} {name}"
 
 
 if __name__ == "__main__":

@@ -106,7 +106,8 @@ def server_image(container: ManifestContainer) -> str | None:
     """Return the name of the container's image if that is a server and the manifest does not say
     what it runs.
     """
-    image = basename(split_image(as_string(container.spec.get("image")))[0])
+    repository, _ = split_image(as_string(container.spec.get("image")))
+    image = basename(repository)
     return image if not container.tokens and image in SERVERS else None
 
 
@@ -122,11 +123,8 @@ def split_image(image: str) -> tuple[str, str]:
 
 def is_mutable(image: str) -> bool:
     """Return whether the image changes with the next push: it has no tag, or the tag latest."""
-    return (
-        split_image(image)[1] in ("", "latest")
-        and not is_placeholder(image)
-        and why_not_image(image) is None
-    )
+    _, version = split_image(image)
+    return version in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
 
 
 def image_references(subject: Subject) -> Iterator[tuple[Path, str]]:

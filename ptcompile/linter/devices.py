@@ -14,6 +14,7 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
     as_string,
+    kind_of,
     namespace_of,
     nested_map,
     nested_string,
@@ -140,7 +141,7 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
     for manifest in stream.objects:
         kind = as_string(manifest.get("kind"))
         space = namespace_of(manifest)
-        if kind == COMPUTE_DOMAIN[1] and manifest.get("apiVersion") == COMPUTE_DOMAIN[0]:
+        if kind_of(manifest) == COMPUTE_DOMAIN:
             channels = frozenset({CHANNEL_CLASS})
             sources.append(
                 ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels)

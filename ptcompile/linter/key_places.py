@@ -94,9 +94,15 @@ class _Holder(NamedTuple):
     template: ManifestTemplate | None = None
 
 
+class _Table(NamedTuple):
+    """The rows by key, and those of families by what their keys begin with."""
+
+    keys: Mapping[str, Sequence[KeyPlace]]
+    families: Mapping[str, Sequence[KeyPlace]]
+
+
 @cache
-def _table() -> tuple[Mapping[str, Sequence[KeyPlace]], Mapping[str, Sequence[KeyPlace]]]:
-    """Return the rows by key, and those of families by what their keys begin with."""
+def _table() -> _Table:
     keys: dict[str, list[KeyPlace]] = {}
     families: dict[str, list[KeyPlace]] = {}
     for group in load_table("linter/key_places.json").values():
@@ -107,7 +113,7 @@ def _table() -> tuple[Mapping[str, Sequence[KeyPlace]], Mapping[str, Sequence[Ke
             else:
                 keys.setdefault(place.key, []).append(place)
 
-    return keys, families
+    return _Table(keys, families)
 
 
 def places_of(key: str) -> Sequence[KeyPlace]:
@@ -120,7 +126,7 @@ def places_of(key: str) -> Sequence[KeyPlace]:
 
 def keys_with_prefix(prefix: str) -> list[str]:
     """Return the keys of the table that begin with a prefix, in its order."""
-    return [key for key in _table()[0] if key.startswith(prefix)]
+    return [key for key in _table().keys if key.startswith(prefix)]
 
 
 def unread_keys(subject: Subject) -> tuple[Unread, ...]:
@@ -131,7 +137,7 @@ def unread_keys(subject: Subject) -> tuple[Unread, ...]:
 
 
 def _holders(subject: Subject) -> Iterator[_Holder]:
-    kind = subject.kind[1]
+    _, kind = subject.kind
     if kind == "Pod":
         yield _Holder(
             (),
@@ -185,13 +191,15 @@ def _check_key(
     fitting = [candidate for candidate in here if candidate.part in (part, _EITHER)]
     if fitting:
         if not any(_is_read(candidate, value) for candidate in fitting):
-            yield Unread(fitting[0], "value", _unread_value(fitting[0], path, value))
+            row = fitting[0]
+            yield Unread(row, "value", _unread_value(row, path, value))
     elif row.part == _SELECTOR:
         if subject.templates and not _selects_nodes_by(subject, key):
             yield Unread(row, part, _node_label(row, path))
     elif here:
-        if key not in nested_map(holder.data, "metadata", here[0].part):
-            yield Unread(here[0], part, _wrong_part(here[0], path, value))
+        row = here[0]
+        if key not in nested_map(holder.data, "metadata", row.part):
+            yield Unread(row, part, _wrong_part(row, path, value))
     elif not _is_also_in_place(subject, holder, row, key):
         yield _wrong_place(subject, holder, row, path, value)
 
@@ -209,9 +217,9 @@ def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Finding:
     text = f"{row.reader} does not read it"
     if not row.now:
         return _finding(row, path, text, row.help or "remove it")
-    edits = (
-        () if row.now in nested_map(siblings, str(path[-2])) else (Edit("rename", path, row.now),)
-    )
+    *_, part, _ = path
+    is_taken = row.now in nested_map(siblings, str(part))
+    edits = () if is_taken else (Edit("rename", path, row.now),)
     return _finding(row, path, text, f"write {row.now}", edits)
 
 
@@ -244,15 +252,16 @@ def _node_label(row: KeyPlace, path: Path) -> Finding:
 
 
 def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:
-    written = str(path[-2])
+    *metadata, written, key = path
     singular = row.part.removesuffix("s")
     article = "an" if row.part == "annotations" else "a"
-    edits = (Edit("set", (*path[:-2], row.part, path[-1]), value), Edit("remove", path))
+    edits = (Edit("set", (*metadata, row.part, key), value), Edit("remove", path))
 
     return _finding(
         row,
         path,
-        f"{row.reader} reads it from the {row.part}, and ignores the {written.removesuffix('s')}",
+        f"{row.reader} reads it from the {row.part}, and ignores the "
+        f"{str(written).removesuffix('s')}",
         f"make it {article} {singular}",
         edits,
     )
@@ -277,12 +286,13 @@ def _has_key(data: Json, key: str) -> bool:
 def _wrong_place(
     subject: Subject, holder: _Holder, row: KeyPlace, path: Path, value: str
 ) -> Unread:
-    part = str(path[-2]) if row.part == _EITHER else row.part
+    *_, written, key = path
+    part = str(written) if row.part == _EITHER else row.part
     removal = Edit("remove", path)
     if POD in row.on and holder.template is None:
         targets = [template.path for template in subject.templates]
         edits = [
-            *(Edit("set", (*target, "metadata", part, path[-1]), value) for target in targets),
+            *(Edit("set", (*target, "metadata", part, key), value) for target in targets),
             removal,
         ]
         is_movable = len(targets) == 1 and subject.made is subject.manifest
@@ -292,9 +302,10 @@ def _wrong_place(
             row, "pods", _finding(row, path, text, help_text, edits if is_movable else ())
         )
     if OBJECT in row.on:
-        edits = [Edit("set", ("metadata", part, path[-1]), value), removal]
-        text = f"{row.reader} looks for it only in the {subject.kind[1]}, not in its pods"
-        help_text = f"move it to the metadata of the {subject.kind[1]}"
+        _, kind = subject.kind
+        edits = [Edit("set", ("metadata", part, key), value), removal]
+        text = f"{row.reader} looks for it only in the {kind}, not in its pods"
+        help_text = f"move it to the metadata of the {kind}"
         return Unread(row, "object", _finding(row, path, text, help_text, edits))
 
     kinds = " or ".join("pod" if place == POD else place for place in row.on)

@@ -113,7 +113,11 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     waiting = [role for role in subject.roles if role.expanded.name in subject.waiting_roles]
     pods = [role.pod for role in waiting]
     templates = {id(role.template) for role in waiting}
-    placed = [item for item in placements_of(subject, pools) if id(item[0]) in templates]
+    placed = [
+        (template, placement)
+        for template, placement in placements_of(subject, pools)
+        if id(template) in templates
+    ]
     placements = [placement for _, placement in placed]
     if not placed or not all(
         placement.fitting and is_about(pools, placement) for placement in placements
@@ -121,12 +125,13 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
         return
 
     room = room_for(placements, apart=all(repel(a, b) for a in pods for b in pods))
+    template, placement = placed[0]
     rooms = [(room, "")]
     if len(placements) == 1:
-        rooms += _rooms_by_domain(pods[0], placements[0])
-    room, why = min((each for each in rooms if each[0] is not None), default=(None, ""))
+        rooms += _rooms_by_domain(pods[0], placement)
+    known = [(room, why) for room, why in rooms if room is not None]
+    room, why = min(known, default=(None, ""))
     if room is not None and room < least:
-        template, placement = placed[0]
         names = ", ".join(
             sorted({name for each in placements for group in each.fitting for name in group.names})[
                 :4

@@ -44,7 +44,7 @@ def service_users(subject: Subject) -> list[ServiceUser]:
     templates = subject.stream.cached(_templates_by_subdomain)
     users = []
     for manifest, template in templates.get((subject.namespace, subject.name), ()):
-        kind = kind_of(manifest)[1]
+        _, kind = kind_of(manifest)
         name = object_name(manifest)
         added = job_labels(name) if kind == "Job" else {}
         labels = {**template_labels(template), **added}

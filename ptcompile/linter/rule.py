@@ -216,7 +216,7 @@ class Subject(Workload):
         return {
             member.role.name: member.rendezvous
             for member in members
-            if member.rendezvous.nodes is not None and member.rendezvous.nodes[0] > 1
+            if member.rendezvous.nodes is not None and member.rendezvous.nodes.least > 1
         }
 
     @cached_property
@@ -225,7 +225,11 @@ class Subject(Workload):
         unknown.
         """
         return max(
-            (rendezvous.nodes[0] for rendezvous in self.waiting_roles.values() if rendezvous.nodes),
+            (
+                rendezvous.nodes.least
+                for rendezvous in self.waiting_roles.values()
+                if rendezvous.nodes
+            ),
             default=1,
         )
 

@@ -25,14 +25,15 @@ def successor_notes(source: Source, filename: str | None) -> Iterable[Diagnostic
         return
     for document in source.documents:
         for path, manifest in streams.objects_in(document.data):
-            key = str(manifest.get("apiVersion")), str(manifest.get("kind"))
-            if key not in _SUCCESSORS:
+            api_version = str(manifest.get("apiVersion"))
+            kind = str(manifest.get("kind"))
+            if (api_version, kind) not in _SUCCESSORS:
                 continue
 
-            operator, target = _SUCCESSORS[key]
+            operator, target = _SUCCESSORS[api_version, kind]
             successor = BY_TARGET[target].kinds[0].name
             owner = operator.install.software or operator.folder
-            message = f"{key[1]} ({owner}, {key[0]}) has a successor: {successor}"
+            message = f"{kind} ({owner}, {api_version}) has a successor: {successor}"
             help = (
                 "convert it once the cluster has the successor: ptcompile convert --target "
                 f"{target}"

@@ -162,11 +162,7 @@ class TrainingRole:
         if entry is None or self._is_operators(entry):
             return None
 
-        in_pod = [
-            item
-            for item in (self.pod.main.env if self.pod.main else ())
-            if item.get("name") == name
-        ]
+        in_pod = [item for item in self.pod.env_entries if item.get("name") == name]
         if not in_pod:
             return entry if "envFrom" in entry.path else None
         if in_pod[-1] == get(self.spec, entry.path[len(self.path) :]):
@@ -261,7 +257,7 @@ class TrainingRole:
         """
         tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
         return [
-            (path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token))))
+            (path, token, frozenset(name.lstrip("-") for name in _OPTION_NAMES.findall(token)))
             for path, token in tokens
         ]
 
@@ -354,10 +350,6 @@ def mentions_launcher(template: ManifestTemplate) -> bool:
         if any(entry.name.startswith(_RENDEZVOUS_PREFIXES) for entry in container.variables):
             return True
     return False
-
-
-def _strip_dashes(name: str) -> str:
-    return name.lstrip("-")
 
 
 def count_nodes(roles: tuple[TrainingRole, ...]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.kubernetes.versions import Version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_STORE,
@@ -12,9 +11,8 @@ from ptcompile.simulator.launchers.torchrun import (
     SHARED_STORE,
     closes_on_sigterm,
     conf_of,
-    torch_of,
 )
-from ptcompile.simulator.meeting import Lead, dns_names, training_roles
+from ptcompile.simulator.meeting import Lead, dns_names, torch_of_pod, training_roles
 from ptcompile.simulator.pod import Pod, WorkloadPods
 from ptcompile.simulator.rendezvous import JobRendezvous
 
@@ -93,29 +91,29 @@ def agents_of(
         return None
 
     first = job_rendezvous.first
-    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes[1] < 2:
+    if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes.most < 2:
         return None
 
     conf = conf_of(first.options.get("rdzv-conf", ""))
     is_static = first.backend == "static"
+    versions = [torch or torch_of_pod(lead.pod, job.versions) for lead in leads]
 
     return Agents(
         backend=first.backend,
-        low=first.nodes[0],
-        high=first.nodes[1],
+        low=first.nodes.least,
+        high=first.nodes.most,
         pods=job_rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
-        own_store=is_static or all(_has_own_store(lead, job, torch) for lead in leads),
+        own_store=is_static or all(map(_has_own_store, leads, versions)),
         wait_for_first=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
         if is_static
         else _conf_seconds(conf, "read_timeout", _READ_SECONDS),
         wait_for_others=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
         if is_static
         else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
-        closes=not is_static
-        and any(closes_on_sigterm(torch or _torch_of_lead(lead, job)) for lead in leads),
-        known_at_start=is_static or _is_in_hosts_file(leads[0][1], first.host),
-        first_store=all((torch or _torch_of_lead(lead, job)) >= FIRST_STORE for lead in leads),
+        closes=not is_static and any(map(closes_on_sigterm, versions)),
+        known_at_start=is_static or _is_in_hosts_file(leads[0].pod, first.host),
+        first_store=all(version >= FIRST_STORE for version in versions),
         last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
         keep_alive=(
             _conf_seconds(conf, "keep_alive_interval", 5),
@@ -129,16 +127,8 @@ def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if seconds is None else seconds
 
 
-def _has_own_store(lead: Lead, job: WorkloadPods, torch: Version | None) -> bool:
-    return (
-        lead[1].launch.env.get(OWN_STORE) == "1"
-        or (torch or _torch_of_lead(lead, job)) < SHARED_STORE
-    )
-
-
-def _torch_of_lead(lead: Lead, job: WorkloadPods) -> Version:
-    pod = lead[1]
-    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, job.versions)
+def _has_own_store(lead: Lead, torch: Version) -> bool:
+    return lead.pod.launch.env.get(OWN_STORE) == "1" or torch < SHARED_STORE
 
 
 def _is_in_hosts_file(pod: Pod, host: str) -> bool:

@@ -16,7 +16,6 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_mappings,
     as_string,
-    kind_of,
     nested_map,
     object_name,
 )
@@ -155,7 +154,7 @@ def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup] = ()) -> JsonDict:
     totals = job.totals()
 
     return {
-        "apiVersion": kind_of(job.manifest)[0],
+        "apiVersion": as_string(job.manifest.get("apiVersion")),
         "kind": job.kind,
         "name": job.name,
         "namespace": job.namespace,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup
@@ -44,8 +45,8 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
     first = run[0]
     base = base_pod.env
     envs = [pod.env for pod in run]
-    differences = [f"without {name}" for name in base if name not in envs[0]]
-    for name, value in envs[0].items():
+    differences = [f"without {name}" for name in base if name not in first.env]
+    for name, value in first.env.items():
         values = [env.get(name, "") for env in envs]
         if base.get(name) != value or any(run_value != value for run_value in values):
             differences.append(f"{name}={_format_values(values, [pod.index for pod in run])}")
@@ -107,8 +108,9 @@ def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
 
 def injected_entries(pod: Pod) -> frozenset[int]:
     """Return the indexes of the main container's env entries that the operator adds."""
-    entries = pod.main.env if pod.main else ()
-    return frozenset(i for i, entry in enumerate(entries) if not pod.job.stream.writes(entry))
+    return frozenset(
+        i for i, entry in enumerate(pod.env_entries) if not pod.job.stream.writes(entry)
+    )
 
 
 def overview(world: World) -> str:
@@ -122,7 +124,8 @@ def overview(world: World) -> str:
 
 def _job_lines(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> Iterator[str]:
     target = f", target {job.target}" if job.target else ""
-    yield f"{job.title}  ({kind_of(job.manifest)[0]}, namespace {job.namespace}{target})"
+    api_version, _ = kind_of(job.manifest)
+    yield f"{job.title}  ({api_version}, namespace {job.namespace}{target})"
     rendezvous = job_rendezvous(job)
     for label, lines in job_facts(job, rendezvous):
         yield from with_label(label, lines)
@@ -232,7 +235,8 @@ def rendezvous_text(rendezvous: JobRendezvous) -> str:
     else:
         target = rendezvous.host or "outside this stream"
 
-    wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
+    noun = "node" if first.nodes == (1, 1) else "nodes"
+    wait = f"{first.nodes_text} {noun}"
     if first.backend == "env":
         wait = f"WORLD_SIZE {first.nodes_text}"
     if first.node_rank == AT_RENDEZVOUS:
@@ -315,9 +319,8 @@ def pod_group_lines(group: Json | None) -> list[str]:
 
 def _placement_lines(group: Json) -> Iterator[str]:
     """Yield where the pods of a group without resources run, and how they are preempted."""
-    topology = [level.get("key") for level in as_mappings(group.get("topology"))]
-    if topology:
-        yield f"all of them in one domain of {topology[0]}"
+    for widest in as_mappings(group.get("topology"))[:1]:
+        yield f"all of them in one domain of {widest.get('key')}"
     if group.get("preemptedTogether"):
         yield "preempted all at once"
 
@@ -326,13 +329,24 @@ def pod_rows(job: SimulatedJob, rendezvous: JobRendezvous) -> list[list[str]]:
     """Return a table of the job's pods with a heading; each role has one row for its first pod
     and one for the rest.
     """
+    training_roles = {role.name for role, _ in rendezvous.roles}
     return [
         ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"],
-        *_role_rows(job, {role.name for role, _ in rendezvous.roles}),
+        *map(list, _role_rows(job, training_roles)),
     ]
 
 
-def _role_rows(job: SimulatedJob, training_roles: set[str]) -> Iterator[list[str]]:
+class _PodRow(NamedTuple):
+    """A row of the table of pods."""
+
+    pod: str
+    host: str
+    dns: str
+    rank: str
+    qos: str
+
+
+def _role_rows(job: SimulatedJob, training_roles: set[str]) -> Iterator[_PodRow]:
     for role in job.roles:
         is_ranked = role.name in training_roles
         if role.count:
@@ -340,35 +354,40 @@ def _role_rows(job: SimulatedJob, training_roles: set[str]) -> Iterator[list[str
         if role.count == 2:
             yield _pod_row(job.pod(role, 1), ranked=is_ranked)
         if role.count > 2:
-            yield [pod_range(job, role, 1), *_remaining_cells(job, role, ranked=is_ranked)]
+            yield _remaining_pods_row(job, role, ranked=is_ranked)
 
 
-def _pod_row(pod: Pod, *, ranked: bool) -> list[str]:
+def _pod_row(pod: Pod, *, ranked: bool) -> _PodRow:
     rendezvous = pod.rendezvous
     if ranked:
         rank = {AT_RENDEZVOUS: "at rendezvous"}.get(rendezvous.node_rank, rendezvous.node_rank)
     else:
         rank = "none"
 
-    return [
-        pod.display_name,
-        "the node's" if pod.on_host else pod.hostname or "random",
-        pod.dns or "none",
-        rank,
-        pod.qos,
-    ]
+    return _PodRow(
+        pod=pod.display_name,
+        host="the node's" if pod.on_host else pod.hostname or "random",
+        dns=pod.dns or "none",
+        rank=rank,
+        qos=pod.qos,
+    )
 
 
-def _remaining_cells(job: SimulatedJob, role: ExpandedRole, *, ranked: bool) -> list[str]:
-    second, last = (_pod_row(job.pod(role, i), ranked=ranked) for i in (1, role.count - 1))
-    rank = second[3] if second[3] == last[3] else f"{second[3]}..{last[3]}"
-    host = second[1] if second[1] == last[1] else "likewise"
-    return [host, "none" if last[2] == "none" else "likewise", rank, second[4]]
+def _remaining_pods_row(job: SimulatedJob, role: ExpandedRole, *, ranked: bool) -> _PodRow:
+    second = _pod_row(job.pod(role, 1), ranked=ranked)
+    last = _pod_row(job.pod(role, role.count - 1), ranked=ranked)
+    return _PodRow(
+        pod=pod_range(job, role, 1),
+        host=second.host if second.host == last.host else "likewise",
+        dns="none" if last.dns == "none" else "likewise",
+        rank=second.rank if second.rank == last.rank else f"{second.rank}..{last.rank}",
+        qos=second.qos,
+    )
 
 
 def _environment_lines(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[str]:
     """Yield the variables of the first training pod, then how the other pods differ."""
-    lead = rendezvous.roles[0][0]
+    lead, _ = rendezvous.roles[0]
     first = job.pod(lead, 0)
     yield from env_table(first)
     sources = dict.fromkeys(source for _, pod in job.first_pods() for source in env_sources(pod))
@@ -416,7 +435,7 @@ def env_rows(pod: Pod) -> list[list[str]]:
     values = pod.env
     return [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value_cells(entry, values)]
-        for i, entry in enumerate(pod.main.env if pod.main else ())
+        for i, entry in enumerate(pod.env_entries)
     ]
 
 
@@ -563,22 +582,23 @@ def env_file(pod: Pod) -> str:
     Values that no manifest holds (a Secret's value, a pod's IP) or that the format cannot express
     (line breaks) become comments.
     """
-    lines = [
-        f"# {pod.display_name}: container {pod.main.name if pod.main else '(none)'} of "
-        f"{pod.job.title}"
-    ]
+    container = pod.main.name if pod.main else "(none)"
+    lines = [f"# {pod.display_name}: container {container} of {pod.job.title}"]
     lines += [f"# all of {source}" for source in env_sources(pod)]
     lines += _env_lines(pod)
-    return "".join(
-        f"{safe_text(line) if line.startswith('#') else escape_unprintable(line)}\n"
-        for line in lines
-    )
+
+    text = ""
+    for line in lines:
+        shown = safe_text(line) if line.startswith("#") else escape_unprintable(line)
+        text += f"{shown}\n"
+    return text
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
     values = pod.env
     unknown = set[str]()
-    entries = {as_string(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
+    entries = {as_string(entry.get("name")): entry for entry in pod.env_entries}
+
     for name, value in values.items():
         written = env_entry(entries[name])
         source = as_string(written.get("from"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
@@ -58,7 +58,8 @@ def world_differences(old: World, new: World) -> list[str]:
     if first is None or second is None:
         if first is second:
             return []
-        return [f"{(old_job if first is None else new_job).title} makes no pods"]
+        empty_job = old_job if first is None else new_job
+        return [f"{empty_job.title} makes no pods"]
 
     old_defects = dict(_defects(old_job, first))
     new_defects = dict(_defects(new_job, second))
@@ -95,18 +96,17 @@ def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]
     if first is None or second is None:
         return []
 
-    pairs = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
+    groups = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
     roles = {role.name: role for role in _auxiliary_roles(new, second)}
     for role in _auxiliary_roles(old, first):
         if role.name in roles:
-            pairs.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
+            groups.append((_end_pods(old, [role]), _end_pods(new, [roles[role.name]])))
 
-    return [
-        pair
-        for olds, news in pairs
-        if len(olds) == len(news)
-        for pair in zip(olds, news, strict=True)
-    ]
+    pairs: list[tuple[Pod, Pod]] = []
+    for old_pods, new_pods in groups:
+        if len(old_pods) == len(new_pods):
+            pairs += zip(old_pods, new_pods, strict=True)
+    return pairs
 
 
 def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
@@ -204,14 +204,13 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
     """Return the training pods by rank, or in the order of the roles if ranks are assigned at
     the rendezvous.
     """
-    is_sampled = rendezvous.nodes > MAX_COMPARED_PODS
-    pods = [
-        job.pod(role, index)
-        for role, _ in rendezvous.roles
-        for index in (
-            sorted({0, min(1, role.count - 1), role.count - 1}) if is_sampled else range(role.count)
-        )
-    ]
+    pods: list[Pod] = []
+    for role, _ in rendezvous.roles:
+        indexes: Iterable[int] = range(role.count)
+        if rendezvous.nodes > MAX_COMPARED_PODS:
+            indexes = sorted({0, min(1, role.count - 1), role.count - 1})
+        pods += [job.pod(role, index) for index in indexes]
+
     ranks = [pod.rendezvous.node_rank for pod in pods]
     if not all(rank.isdigit() for rank in ranks):
         return pods
@@ -239,6 +238,7 @@ def _pod_differences(
 def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
+    old_hosts, new_hosts = hosts
     # folded into roles of different sizes: only the ends correspond
     if len(old_pods) != len(new_pods):
         old_pods = [old_pods[0], old_pods[-1]]
@@ -247,7 +247,7 @@ def _differences_by_field(
     for old, new in zip(old_pods, new_pods, strict=True):
         prefix = f"{old.display_name} and {new.display_name}: "
         pairs: list[tuple[str, object, object]] = [
-            ("runs", _entry_arguments(old, hosts[0]), _entry_arguments(new, hosts[1])),
+            ("runs", _entry_arguments(old, old_hosts), _entry_arguments(new, new_hosts)),
             ("requests", _request_texts(old), _request_texts(new)),
             ("limits", _limit_texts(old), _limit_texts(new)),
             ("image", old.main and old.main.image, new.main and new.main.image),
@@ -266,7 +266,7 @@ def _differences_by_field(
                 difference = f"{prefix}{field}: {before!r} and {after!r}"
                 yield field, masker(difference) if masker else difference
 
-        yield from _env_differences(prefix, user_env(old, hosts[0]), user_env(new, hosts[1]))
+        yield from _env_differences(prefix, user_env(old, old_hosts), user_env(new, new_hosts))
 
 
 def _entry_arguments(pod: Pod, hosts: Hosts) -> list[str]:
@@ -328,7 +328,7 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     """
     fields = {
         str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
-        for entry in (pod.main.env if pod.main else ())
+        for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }
     values = {
@@ -355,6 +355,9 @@ def _env_differences(
     prefix: str, old: Mapping[str, str], new: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys((*old, *new)):
-        if old.get(name) != new.get(name):
-            masked = [value and mask_value(name, value) for value in (old.get(name), new.get(name))]
-            yield f"env {name}", f"{prefix}env {name}: {masked[0]!r} and {masked[1]!r}"
+        before = old.get(name)
+        after = new.get(name)
+        if before != after:
+            shown_before = before and mask_value(name, before)
+            shown_after = after and mask_value(name, after)
+            yield f"env {name}", f"{prefix}env {name}: {shown_before!r} and {shown_after!r}"

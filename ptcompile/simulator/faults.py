@@ -104,7 +104,7 @@ def _paces(agents: Agents) -> Iterator[Pace]:
     """Yield the courses that are played. What happens in all of them is predicted."""
     interval, missed = agents.keep_alive
     expiries = (interval * (missed - 1) - 1, interval * missed + 4)
-    for times in product(expiries, expiries, (1, GROW_SECONDS[1]), (False, True)):
+    for times in product(expiries, expiries, (1, GROW_SECONDS.most), (False, True)):
         yield Pace(*times)
 
 
@@ -210,8 +210,7 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
     if agents.elastic:
         yield (
             f"torchrun starts with fewer than {agents.high} nodes if the others are over "
-            f"{LAST_CALL_SECONDS} seconds "
-            "late"
+            f"{LAST_CALL_SECONDS} seconds late"
         )
     if not agents.known_at_start:
         yield (
@@ -224,37 +223,32 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
 def _loss_sentences(agents: Agents) -> Iterator[str]:
     """Yield the sentences about a lost or late pod if only that pod is recreated."""
     loss = predict(agents, [Fault("kill", agents.pods - 1)])
-    recreation = predict(agents, [Fault("kill", agents.pods - 1, back=GROW_SECONDS[1])])
+    recreation = predict(agents, [Fault("kill", agents.pods - 1, back=GROW_SECONDS.most)])
+
     yield f"torchrun, a lost pod: {loss.why}"
     if agents.closes and agents.restarts:
         yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
-        yield (
-            f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS[0]} to "
-            f"{GROW_SECONDS[1]} seconds"
-        )
+        yield (f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS.text} seconds")
     elif agents.elastic and not agents.restarts and agents.own_store:
         yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
         yield (
             "torchrun, a recreated or late pod: the outcome depends on chance, because "
-            f"{STALE_ADDRESSES} "
-            "(TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
+            f"{STALE_ADDRESSES} (TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
         yield (
             "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with "
-            "status 1 after "
-            f"{STALE_SECONDS} seconds, as their agents keep the store of the first one (PyTorch "
-            "2.6 and newer, "
-            "measured on 2.13 and 2.15; TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
+            f"status 1 after {STALE_SECONDS} seconds, as their agents keep the store of the first "
+            "one (PyTorch 2.6 and newer, measured on 2.13 and 2.15; "
+            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     if agents.backend == "c10d" and agents.restarts:
         yield (
             "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within "
-            "3 seconds, and "
-            f"each of those {agents.pods - 1} pods has failed; they meet again only if all of "
-            "them are recreated"
+            f"3 seconds, and each of those {agents.pods - 1} pods has failed; they meet again only "
+            "if all of them are recreated"
         )
 
 

@@ -204,22 +204,11 @@ def command_line(
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return command and args with `$(X)` expanded; each is None if the image's own is used."""
     budget = budget or Budget()
-    command = container.command
-    args = container.args
 
-    return (
-        None
-        if command is None
-        else [
-            expand_vars(argument, env, budget) if "$" in argument else argument
-            for argument in command
-        ],
-        None
-        if args is None
-        else [
-            expand_vars(argument, env, budget) if "$" in argument else argument for argument in args
-        ],
-    )
+    def expand(words: tuple[str, ...] | None) -> list[str] | None:
+        return None if words is None else [expand_vars(word, env, budget) for word in words]
+
+    return expand(container.command), expand(container.args)
 
 
 _QOS_RESOURCES = ("cpu", "memory")

@@ -35,7 +35,7 @@ from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.kubernetes.versions import Version, Versions
     from ptcompile.shell.values import Doubt
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
@@ -75,8 +75,13 @@ _MEETING_OPTIONS = (
 )
 """Options that decide which pods meet."""
 
-Lead = tuple[ExpandedRole, Pod, Rendezvous]
-"""A role, its first pod, and that pod's rendezvous."""
+
+class Lead(NamedTuple):
+    """A role, its first pod, and that pod's rendezvous."""
+
+    role: ExpandedRole
+    pod: Pod
+    rendezvous: Rendezvous
 
 
 class HostAddress(NamedTuple):
@@ -121,8 +126,7 @@ class MeetingMember(NamedTuple):
         if self.is_apart:
             return ("apart", self.role.name)
 
-        port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
-        port = port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
+        port = rendezvous.port or (_C10D_PORT if rendezvous.backend == "c10d" else "")
         if rendezvous.backend in ("static", "env"):
             run = ""
         else:
@@ -298,7 +302,7 @@ class Gathering(NamedTuple):
     def is_complete(self) -> bool:
         """Whether all nodes are pods of this object."""
         nodes = self.first.rendezvous.nodes
-        return nodes is not None and self.pods == nodes[1] > 1 and not peers_of(self.first)
+        return nodes is not None and self.pods == nodes.most > 1 and not peers_of(self.first)
 
     @property
     def meets_at_a_pod(self) -> bool:
@@ -312,7 +316,7 @@ class Gathering(NamedTuple):
             not is_hosted
             or self.meetings[0].is_local
             or not rendezvous.nodes
-            or rendezvous.nodes[1] < 2
+            or rendezvous.nodes.most < 2
         ):
             return False
 
@@ -388,12 +392,14 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     either, the first role.
     """
     candidates = [
-        (role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
+        Lead(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
     ]
-    leads = [lead for lead in candidates if lead[2].launcher in ("torchrun", "tune")]
-    leads = [lead for lead in leads if lead[2].endpoint != STANDALONE_ENDPOINT] or leads
-    started = [lead for lead in candidates if lead[2].launcher in LAUNCHERS]
-    return leads or _env_leads(candidates) or started or candidates[:1]
+    leads = [lead for lead in candidates if lead.rendezvous.launcher in ("torchrun", "tune")]
+    if leads:
+        return [lead for lead in leads if lead.rendezvous.endpoint != STANDALONE_ENDPOINT] or leads
+
+    started = [lead for lead in candidates if lead.rendezvous.launcher in LAUNCHERS]
+    return _env_leads(candidates) or started or candidates[:1]
 
 
 def _env_leads(candidates: list[Lead]) -> list[Lead]:
@@ -402,8 +408,8 @@ def _env_leads(candidates: list[Lead]) -> list[Lead]:
     If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives
     every task the master's address, but sets the rank only for its own two tasks.
     """
-    connected = [lead for lead in candidates if lead[2].backend != "none"]
-    return [lead for lead in connected if lead[2].node_rank != NO_RANK] or connected
+    connected = [lead for lead in candidates if lead.rendezvous.backend != "none"]
+    return [lead for lead in connected if lead.rendezvous.node_rank != NO_RANK] or connected
 
 
 def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:
@@ -424,7 +430,9 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
         address = seen_by_last if address.is_blind and not is_apart else address
-    return MeetingMember(role, pod, rendezvous, address, is_apart)
+    return MeetingMember(
+        role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
+    )
 
 
 def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
@@ -433,9 +441,13 @@ def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
     Agents of the static rendezvous did until they shared their store (PyTorch 2.3:
     `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
     """
-    image = as_string(pod.main.spec.get("image")) if pod.main else None
     is_static = rendezvous.backend == "static" and is_loopback(rendezvous.host)
-    return is_static and torch_of(image, pod.job.versions) < SHARED_STORE
+    return is_static and torch_of_pod(pod, pod.job.versions) < SHARED_STORE
+
+
+def torch_of_pod(pod: Pod, versions: Versions) -> Version:
+    """Return the PyTorch version of a pod's main image, or the profile's."""
+    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, versions)
 
 
 def address_of(pod: Pod, host: str) -> HostAddress:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -19,7 +19,6 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     as_strings,
-    kind_of,
     namespace_of,
     nested_map,
     object_name,
@@ -68,10 +67,8 @@ def device_claims(pod: Pod) -> Iterator[PodClaim]:
 def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> str:
     """Return a claim as text, such as `gpu: 8 gpu.nvidia.com (template llama-gpu-8)`."""
     devices_text = ", ".join(devices) or "devices that the stream does not name"
-    return (
-        f"{name}: {devices_text} "
-        f"({'template' if kind == 'ResourceClaimTemplate' else 'shared claim'} {source})"
-    )
+    noun = "template" if kind == "ResourceClaimTemplate" else "shared claim"
+    return f"{name}: {devices_text} ({noun} {source})"
 
 
 def _claimed_devices(
@@ -90,10 +87,8 @@ def _claimed_devices(
             and domain.get("name") == name
         ):
             takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
-            return (
-                f"{'all channels' if takes_all else '1 channel'} of ComputeDomain "
-                f"{object_name(obj)}",
-            )
+            channels = "all channels" if takes_all else "1 channel"
+            return (f"{channels} of ComputeDomain {object_name(obj)}",)
         if obj_kind == (_CLAIM_GROUP, kind) and object_name(obj) == name:
             if kind == "ResourceClaimTemplate":
                 spec = nested_map(obj, "spec", "spec")
@@ -112,10 +107,8 @@ def _request_text(request: Json) -> str:
     choices = as_mappings(request.get("firstAvailable"))
     exact = nested_map(request, "exactly") or (choices[0] if choices else request)
     takes_all = exact.get("allocationMode") == "All"
-    return (
-        f"{'all' if takes_all else as_int(exact.get('count'), 1)} "
-        f"{as_string(exact.get('deviceClassName'))}"
-    )
+    amount = "all" if takes_all else as_int(exact.get("count"), 1)
+    return f"{amount} {as_string(exact.get('deviceClassName'))}"
 
 
 RANDOM_SUFFIX = "-*****"
@@ -196,6 +189,11 @@ class Pod:
         """Main container, which trains."""
         return main_container_of(self.containers, self.view.main)
 
+    @property
+    def env_entries(self) -> Sequence[Json]:
+        """The entries of the main container's env, as written; none without a main container."""
+        return self.main.env if self.main else ()
+
     @cached_property
     def env(self) -> dict[str, str]:
         """The main container's variables in order, `$(X)` expanded; a value that no manifest
@@ -241,12 +239,14 @@ class Pod:
     @property
     def command(self) -> list[str] | None:
         """The main container's command after expansion, or None for the image's own."""
-        return self._command_line[0]
+        command, _ = self._command_line
+        return command
 
     @property
     def args(self) -> list[str] | None:
         """The main container's arguments after expansion, or None for the image's own."""
-        return self._command_line[1]
+        _, args = self._command_line
+        return args
 
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
@@ -423,7 +423,7 @@ class WorkloadPods(_PodFields):
     @property
     def kind(self) -> str:
         """The manifest's kind."""
-        return kind_of(self.manifest)[1]
+        return as_string(self.manifest.get("kind"))
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
-from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, Rendezvous
+from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, IntRange, Rendezvous
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.obstacles import is_outside
 from ptcompile.simulator.pod import WorkloadPods
@@ -32,7 +32,8 @@ class JobRendezvous(NamedTuple):
     @property
     def first(self) -> Rendezvous:
         """Rendezvous of the first training pod."""
-        return self.roles[0][1]
+        _, rendezvous = self.roles[0]
+        return rendezvous
 
     @property
     def nodes(self) -> int:
@@ -40,28 +41,30 @@ class JobRendezvous(NamedTuple):
         return sum(role.count for role, _ in self.roles)
 
     @property
-    def processes(self) -> tuple[int, int] | None:
-        """Minimum and maximum number of processes, or None if the machine decides."""
-        counts = [(role.count, rendezvous.processes) for role, rendezvous in self.roles]
-        if any(processes is None for _, processes in counts) or self.first.nodes is None:
+    def processes(self) -> IntRange | None:
+        """Number of processes, or None if the machine decides."""
+        nodes = self.first.nodes
+        if nodes is None:
             return None
 
-        total = sum(count * (processes or 0) for count, processes in counts)
-        if self.first.launcher == "command" or self.first.nodes[0] == self.first.nodes[1]:
-            return total, total
+        total = 0
+        counts = []
+        for role, rendezvous in self.roles:
+            if rendezvous.processes is None:
+                return None
+            total += role.count * rendezvous.processes
+            counts.append(rendezvous.processes)
 
-        least = min(processes or 0 for _, processes in counts) * self.first.nodes[0]
-        return least, min(
-            total, max(processes or 0 for _, processes in counts) * self.first.nodes[1]
-        )
+        if self.first.launcher == "command" or nodes.least == nodes.most:
+            return IntRange(total, total)
+        return IntRange(min(counts) * nodes.least, min(total, max(counts) * nodes.most))
 
     @property
     def processes_text(self) -> str:
         """Number of processes, as a number, a range or a product."""
         if self.processes is None:
             return self.first.world_size_text
-        low, high = self.processes
-        return str(high) if low == high else f"{low} to {high}"
+        return self.processes.text
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form."""
@@ -86,7 +89,7 @@ def job_rendezvous(job: WorkloadPods) -> JobRendezvous | None:
 
     return JobRendezvous(
         roles=tuple((role, rendezvous) for role, _, rendezvous in leads),
-        host=(first.guide.address.title or None) if leads[0][2].host else None,
+        host=(first.guide.address.title or None) if leads[0].rendezvous.host else None,
         outside=is_outside(first.guide),
         notes=tuple(dict.fromkeys([*notes, *(obstacle.sentence for obstacle in job.obstacles)])),
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.simulator.agents import Agents
+from ptcompile.simulator.launchers.rendezvous import IntRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
             """Count the failure of a pod and return what happens, or None if that is unknown."""
 
 
-SHRINK_SECONDS = (39, 49)
+SHRINK_SECONDS = IntRange(39, 49)
 """Range of seconds until the others train without a lost node: three missed heartbeats, then the
 last call.
 """
-GROW_SECONDS = (5, 15)
+GROW_SECONDS = IntRange(5, 15)
 """Range of seconds until a recreated node trains with the others."""
 STALE_SECONDS = 60
 """Seconds after which all agents give up if one of them waits for a key of a round that it did
@@ -52,13 +53,11 @@ not join.
 """
 STALE_ADDRESSES = (
     "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale "
-    "addresses: each attempt "
-    "may fail and use up a restart"
+    "addresses: each attempt may fail and use up a restart"
 )
 CLOSED_BY_SIGTERM = (
     "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others "
-    "exit with status 1 "
-    "when they meet again"
+    "exit with status 1 when they meet again"
 )
 
 
@@ -195,8 +194,10 @@ class Rounds:
         """Pods whose torchrun has exited with status 1."""
         self.failing: set[int] = set()
         """Pods one of whose processes fails as soon as it trains."""
-        self.interrupted: tuple[float, set[int]] = (-1.0, set())
-        """When processes failed last, and on which pods."""
+        self.interrupted_at = -1.0
+        """When processes failed last."""
+        self.interrupted: set[int] = set()
+        """Pods whose processes failed then."""
         self.has_store = True
         self.is_closed = False
         self.is_first = True
@@ -307,7 +308,7 @@ class Rounds:
         """Let one process of a pod fail: now if it trains, else as soon as it does."""
         if pod in self.failed or pod in self.away:
             return
-        if self.interrupted[0] == self.now and pod in self.interrupted[1]:
+        if self.interrupted_at == self.now and pod in self.interrupted:
             return  # all processes of that round have failed at this moment
         self.failing.add(pod)
         if self.members:
@@ -442,7 +443,8 @@ class Rounds:
         """Let the processes of pods fail, which costs each of them a restart, and let the pods
         meet again.
         """
-        self.interrupted = self.now, set(pods)
+        self.interrupted_at = self.now
+        self.interrupted = set(pods)
         spent = {pod for pod in pods if not self.left[pod]}
         if spent:
             restarts = self.agents.restarts
@@ -484,7 +486,9 @@ class Rounds:
         waited = self.now - self.pace.start - min(self.waiting_for_store.values(), default=self.now)
         limit = self.agents.wait_for_first
         is_c10d = self.agents.backend == "c10d"
-        self.why = ALL_RECREATED if self._is_whole(0) else _NEW_STORE
+        # node 0 was lost, and the operator may recreate all pods with it
+        is_whole = len(self.recreated.get(0, ())) >= self.agents.pods > 1
+        self.why = ALL_RECREATED if is_whole else _NEW_STORE
         if waited > 0:
             self.why = self._first_why()
         self._dissolve()
@@ -499,10 +503,6 @@ class Rounds:
             self.is_uncertain = True
 
         self.waiting_for_store = {}
-
-    def _is_whole(self, pod: int) -> bool:
-        """Return whether the operator recreates all pods with a lost one."""
-        return len(self.recreated.get(pod, ())) >= self.agents.pods > 1
 
     def _interrupt_for(self, pod: int) -> None:
         """Let the members of a round stop their processes for a pod that joins."""
@@ -550,7 +550,5 @@ class Rounds:
         if self.is_first:
             return f"the others are recreated and start with at least {self.agents.low} nodes"
         return (
-            f"the others go on with at least {self.agents.low}, after {SHRINK_SECONDS[0]} to "
-            f"{SHRINK_SECONDS[1]} "
-            "seconds"
+            f"the others go on with at least {self.agents.low}, after {SHRINK_SECONDS.text} seconds"
         )

@@ -18,7 +18,6 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_mappings,
-    as_string,
     kind_of,
     object_name,
 )
@@ -236,14 +235,13 @@ def simulate(
     jobs: list[SimulatedJob] = []
     skipped: list[str] = []
     for manifest in objects:
-        if kind_of(manifest) in RUNS_PODS and not _is_too_wide(manifest):
+        key = kind_of(manifest)
+        if key in RUNS_PODS and kind_named(key).too_wide(manifest) is None:
             jobs.append(job_of(manifest, stream, versions or Versions(), target, frameworks))
-        elif kind_of(manifest) not in _KINDS_WITHOUT_PODS:
-            skipped.append(
-                f"{as_string(manifest.get('kind')) or 'a document without kind'}/{object_name(manifest)}".rstrip(
-                    "/"
-                )
-            )
+        elif key not in _KINDS_WITHOUT_PODS:
+            _, kind = key
+            title = f"{kind or 'a document without kind'}/{object_name(manifest)}"
+            skipped.append(title.rstrip("/"))
 
     return World(tuple(jobs), tuple(skipped))
 
@@ -252,24 +250,13 @@ def _workloads_in(manifest: Json) -> list[Json]:
     """Return the objects that an object carries or that a controller makes of its parts, else
     the object itself.
     """
+    # a step of a workflow that starts a launcher; parameters have values only in a run
     inner = [
         item.manifest
         for item in wrapped_objects(manifest)
-        if not item.moves or _is_launch(item.manifest)
+        if not item.moves or (starts_launcher(item.manifest) and "{{" not in str(item.manifest))
     ]
     return [workload for item in inner for workload in _workloads_in(item)] or [manifest]
-
-
-def _is_launch(step: Json) -> bool:
-    """Return whether a step of a workflow starts a launcher, and has no parameters, which only a
-    run has.
-    """
-    return starts_launcher(step) and "{{" not in str(step)
-
-
-def _is_too_wide(manifest: Json) -> bool:
-    """Return whether the operator would create too many pods to examine."""
-    return kind_named(kind_of(manifest)).too_wide(manifest) is not None
 
 
 def _flatten_lists(documents: Iterable[Json]) -> Iterator[Json]:

@@ -21,19 +21,16 @@ class _ModelSignature:
 
     def __get__(self, _: object, model: type[Model]) -> Signature:
         types = get_type_hints(model)
-        return Signature(
-            [
-                Parameter(
-                    name,
-                    Parameter.KEYWORD_ONLY,
-                    default=Parameter.empty
-                    if field.is_required()
-                    else field.get_default(call_default_factory=True),
-                    annotation=types[name],
-                )
-                for name, field in model.model_fields.items()
-            ]
-        )
+        parameters = []
+        for name, field in model.model_fields.items():
+            default = Parameter.empty
+            if not field.is_required():
+                default = field.get_default(call_default_factory=True)
+            parameters.append(
+                Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+            )
+
+        return Signature(parameters)
 
 
 class Model(SpecFields, BaseModel):

@@ -144,8 +144,7 @@ class Fabric(Model):
     claims: dict[str, DeviceClaim] = optional("Devices that a pod claims, by the claim's name.", {})
     compute_domain: bool = optional(
         "Whether each job has a ComputeDomain of NVIDIA's DRA driver, in which GPUs of several "
-        "nodes share "
-        "memory over NVLink.",
+        "nodes share memory over NVLink.",
         False,
     )
     pod_template: PodBase = optional(
@@ -327,8 +326,7 @@ class ProfileSpec(Model):
     )
     platform: Literal["gke-autopilot", "openshift"] | None = optional(
         "Managed platform, whose admission refuses more than the API server: GKE Autopilot's "
-        "Warden, and OpenShift's "
-        "security context constraints, of which restricted-v2 is assumed."
+        "Warden, and OpenShift's security context constraints, of which restricted-v2 is assumed."
     )
     cluster_domain: str = optional(
         "Domain of the cluster's DNS names, as in the kubelets' `clusterDomain`.",
@@ -349,8 +347,7 @@ class ProfileSpec(Model):
     )
     other_pools: bool = optional(
         "Whether the cluster may have nodes that nodePools does not list, such as pools that have "
-        "none now: what "
-        "fits no listed pool is then a warning.",
+        "none now: what fits no listed pool is then a warning.",
         False,
     )
     resource_tolerations: dict[str, list[Toleration]] = optional(
@@ -379,10 +376,9 @@ class ProfileSpec(Model):
     )
     objects: list[Json] = optional(
         "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, "
-        "ResourceQuotas, "
-        "PriorityClasses, ValidatingAdmissionPolicies, their bindings and parameters; for "
-        "`ptcompile admit`, its "
-        "queues, flavors and topologies. An object of the files replaces one of the same name.",
+        "ResourceQuotas, PriorityClasses, ValidatingAdmissionPolicies, their bindings and "
+        "parameters; for `ptcompile admit`, its queues, flavors and topologies. An object of the "
+        "files replaces one of the same name.",
         [],
     )
     multi_kueue: bool = optional(
@@ -390,9 +386,8 @@ class ProfileSpec(Model):
         False,
     )
     queue_frameworks: list[QueueFramework] = optional(
-        "Kinds that Kueue manages beyond its defaults, by their names in "
-        "`integrations.frameworks` of its "
-        "configuration. Kueue 0.19 leaves out those of training-operator.",
+        "Kinds that Kueue manages beyond its defaults, by their names in `integrations.frameworks` "
+        "of its configuration. Kueue 0.19 leaves out those of training-operator.",
         [],
     )
     topology: ClusterTopology = part(ClusterTopology, "The network's levels.")

@@ -8,6 +8,7 @@ import (`importer.pod_template`, `importer.draft`) all read this table.
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.spec.reader import python_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +39,14 @@ def _row(
     is_kubernetes: bool = False,
     nullable: bool = False,
 ) -> PodField:
-    attribute = "".join(
-        f"_{letter.lower()}" if letter.isupper() else letter for letter in spec_field
+    return PodField(
+        spec_field=spec_field,
+        attribute=python_name(spec_field),
+        holder=holder,
+        field=field or spec_field,
+        is_kubernetes=is_kubernetes,
+        nullable=nullable,
     )
-    return PodField(spec_field, attribute, holder, field or spec_field, is_kubernetes, nullable)
 
 
 POD_FIELDS = (

@@ -125,7 +125,8 @@ def read(document: Block, data: Any) -> tuple[Any, list[SpecViolation]]:
 
 def read_spec(data: Any) -> Spec | None:
     """Return a decoded TrainingJob document as an object, or None if it is invalid."""
-    return cast("Spec | None", read(SPEC, data)[0])
+    spec, _ = read(SPEC, data)
+    return cast("Spec | None", spec)
 
 
 def accepts_null(path: Path) -> bool:
@@ -135,12 +136,14 @@ def accepts_null(path: Path) -> bool:
     fields: Any = None
     for part in reversed(path):
         fields = {part: fields}
-    return not read(SPEC, {"metadata": {"name": "x"}, **fields})[1]
+    _, violations = read(SPEC, {"metadata": {"name": "x"}, **fields})
+    return not violations
 
 
 def read_cluster(data: Any) -> ClusterProfile | None:
     """Return a decoded ClusterProfile document as an object, or None if it is invalid."""
-    return cast("ClusterProfile | None", read(CLUSTER, data)[0])
+    profile, _ = read(CLUSTER, data)
+    return cast("ClusterProfile | None", profile)
 
 
 @cache
@@ -241,12 +244,11 @@ class _FieldReaders(dict["Any", "_Field | None"]):
             name for name in schema.get("required", ()) if "default" not in self.properties[name]
         ]
         self.required = {python_name(name): name for name in required}
-        self.defaults = {
-            attribute: None
-            if attribute in self.required
-            else _default_of(file, self.properties[name])
-            for attribute, name in self.names.items()
-        }
+
+        self.defaults: dict[str, Any] = dict.fromkeys(self.names)
+        for attribute, name in self.names.items():
+            if attribute not in self.required:
+                self.defaults[attribute] = _default_of(file, self.properties[name])
         self.copies = {
             name: default.copy
             for name, default in self.defaults.items()
@@ -512,7 +514,16 @@ def _add_violation(
     error: ValueError | None = None,
 ) -> Any:
     """Add a violation, and return None in place of the value."""
-    violations.append(SpecViolation(kind, _path(location), value, message, expected, error))
+    violations.append(
+        SpecViolation(
+            kind=kind,
+            path=_path(location),
+            value=value,
+            message=message,
+            expected=expected,
+            error=error,
+        )
+    )
 
 
 def _path(location: Any) -> Path:

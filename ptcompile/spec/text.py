@@ -48,12 +48,11 @@ def write_yaml(
     yaml.allow_unicode = True
     yaml.representer.add_representer(type(None), _represent_null)
     out = StringIO()
-    yaml.dump(
-        _round_trip_mapping(
-            document, (), {path: _printable_lines(text) for path, text in (comments or {}).items()}
-        ),
-        out,
-    )
+    printable = {
+        path: "\n".join(map(_printable, text.split("\n")))
+        for path, text in (comments or {}).items()
+    }
+    yaml.dump(_round_trip_mapping(document, (), printable), out)
     text = out.getvalue()
     start = text.partition("\n")[0]
     head = tuple(map(_printable, head))
@@ -68,10 +67,6 @@ def _printable(comment: str) -> str:
     break.
     """
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
-
-
-def _printable_lines(comment: str) -> str:
-    return "\n".join(map(_printable, comment.split("\n")))
 
 
 class _Emitter(RoundTripEmitter):

@@ -130,9 +130,8 @@ class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
     defaults: Literal["ptcompile", "torchrun"] = optional(
-        "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, "
-        "ptcompile also adds no "
-        "variables for torchrun to the pods, such as OMP_NUM_THREADS.",
+        "Whose defaults apply to monitorInterval, rdzvId and rdzvConfigs. With torchrun, ptcompile "
+        "also adds no variables for torchrun to the pods, such as OMP_NUM_THREADS.",
         "ptcompile",
     )
     nnodes: Nnodes | None = optional(
@@ -140,9 +139,8 @@ class Elastic(Model):
     )
     nproc_per_node: NprocPerNode | None = optional(
         "Processes per node: a number, auto, cpu, gpu or xpu. Default: one per accelerator that a "
-        "node "
-        "requests (more for an accelerator with several cores, such as Trainium), or one without "
-        "accelerators."
+        "node requests (more for an accelerator with several cores, such as Trainium), or one "
+        "without accelerators."
     )
     start_method: Literal["spawn", "fork", "forkserver"] = optional(
         "How torchrun starts processes of a Python function.", "spawn"
@@ -153,8 +151,7 @@ class Elastic(Model):
     max_restarts: Count = optional("How often torchrun restarts the whole group of processes.", 0)
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = optional(
         "Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static. A "
-        "single node runs "
-        "with --standalone, or at masterPort if this is static."
+        "single node runs with --standalone, or at masterPort if this is static."
     )
     rdzv_id: str | None = optional(
         "Rendezvous id. Default: the job's name; null leaves it to torchrun."
@@ -221,9 +218,8 @@ class RunPolicy(Model):
     )
     on_disruption: Literal["Ignore", "Count", "FailJob"] | None = optional(
         "What happens when a node is lost (drained, preempted, failed): a restart that is not "
-        "counted, one that "
-        "counts as a failure, or the end of the job. Default: Ignore for spot and a range of "
-        "nodes, else Count."
+        "counted, one that counts as a failure, or the end of the job. Default: Ignore for spot "
+        "and a range of nodes, else Count."
     )
     success_policy: Literal["Node0", "AllNodes"] | None = optional(
         "Which nodes must succeed for the job to succeed. Default: node 0 for a range of nodes, "
@@ -231,8 +227,7 @@ class RunPolicy(Model):
     )
     restart_in_place: RestartInPlace | None = optional(
         "Exit statuses after which the kubelet restarts a node in its pod: the pod does not fail, "
-        "and no limit "
-        "but activeDeadlineSeconds counts it (Kubernetes 1.35)."
+        "and no limit but activeDeadlineSeconds counts it (Kubernetes 1.35)."
     )
 
 
@@ -272,8 +267,7 @@ class Names(Model):
     )
     task: DnsLabel | None = optional(
         "Name of one Volcano task for all nodes, whose ranks are VC_TASK_INDEX. Default: node 0 "
-        "has a task of its "
-        "own, for Volcano's pytorch plugin."
+        "has a task of its own, for Volcano's pytorch plugin."
     )
     service: DnsLabel | None = optional(
         "Name of the headless Service of a batch/v1 Job. Default: the job's name."
@@ -411,14 +405,12 @@ class JobSpec(Nodes, PodFields):
     )
     min_available: Annotated[int, Field(ge=1)] | None = optional(
         "Number of pods that a gang scheduler starts only together. Default: all pods, or the "
-        "minimum of a range "
-        "of nodes and all pods of other roles."
+        "minimum of a range of nodes and all pods of other roles."
     )
     manifest: dict[str, Json | None] = optional(
         "A patch for the finished object of each target, for fields that nothing else sets. Named "
         "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an "
-        "object beside "
-        "the job; null removes it.",
+        "object beside the job; null removes it.",
         {},
     )
     roles: dict[str, SideRole] = optional(
@@ -450,8 +442,7 @@ class Spec(Model):
     spec: JobSpec = Field(description="The job.")
     variants: VariantsByName | list[VariantsByName] | None = optional(
         "Jobs that differ from this one, by name: parts of a spec that are merged over it as a "
-        "role is. A list of maps "
-        "stands for their product. The document itself is then no job.",
+        "role is. A list of maps stands for their product. The document itself is then no job.",
     )
 
 

@@ -176,23 +176,21 @@ def _with_jobs(
     """
     first = alike[0]
     having = {diagnostic.variant for diagnostic in alike}
-    jobs = [job for job in family if job.member is not None and job.member.is_at(first.path)]
-    others = [
-        job for job in jobs if job.member is not None and job.member.name not in {*having, *broken}
+    jobs = [
+        (job, job.member)
+        for job in family
+        if job.member is not None and job.member.is_at(first.path)
     ]
-    if not first.variant or not others:
+    if not first.variant or having.union(broken).issuperset(member.name for _, member in jobs):
         return first
 
-    named = [job for job in jobs if job.member is not None and job.member.name in having]
-    choices = dict.fromkeys(
-        choice for job in named if job.member is not None for choice in job.member.choices
-    )
+    named = [(job, member) for job, member in jobs if member.name in having]
+    choices = dict.fromkeys(choice for _, member in named for choice in member.choices)
+    document = jobs[0][0].document
     places = [
-        _described(jobs[0].document, choice)
-        for choice in choices
-        if choice != first.path[: len(choice)]
+        _described(document, choice) for choice in choices if choice != first.path[: len(choice)]
     ]
-    names = ", ".join(object_name(job.data) for job in named)
+    names = ", ".join(object_name(job.data) for job, _ in named)
     text = (
         f"{first.message} (in {shorten(names, _MOST_NAMED)}: "
         f"{shorten(', '.join(places), _MOST_NAMED)})"
@@ -271,10 +269,8 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
         meaning = key if not key or key[0] in "\"'" else resolve(key)
         why_not = why_not_dns_label(str(name))
         if not isinstance(meaning, str):
-            text = (
-                f"{key} is read as "
-                f"{'true or false' if isinstance(meaning, bool) else 'a number'}, not as a name"
-            )
+            kind = "true or false" if isinstance(meaning, bool) else "a number"
+            text = f"{key} is read as {kind}, not as a name"
             help = f'write "{key}" in quotes, or a word before it, such as v-{key}'
             yield _error("spec-invalid-value", place, text, help, on_key=True)
         elif why_not:

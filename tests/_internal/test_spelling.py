@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile._internal.spelling import closest, closest_match, distance, nearest
+from ptcompile._internal.spelling import closest, closest_match, distance, nearest, pluralize
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,11 @@ def test_long_words_and_many_names_are_not_compared() -> None:
     assert (
         closest_match("REPLICAS", [*names, "replicas", "last"]) == "replicas"
     )  # letter case costs nothing
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "ending", "text"),
+    [(1, "GPU", "s", "1 GPU"), (0, "GPU", "s", "0 GPUs"), (2, "process", "es", "2 processes")],
+)
+def test_pluralize(number: int, noun: str, ending: str, text: str) -> None:
+    assert pluralize(number, noun, ending) == text

@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, pluralize
 from ptcompile.compiler.checks.fabrics import misplaced_fabric
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
@@ -281,7 +281,7 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
     if nproc == "gpu":
         yield from _check_gpu_count(nodes, hardware.gpu_resource(cluster, job.accelerator))
     elif isinstance(nproc, int) and most and nproc > least.processes:
-        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
+        message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
         per_device = least.processes // least.devices if least.devices else 1
         gpus = -(-nproc // per_device)
         help = f"request {gpus} GPUs" + (
@@ -293,7 +293,7 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
         and nproc < least.processes
         and not _drives_all_with_one(job, nproc, cluster)
     ):
-        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_describe_node(least)}"
+        message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
         if least.processes == least.devices:
             message = f"{nproc} of {least.devices} GPUs of a node are used"
         yield _run_problem(
@@ -338,6 +338,7 @@ def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProf
             any(key.endswith("/gke-gpu-partition-size") for key in labels)
             and resource in resource_names
         )
+
         process_count = (job.elastic and job.elastic.nproc_per_node) or node.processes
         if (has_mig_resource or has_partition_label) and node.devices > 1 and process_count != 1:
             message = (
@@ -368,13 +369,15 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
     ):
         return
 
-    chips, (least, most) = prod(int(side) for side in sides), job.node_range()
-    requested = most * nodes[0].devices
+    [node] = nodes
+    least, most = job.node_range()
+    chips = prod(int(side) for side in sides)
+    requested = most * node.devices
     if requested and (requested % chips or least != most):
-        counts = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
+        verb = "makes" if most == 1 else "make"
         message = (
-            f"a {shape} slice has {chips} chips, but {counts} {'makes' if most == 1 else 'make'} "
-            f"{requested}"
+            f"a {shape} slice has {chips} chips, but {pluralize(most, 'node')} of {node.devices} "
+            f"{verb} {requested}"
         )
         help = "request all chips and nodes of the slice, which starts only if all its hosts run"
         yield _run_problem("idle-gpus", _ACCELERATOR, message, help, severity="warning")
@@ -383,16 +386,12 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
 def _describe_node(node: _Node) -> str:
     """Return a node's devices in words, as torchrun's processes see them."""
     if node.processes == node.devices:
-        return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
+        return f"a node with {pluralize(node.devices, 'GPU')}"
     takes = "device takes" if node.devices == 1 else "devices take"
     return f"a node whose {node.devices} {takes} {node.processes}"
 
 
 _run_problem = partial(problem, stage="run", authority="torchrun")
-
-
-def _plural(n: int, word: str, ending: str = "s") -> str:
-    return word if n == 1 else word + ending
 
 
 def fabric(parts: SpecParts) -> Problems:

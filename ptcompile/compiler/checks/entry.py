@@ -8,14 +8,14 @@ other programs and options without a field are left to the user.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, shorten
+from ptcompile.diagnostics import Edit, Fix, Problem, Problems, shorten
 from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, unwrap
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.shell.calls import split_line
@@ -108,26 +108,32 @@ def _is_file_name(module: str) -> bool:
 
 def _file_as_module(text: str, set_fields: list[str]) -> Problem:
     """Return the error that `module` names a file."""
-    field, value = (
-        ("script", text)
-        if text.endswith(".py")
-        else ("module", text.removeprefix("./").replace("/", "."))
-    )
-    is_fixable = len(set_fields) == 1 and (field == "script" or _is_module(value) is not None)
-    edits = [Edit("rename", ("spec", "module"), field)] if field == "script" else []
+    edits: list[Edit] = []
+    if text.endswith(".py"):
+        field = "script"
+        value = text
+        is_valid = True
+        edits.append(Edit("rename", ("spec", "module"), field))
+    else:
+        field = "module"
+        value = text.removeprefix("./").replace("/", ".")
+        is_valid = _is_module(value) is not None
+
+    help = "name the module, such as package.train, or use script"
+    fix = None
+    if is_valid and len(set_fields) == 1:
+        help = f"write {field}: {_shorten(value)}"
+        edits.append(Edit("set", ("spec", field), value))
+        fix = Fix(f"write {field}", tuple(edits), safe=False)
 
     return problem(
         "command-as-script",
         ("spec", "module"),
         f"torchrun would start one module named {_quote(text)}, but that is the name of a file",
-        f"write {field}: {_shorten(value)}"
-        if is_fixable
-        else "name the module, such as package.train, or use script",
+        help,
         stage="run",
         authority="torchrun",
-        fix=Fix(f"write {field}", (*edits, Edit("set", ("spec", field), value)), safe=False)
-        if is_fixable
-        else None,
+        fix=fix,
     )
 
 
@@ -183,8 +189,9 @@ def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
                 "this launcher adds"
             )
         return _torchrun_entry(launch, tokens, job)
-    if (launcher_and_start := launchers.launcher_of(tokens)) is not None:
-        return _launcher_entry(*launcher_and_start, tokens)
+    call = launchers.launcher_of(tokens)
+    if call is not None:
+        return _launcher_entry(call, tokens)
     if is_python:
         return _python_entry(tokens)
     if unwrap(tokens).start or is_program(tokens[0]):
@@ -313,10 +320,8 @@ def _obstacle(option: str, value: str) -> str:
     if option == "nnodes":
         return f"set the number of nodes in one place instead of --nnodes={_shorten(value)}"
     if option in _ELASTIC:
-        return (
-            f"set elastic.{_ELASTIC[option][0]} to the value you want instead of "
-            f"--{option}={_shorten(value)}"
-        )
+        field, _ = _ELASTIC[option]
+        return f"set elastic.{field} to the value you want instead of --{option}={_shorten(value)}"
     if option == "master-port":
         return f"write masterPort: {_shorten(value)}"
     if option == "rdzv-conf":
@@ -326,26 +331,34 @@ def _obstacle(option: str, value: str) -> str:
     return f"remove --{_shorten(option)}, which torchrun does not have"
 
 
-def _launcher_entry(name: str, start: int, tokens: list[str]) -> Entry | str:
+def _launcher_entry(call: launchers.LauncherCall, tokens: list[str]) -> Entry | str:
     """Return the fields of an accelerate, deepspeed or composer command line: torchrun starts
     the same script.
     """
-    script = launchers.parse_options(name, tokens[start:])[1]
-    options = tokens[start : len(tokens) - len(script)]
+    _, entry = launchers.parse_options(call.name, tokens[call.options_start :])
+    options = tokens[call.options_start : len(tokens) - len(entry)]
     is_module = options[-1:] in (["-m"], ["--module"])
     options = options[:-1] if is_module else options
-    if not script or " " in script[0]:
+    if not entry or " " in entry[0]:
         return _PROGRAM.format(_format_list(tokens))
 
     if options:
-        obstacle = f"torchrun starts the processes instead of {name}, whose options do not apply"
+        obstacle = (
+            f"torchrun starts the processes instead of {call.name}, whose options do not apply"
+        )
     else:
         obstacle = None
 
-    # deepspeed passes --local_rank to the script, composer sets its own variables
-    safe = name == "accelerate"
-
-    return Entry("module" if is_module else "script", script[0], script[1:], {}, obstacle, safe)
+    script, *args = entry
+    return Entry(
+        field="module" if is_module else "script",
+        value=script,
+        args=tuple(args),
+        elastic={},
+        obstacle=obstacle,
+        # deepspeed passes --local_rank to the script, composer sets its own variables
+        safe=call.name == "accelerate",
+    )
 
 
 def _python_entry(tokens: list[str]) -> Entry | str:
@@ -391,22 +404,16 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
 
 def _help(entry: Entry) -> str:
     """Return the help that lists the fields, and what they leave out."""
-    fields = {entry.field: scalar(entry.value)}
+    assignments = [f"{entry.field}: {scalar(entry.value)}"]
     if entry.args:
-        fields["args"] = _format_list(entry.args)
+        assignments.append(f"args: {_format_list(entry.args)}")
     if entry.elastic:
-        fields["elastic"] = (
-            "{"
-            + ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items())
-            + "}"
-        )
+        fields = ", ".join(f"{name}: {scalar(value)}" for name, value in entry.elastic.items())
+        assignments.append(f"elastic: {{{fields}}}")
 
-    assignments = [f"{name}: {value}" for name, value in fields.items()]
-    text = " and ".join(
-        [", ".join(assignments[:-1]), assignments[-1]] if assignments[1:] else assignments
-    )
-
-    return f"write {text}" + (f"; {entry.obstacle}" if entry.obstacle else "")
+    *earlier, last = assignments
+    text = f"{', '.join(earlier)} and {last}" if earlier else last
+    return f"write {text}; {entry.obstacle}" if entry.obstacle else f"write {text}"
 
 
 def _help_text(entry: Entry | str) -> str:
@@ -422,41 +429,30 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
 
     edits = [Edit("rename", ("spec", field), entry.field)] if entry.field != field else []
     edits.append(Edit("set", ("spec", entry.field), entry.value))
-    holders: list[tuple[Path, list[str] | None]] = [(("spec",), job.args or [])]
-    holders += [
-        (("spec", n), role.args)
-        for n, role in (("master", job.master), ("worker", job.worker))
-        if role
-    ]
+    names = [entry.field]
     if entry.args:
-        edits += [
-            Edit("set", (*path, "args"), [*entry.args, *args])
-            for path, args in holders
-            if args is not None
-        ]
+        names.append("args")
+        edits.append(Edit("set", ("spec", "args"), [*entry.args, *(job.args or [])]))
+        for name, role in (("master", job.master), ("worker", job.worker)):
+            if role and role.args is not None:
+                edits.append(Edit("set", ("spec", name, "args"), [*entry.args, *role.args]))
 
-    edits += [
-        Edit("set", ("spec", "elastic", name), value) for name, value in entry.elastic.items()
-    ]
-    names = [
-        entry.field,
-        *(["args"] if entry.args else []),
-        *(["elastic"] if entry.elastic else []),
-    ]
+    if entry.elastic:
+        names.append("elastic")
+    for name, value in entry.elastic.items():
+        edits.append(Edit("set", ("spec", "elastic", name), value))
 
     return Fix(f"write {', '.join(names)}", tuple(edits), entry.safe)
 
 
-def _format_list(items: list[str] | tuple[str, ...]) -> str:
+def _format_list(items: Iterable[str]) -> str:
     """Return a list of strings on one line of YAML."""
-    text = (
-        "["
-        + ", ".join(
-            double_quote(item) if not item or set(item) & _FLOW else scalar(item) for item in items
-        )
-        + "]"
-    )
+    text = f"[{', '.join(map(_format_item, items))}]"
     return text if len(text) <= _MAX_SHOWN else "[...]"
+
+
+def _format_item(text: str) -> str:
+    return double_quote(text) if not text or set(text) & _FLOW else scalar(text)
 
 
 _FLOW = frozenset(",[]{}\n")

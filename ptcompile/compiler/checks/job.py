@@ -190,10 +190,9 @@ def program(parts: SpecParts) -> Problems:
         name for name in ("script", "module", "command") if getattr(job, name) is not None
     ]
     for name in set_fields[1:]:
+        first = set_fields[0]
         yield conflict(
-            ("spec", name),
-            f"{set_fields[0]} already sets what runs",
-            f"remove {set_fields[0]} or {name}",
+            ("spec", name), f"{first} already sets what runs", f"remove {first} or {name}"
         )
 
     if job.elastic is not None and not set_fields and job.args is None and job.runtime_ref is None:
@@ -328,9 +327,8 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
     else:
         message = f"the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
         help = (
-            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile "
-            "init --profile writes, "
-            "and pass it with --cluster FILE"
+            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile init "
+            "--profile writes, and pass it with --cluster FILE"
         )
         yield conflict(path, message, help)
 
@@ -374,10 +372,11 @@ def queue(parts: SpecParts) -> Problems:
 def gang_size(parts: SpecParts) -> Problems:
     """Yield an error if fewer pods exist than must start together."""
     job = parts.job
-    number = parts.job.min_available
+    number = job.min_available
     if number is None or job.runtime_ref is not None:
         return
-    pods = job.node_range()[1] + sum(role.replicas for role in job.roles.values())
+    _, most = job.node_range()
+    pods = most + sum(role.replicas for role in job.roles.values())
     if number > pods:
         message = f"{number} pods must start together, but the job has {pods}"
         yield invalid_field(("spec", "minAvailable"), message, f"use {pods} or less, or more nodes")

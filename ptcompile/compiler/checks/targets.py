@@ -94,8 +94,7 @@ def too_long(job: Job, target: Target) -> Problems:
             "name-too-long",
             ("metadata", "name"),
             f"{job.name!r} has {len(job.name)} characters and leaves no room for "
-            f"{least.derived_name} "
-            f"{least.pattern}, which has a limit of {least.limit}",
+            f"{least.derived_name} {least.pattern}, which has a limit of {least.limit}",
             f"use at most {least.longest} characters, such as {safe!r}",
         )
 
@@ -231,8 +230,7 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
 
     message = (
         "is not set, but the profile's queueSystem is kueue: the job waits for no quota, unless "
-        "its "
-        "namespace has a LocalQueue named default"
+        "its namespace has a LocalQueue named default"
     )
     help = (
         "add queue, set defaults.queue in the profile, or write queue: null for a job outside of "
@@ -256,6 +254,7 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
         ),
         "trainjob": ("trainjob-managed-by", "Trainer leaves a TrainJob to Kueue only since 2.3"),
     }
+
     system = cluster.spec.queue_system
     if system != "kueue":
         message = (
@@ -271,12 +270,14 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
             "MultiKueue does not know Volcano's Job",
             "use the target job, jobset or pytorchjob",
         )
-    elif target in since and not has_feature(since[target][0], versions):
-        yield unsupported_by_target(
-            _QUEUE,
-            f"{since[target][1]}: the job would also run in this cluster",
-            "use the target jobset, or a newer release",
-        )
+    elif target in since:
+        feature, condition = since[target]
+        if not has_feature(feature, versions):
+            yield unsupported_by_target(
+                _QUEUE,
+                f"{condition}: the job would also run in this cluster",
+                "use the target jobset, or a newer release",
+            )
 
 
 def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:

@@ -39,15 +39,16 @@ def claims(job: Job, context: Context) -> Job:
     if gpu_claim is None and not has_domain and not (fabric and fabric.claims):
         return job
 
+    devices = fabric.claims if fabric else {}
     fabric_claims = [
         JobClaim(
-            name,
-            f"{job.name}-{name}",
-            device.device_class_name,
-            device.count,
-            tuple(device.selectors),
+            name=name,
+            template=f"{job.name}-{name}",
+            device_class=device.device_class_name,
+            count=device.count,
+            selectors=tuple(device.selectors),
         )
-        for name, device in (fabric.claims if fabric else {}).items()
+        for name, device in devices.items()
     ]
     job_claims: dict[JobClaim, None] = dict.fromkeys((*job.claims, *fabric_claims))
     gpu = hardware.gpu_resource(cluster, job.accelerator)

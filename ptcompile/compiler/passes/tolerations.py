@@ -25,17 +25,13 @@ if TYPE_CHECKING:
 def tolerations(job: Job, context: Context) -> Job:
     """Add tolerations for the taints of the nodes that each role's pods are placed on."""
     profile = context.cluster.spec
-    everywhere = [
-        toleration.non_null_fields()
-        for toleration in (
-            *profile.defaults.tolerations,
-            *(profile.spot.tolerations if job.spot else ()),
-        )
-    ]
+    everywhere = [toleration.non_null_fields() for toleration in profile.defaults.tolerations]
+    if job.spot:
+        everywhere += [toleration.non_null_fields() for toleration in profile.spot.tolerations]
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    everywhere += (
-        [toleration.toleration() for toleration in spot.taints] if spot is not None else []
-    )
+    if spot is not None:
+        everywhere += [taint.toleration() for taint in spot.taints]
+
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     gpu_tolerations = profile.gpu.tolerations
@@ -43,18 +39,16 @@ def tolerations(job: Job, context: Context) -> Job:
 
     def tolerate(template: PodTemplate) -> PodTemplate:
         devices = _devices(template, context.cluster)
-        own_name_tolerations = (
-            [_own_name_toleration(name) for name in devices] if gpu_tolerations is None else ()
-        )
-        on_gpu = (
-            [
-                toleration.non_null_fields()
-                for toleration in (*(gpu_tolerations or ()), *accelerator_tolerations)
+        added = [*in_template]
+        if gpu_tolerations is None:
+            # the taint of such nodes has the resource's name as its key
+            added += [
+                {"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in devices
             ]
-            if devices
-            else ()
-        )
-        added = [*in_template, *own_name_tolerations, *everywhere, *on_gpu]
+        added += everywhere
+        if devices:
+            on_gpu = (*(gpu_tolerations or ()), *accelerator_tolerations)
+            added += [toleration.non_null_fields() for toleration in on_gpu]
         for name in _requested_resources(template) if profile.resource_tolerations else ():
             added += [
                 toleration.non_null_fields()
@@ -96,11 +90,6 @@ def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
         for name, amount in limits.items()
         if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
     ]
-
-
-def _own_name_toleration(resource: str) -> Json:
-    """Return the toleration of a taint whose key is the resource's name."""
-    return {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def _requested_resources(template: PodTemplate) -> set[str]:

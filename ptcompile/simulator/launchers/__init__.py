@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple, cast
 from ptcompile._internal.schema_files import load_table
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.simulator.launchers.arguments import NO_SHORT_OPTIONS, OptionTable, read_arguments
@@ -92,29 +93,35 @@ _BY_MODULE = {
 }
 
 
-def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:
-    """Return the launcher that an unwrapped command line starts and the index of its options, or
-    None for others.
-    """
-    first = argv[0].rpartition("/")[2]
-    if first.startswith("python") and "-m" in argv:
+class LauncherCall(NamedTuple):
+    """A launcher that a command line starts, and the index of its first option there."""
+
+    name: LauncherName
+    options_start: int
+
+
+def launcher_of(argv: Sequence[str]) -> LauncherCall | None:
+    """Return the launcher that an unwrapped command line starts, or None for others."""
+    program = basename(argv[0])
+    if program.startswith("python") and "-m" in argv:
         index = argv.index("-m") + 1
         if index >= len(argv) or not all(
             argument.startswith("-") for argument in argv[1 : index - 1]
         ):
             return None
         by_module = _BY_MODULE.get(argv[index])
-        return None if by_module is None else (by_module, index + 1)
+        return None if by_module is None else LauncherCall(by_module, index + 1)
 
-    name = _BY_PROGRAM.get(first)
+    name = _BY_PROGRAM.get(program)
     if name is None:
         return None
 
     verbs = LAUNCHERS[name].verbs
     if not verbs:
-        return name, 1
-
-    return (name, 2) if len(argv) > 1 and argv[1] in verbs else None
+        return LauncherCall(name, 1)
+    if len(argv) > 1 and argv[1] in verbs:
+        return LauncherCall(name, 2)
+    return None
 
 
 def option_table(launcher: Launcher) -> OptionTable:
@@ -140,11 +147,11 @@ def parse_options(name: str, arguments: Sequence[str]) -> tuple[dict[str, str], 
 
 def module_of(command: Sequence[str]) -> str | None:
     """Return the module that a launcher's command line starts with its -m or --module, or None."""
-    start = launcher_of(command)
-    if start is None:
+    call = launcher_of(command)
+    if call is None:
         return None
-    launcher = LAUNCHERS[start[0]]
-    given, entry = read_arguments(option_table(launcher), command[start[1] :])
+    launcher = LAUNCHERS[call.name]
+    given, entry = read_arguments(option_table(launcher), command[call.options_start :])
     if entry and any(option.name in ("module", "module-mode") for option in given):
         return entry[0]
     return None

@@ -212,12 +212,11 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
     if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
         return _program_invocation(started, env)
 
-    launcher = launchers.launcher_of(argv)
-    if launcher is not None:
-        options, _ = launchers.parse_options(launcher[0], argv[launcher[1] :])
-        return Invocation(
-            launcher[0], options, tuple(argv), env, arguments=tuple(argv[launcher[1] :])
-        )
+    call = launchers.launcher_of(argv)
+    if call is not None:
+        given = tuple(argv[call.options_start :])
+        options, _ = launchers.parse_options(call.name, given)
+        return Invocation(call.name, options, tuple(argv), env, arguments=given)
 
     name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:

@@ -103,7 +103,9 @@ def lost_options(launch: Invocation) -> tuple[str, ...]:
     """Return the words after the script that look like options but begin with another sign than
     a hyphen.
     """
-    entry = launch_words(launch)[1] if launch.arguments else launch.entry
+    entry = launch.entry
+    if launch.arguments:
+        _, entry = launch_words(launch)
     if "".join(entry).isascii():
         return ()
     return tuple([word for word in entry[1:] if _is_dashed(word) or _find_lost_option(word)])
@@ -158,10 +160,8 @@ def _unknown_module(words: Sequence[str]) -> MisreadWord | None:
             continue
         if name not in _MODULES or not basename(words[0]).startswith(("python", "-m")):
             return None
-        message = (
-            f"Python finds no {'module' if before == '-m' else 'file'} {name} to run: {name} is a "
-            "program"
-        )
+        noun = "module" if before == "-m" else "file"
+        message = f"Python finds no {noun} {name} to run: {name} is a program"
         return MisreadWord(name, message, f"write {name} alone, or python -m {_MODULES[name]}")
     return None
 

@@ -49,6 +49,18 @@ _IGNORES_PET_VARIABLES: dict[str, str] = {
 }
 
 
+class IntRange(NamedTuple):
+    """A range of whole numbers, both ends included."""
+
+    least: int
+    most: int
+
+    @property
+    def text(self) -> str:
+        """`4` or `2 to 4`."""
+        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+
+
 class Rendezvous(NamedTuple):
     """How the processes of one pod find those of the others."""
 
@@ -59,8 +71,8 @@ class Rendezvous(NamedTuple):
     """
     endpoint: str
     """`host:port`, or an empty string without a rendezvous."""
-    nodes: tuple[int, int] | None
-    """Minimum and maximum number of nodes, or None if torchrun would not accept the value."""
+    nodes: IntRange | None
+    """Number of nodes, or None if torchrun would not accept the value."""
     node_rank: str
     """The node's rank, `AT_RENDEZVOUS` or `NO_RANK`."""
     processes: int | None
@@ -78,21 +90,23 @@ class Rendezvous(NamedTuple):
         return host.removeprefix("[").removesuffix("]")
 
     @property
+    def port(self) -> str:
+        """Port of the endpoint, or an empty string."""
+        return self.endpoint.rpartition(":")[2] if ":" in self.endpoint else ""
+
+    @property
     def nodes_text(self) -> str:
         """`4`, `2 to 4`, or the value as written if it is not valid."""
         if self.nodes is None:
             return self.options.get("nnodes", "")
-        low, high = self.nodes
-        return str(low) if low == high else f"{low} to {high}"
+        return self.nodes.text
 
     @property
-    def world_size(self) -> tuple[int, int] | None:
-        """Minimum and maximum world size if all nodes are like this one, or None if it is
-        unknown.
-        """
+    def world_size(self) -> IntRange | None:
+        """World size if all nodes are like this one, or None if it is unknown."""
         if self.nodes is None or self.processes is None:
             return None
-        return self.nodes[0] * self.processes, self.nodes[1] * self.processes
+        return IntRange(self.nodes.least * self.processes, self.nodes.most * self.processes)
 
     @property
     def world_size_text(self) -> str:
@@ -100,8 +114,7 @@ class Rendezvous(NamedTuple):
         decides.
         """
         if self.world_size is not None:
-            low, high = self.world_size
-            return str(low) if low == high else f"{low} to {high}"
+            return self.world_size.text
         return f"{self.nodes_text or '?'} x {self.processes_text}"
 
     def to_dict(self) -> JsonDict:
@@ -241,7 +254,7 @@ def _single_node(
         from_env = from_env._replace(
             backend="none",
             endpoint="",
-            nodes=(1, 1),
+            nodes=IntRange(1, 1),
             node_rank="0",
             options={"nnodes": "1", **options},
         )
@@ -280,12 +293,12 @@ def static_node_rank(launch: Invocation) -> str:
     return launch.options.get(name, launch.env.get(_OPTION_VARIABLES[name], DEFAULTS[name]))
 
 
-def _parse_nodes(text: str) -> tuple[int, int] | None:
+def _parse_nodes(text: str) -> IntRange | None:
     low_text, colon, high_text = text.partition(":")
     low = atoi(low_text)
     high = atoi(high_text) if colon else low
     if low is not None and high is not None and 0 < low <= high:
-        return (low, high)
+        return IntRange(low, high)
     return None
 
 
@@ -332,7 +345,13 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     port = env.get("MASTER_PORT", "")
     world_size = atoi(env.get("WORLD_SIZE", ""))
     is_alone = not address and world_size is None
-    nodes = (world_size, world_size) if world_size is not None and world_size > 0 else None
+    if is_alone:
+        nodes = IntRange(1, 1)
+    elif world_size is not None and world_size > 0:
+        nodes = IntRange(world_size, world_size)
+    else:
+        nodes = None
+
     endpoint = f"{address}:{port}" if address and port else address
     if launch.launcher in _IGNORES_PET_VARIABLES:
         notes = [_IGNORES_PET_VARIABLES[launch.launcher]]
@@ -347,7 +366,7 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
         launcher=launch.launcher,
         backend="none" if is_alone else "env",
         endpoint=endpoint,
-        nodes=(1, 1) if is_alone else nodes,
+        nodes=nodes,
         node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
         processes=None if launch.launcher in _IGNORES_PET_VARIABLES else 1,
         processes_text=f"decided by {launch.launcher}"

@@ -246,7 +246,8 @@ def read_options(arguments: tuple[str, ...]) -> tuple[tuple[GivenOption, ...], t
 
 def given_options(arguments: tuple[str, ...]) -> tuple[GivenOption, ...]:
     """Return a command line's options, in order and with repetitions."""
-    return read_options(arguments)[0]
+    given, _ = read_options(arguments)
+    return given
 
 
 def option_names(arguments: tuple[str, ...]) -> tuple[str, ...]:

@@ -75,8 +75,7 @@ def check(subject: Subject) -> Findings:
                     yield found_at(
                         checkpoint.path,
                         f"{checkpoint.folder} is on hostPath {host_path} of each node: the pods "
-                        "see different "
-                        "checkpoints, and a pod that moves sees none",
+                        "see different checkpoints, and a pod that moves sees none",
                         "mount a shared claim there, or write to an object store",
                     )
 

@@ -74,10 +74,8 @@ def _problem(value: str, count: int) -> str | None:
     numbers = [int(index) for index in value.split(",")]
     beyond = next((number for number in numbers if number >= count), None)
     if beyond is not None:
-        return (
-            f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, so GPU "
-            f"{beyond} does not exist"
-        )
+        noun = "GPUs" if count > 1 else "GPU"
+        return f"the container has {count} {noun}, numbered from 0, so GPU {beyond} does not exist"
     if len(set(numbers)) < count:
         return f"only {len(set(numbers))} of the container's {count} GPUs are visible"
 

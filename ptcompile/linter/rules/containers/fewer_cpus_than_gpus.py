@@ -34,6 +34,7 @@ GPU.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -47,7 +48,7 @@ def check(subject: Subject) -> Findings:
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
             yield found_at(
                 (*container.path, "resources", "limits", "cpu"),
-                f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed "
-                "them are throttled",
+                f"{cpu_limit} for {pluralize(count, 'GPU')}: the processes that feed them are "
+                "throttled",
                 f"raise the limit to at least {count} CPUs, better 8 per GPU",
             )

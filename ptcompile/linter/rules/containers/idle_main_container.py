@@ -28,6 +28,7 @@ Source: ptcompile's own advice.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.containers import (
     LAUNCHERS,
     idle_command,
@@ -57,7 +58,7 @@ def _check_template(template: ManifestTemplate) -> Findings:
             continue
 
         command = idle_command(container)
-        held = f"{count} accelerator{'s' if count > 1 else ''}"
+        held = pluralize(count, "accelerator")
         if command:
             yield found_at(
                 container.argv[0].path[:-1],

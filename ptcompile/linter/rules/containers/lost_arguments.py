@@ -57,8 +57,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 unused[0].path,
                 "never runs: -c takes the script as one argument, and the script ignores its "
-                "parameter "
-                f"{shorten(first_line, 30)!r}",
+                f"parameter {shorten(first_line, 30)!r}",
                 "write the whole script as one item",
                 severity=None if _loses_training(call.text, unused) else "warning",
             )

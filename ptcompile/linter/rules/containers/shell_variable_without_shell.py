@@ -51,6 +51,7 @@ def check(subject: Subject) -> Findings:
             or basename(container.tokens[0]) in _PROGRAMS_WITH_VARIABLES
         ):
             continue
+
         for index, text in enumerate(container.tokens):
             match = _VARIABLE.search(text) if "$" in text and "\n" not in text else None
             if match is not None:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        if not _may_raise(container) or _can_raise_limits(container):
+        has_ulimit = any("ulimit" in word for word in container.tokens)
+        if not has_ulimit or _can_raise_limits(container):
             continue
 
         commands = container.script.commands if container.script is not None else ()
@@ -56,10 +57,6 @@ def check(subject: Subject) -> Findings:
                 "SYS_RESOURCE, and the script ends at the failed command",
                 "remove it, or append || true",
             )
-
-
-def _may_raise(container: ManifestContainer) -> bool:
-    return any("ulimit" in word for word in container.tokens)
 
 
 def _raises(command: ShellCommand) -> bool:

@@ -92,7 +92,7 @@ def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
         options_start = unwrap(argv).start
         name, first = launchers.launcher_of(argv[options_start:]) or ("", 0)
         words = argv[options_start + first :]
-        script = launchers.parse_options(name, words)[1]
+        _, script = launchers.parse_options(name, words)
         start = len(argv) - len(script)
         is_module = any(word in {"-m", "--module"} for word in words[: len(words) - len(script)])
     elif starter == "command":

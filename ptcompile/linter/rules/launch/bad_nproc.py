@@ -32,6 +32,7 @@ whose CRD takes any text.
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import PROCESS_WORDS
+from ptcompile.kubernetes.versions import version_text
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
@@ -86,10 +87,8 @@ def check(subject: Subject) -> Findings:
 
         torch = torch_version(role, subject.versions)
         if nproc == "xpu" and torch <= _WITHOUT_XPU and not role.installs_packages:
-            message = (
-                f"torchrun of PyTorch {torch[0]}.{torch[1]} does not start with xpu processes per "
-                "node"
-            )
+            release = f"torchrun of PyTorch {version_text(torch)}"
+            message = f"{release} does not start with xpu processes per node"
             help = "write the number of processes, or use PyTorch 2.13 or newer"
             yield found_at(role.path_of(_OPTION), message, help)
         if not _is_invalid(nproc):

@@ -67,7 +67,6 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 image_path(role),
                 "a pod that is drained or deleted fails the others: on SIGTERM, torchrun of "
-                "PyTorch "
-                f"{major}.{minor} closes the rendezvous for every node",
+                f"PyTorch {major}.{minor} closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )

@@ -45,6 +45,7 @@ backoffLimit; `ptcompile rehearse FILE --kill 0,back=8s` shows it.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
@@ -60,22 +61,18 @@ def check(subject: Subject) -> Findings:
         if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
             continue
 
-        path = (*job_spec[0], "backoffLimit")
-        spec = job_spec[1]
+        spec_path, spec = job_spec
+        path = (*spec_path, "backoffLimit")
         limit = as_int(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
+            verb = "is" if limit == 1 else "are"
+            enough = 6 * (other_pods + 1)
             yield found_at(
                 path,
                 f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} "
-                "pods, but only "
-                f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
+                f"pods, but only {pluralize(limit, 'failure')} {verb} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
-                fix_setting(
-                    f"set backoffLimit to {6 * (other_pods + 1)}",
-                    path,
-                    6 * (other_pods + 1),
-                    safe=False,
-                ),
+                fix_setting(f"set backoffLimit to {enough}", path, enough, safe=False),
             )
 
 

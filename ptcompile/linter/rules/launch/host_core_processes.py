@@ -46,7 +46,6 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 role.path_or_command("nproc-per-node"),
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core "
-                "of the host, "
-                "ignoring the CPU limit",
+                "of the host, ignoring the CPU limit",
                 "write the number of processes",
             )

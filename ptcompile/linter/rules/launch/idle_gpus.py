@@ -32,6 +32,7 @@ utils/launch.py: num_processes // num_machines per node.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
@@ -43,6 +44,7 @@ def check(subject: Subject) -> Findings:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
         is_known = role.is_torchrun or role.rendezvous.launcher in LAUNCHERS
+
         if (
             is_known
             and processes is not None
@@ -51,9 +53,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.path_or_command("nproc-per-node"),
-                f"{role.launcher_name} starts {processes} "
-                f"{'process' if processes == 1 else 'processes'} on a "
-                f"node with {gpus} GPUs",
+                f"{role.launcher_name} starts {pluralize(processes, 'process', 'es')} on a node "
+                f"with {gpus} GPUs",
                 _help(role, gpus),
                 role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )
@@ -64,5 +65,5 @@ def _help(role: TrainingRole, gpus: int) -> str:
         return f"write --nproc-per-node={gpus}"
     nodes = role.rendezvous.nodes
     if role.launch.launcher == "accelerate" and nodes is not None:
-        return f"write --num_processes={gpus * nodes[1]}: it counts the processes of all nodes"
+        return f"write --num_processes={gpus * nodes.most}: it counts the processes of all nodes"
     return "start one process per GPU of each node"

@@ -29,6 +29,7 @@ torch/distributed/run.py.
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.versions import Version, version_text
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, image_path, torch_version
 from ptcompile.simulator.launchers.torchrun import FIRST_RUN_MODULE, FIRST_TORCHRUN
@@ -42,18 +43,17 @@ def check(subject: Subject) -> Findings:
         if role.launch.launcher != "torchrun" or torch >= FIRST_TORCHRUN or role.installs_packages:
             continue
 
-        program, (major, minor) = _program(role)
-        if torch < (major, minor):
+        program, first = _program(role)
+        if torch < first:
             yield found_at(
                 image_path(role),
-                f"the container does not start: {program} came with PyTorch {major}.{minor}, and "
-                "this is "
-                f"PyTorch {torch[0]}.{torch[1]}",
+                f"the container does not start: {program} came with PyTorch {version_text(first)}, "
+                f"and this is PyTorch {version_text(torch)}",
                 "use an image with a newer PyTorch, such as 2.13",
             )
 
 
-def _program(role: TrainingRole) -> tuple[str, tuple[int, int]]:
+def _program(role: TrainingRole) -> tuple[str, Version]:
     """Return the program or module that a role starts, and the first PyTorch that has it."""
     for module, version in _MODULES.items():
         if any(module in token for token in role.container.tokens):

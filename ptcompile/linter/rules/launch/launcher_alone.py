@@ -97,8 +97,7 @@ def _check_plain_scripts(subject: Subject) -> Findings:
             yield found_at(
                 (*template.main_containers[0].path, "command"),
                 f"python starts one process in each of {role.count} pods, and nothing tells them "
-                "of one another: "
-                "each trains alone",
+                "of one another: each trains alone",
                 "start the script with torchrun, and give it the nodes",
             )
             return
@@ -161,8 +160,7 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
         else:
             message = (
                 f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of "
-                f"{started} pods "
-                "starts it"
+                f"{started} pods starts it"
             )
 
         yield found_at(
@@ -181,8 +179,7 @@ def _alone(role: TrainingRole, pods: int) -> Finding:
     return found_at(
         role.command_path,
         f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for "
-        f"{pods} pods: each "
-        "trains alone",
+        f"{pods} pods: each trains alone",
         f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"
         if variable
         else "start the script with torchrun, or pass the launcher its machines",

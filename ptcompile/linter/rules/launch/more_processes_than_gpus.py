@@ -33,6 +33,7 @@ training-operator 1.9 and Trainer 2.3, the fields that become PET_NPROC_PER_NODE
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
@@ -43,6 +44,7 @@ def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
+
         if (
             (role.is_torchrun or role.rendezvous.launcher in LAUNCHERS)
             and _is_certain(role)
@@ -52,8 +54,8 @@ def check(subject: Subject) -> Findings:
         ):
             yield found_at(
                 role.path_of("nproc-per-node"),
-                f"{processes} processes on a node with {gpus} "
-                f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
+                f"{processes} processes on a node with {pluralize(gpus, 'GPU')}: the extra ones "
+                "find no device",
                 f"request {processes} GPUs, or run {gpus}",
                 role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )

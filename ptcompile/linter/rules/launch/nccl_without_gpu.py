@@ -133,15 +133,15 @@ def _script_path(
     if script_path is None:  # the script may be in a ConfigMap
         return (*path, "command") if _backend_path((), words, wrong) else None
 
-    call = _backend_of_call(get(container, script_path[len(path) :]))
-    requests = _backend_path((), words, wrong) or (call and call[1] in wrong)
+    call = _INIT_CALL.search(get(container, script_path[len(path) :]))
+    if _backend_path((), words, wrong) or (call is not None and call["backend"] in wrong):
+        return script_path
+    return None
 
-    return script_path if requests else None
 
-
-_backend_of_call = Pattern(
-    r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](\w{1,16})[\"']"
-).search
+_INIT_CALL = Pattern(
+    r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](?P<backend>\w{1,16})[\"']"
+)
 
 
 def _list(value: object) -> list[object]:

@@ -90,11 +90,13 @@ def check(subject: Subject) -> Findings:
 
 def _world(roles: Sequence[TrainingRole]) -> int | None:
     """Return the number of processes of a group, or None if it is unknown or a range."""
-    rendezvous = roles[0].rendezvous
-    if rendezvous.backend == "env" or not (roles[0].is_torchrun or roles[0].member.is_modeled):
+    first = roles[0]
+    if first.rendezvous.backend == "env" or not (first.is_torchrun or first.member.is_modeled):
         return None
-    size = rendezvous.world_size
-    return size[0] if size is not None and size[0] == size[1] else None
+    size = first.rendezvous.world_size
+    if size is None or size.least < size.most:
+        return None
+    return size.least
 
 
 def _options(words: Sequence[str]) -> dict[str, int]:

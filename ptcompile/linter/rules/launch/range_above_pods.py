@@ -57,8 +57,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 first.path_of("nnodes"),
                 f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for "
-                "more at every "
-                "rendezvous",
+                "more at every rendezvous",
                 f"write {nodes}",
                 first.fix_to("nnodes", nodes, f"set nnodes to {nodes}")
                 if len(roles) == 1

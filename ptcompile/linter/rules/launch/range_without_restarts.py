@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
         first = roles[0]
         nodes = first.rendezvous.nodes
         is_range = (
-            nodes is not None and nodes[0] < nodes[1] and first.rendezvous.backend != "static"
+            nodes is not None and nodes.least < nodes.most and first.rendezvous.backend != "static"
         )
         if not is_range or first.is_standalone:
             continue

@@ -63,8 +63,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             order.path,
             f"{order.text}, and its readiness probe is answered by the training, which waits for "
-            f"{nodes} nodes: only "
-            f"{exist} by then",
+            f"{nodes} nodes: only {exist} by then",
             order.help,
             on_key=True,
             severity=None if role.is_torchrun else "warning",
@@ -79,8 +78,8 @@ def deadlocks(subject: Subject) -> Iterator[tuple[StartOrder, TrainingRole, int]
         for role in subject.training_roles:
             nodes = role.rendezvous.nodes
             is_first = role.expanded.name == order.first and not role.is_uncertain()
-            if is_first and nodes is not None and nodes[0] > order.pods and _answers_late(role):
-                yield order, role, nodes[0]
+            if is_first and nodes is not None and nodes.least > order.pods and _answers_late(role):
+                yield order, role, nodes.least
 
 
 def _answers_late(role: TrainingRole) -> bool:

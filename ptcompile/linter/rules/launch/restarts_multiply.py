@@ -70,6 +70,6 @@ def check(subject: Subject) -> Findings:
 def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
     """Return whether the job expects to lose nodes: an elastic range, or spot nodes."""
     nodes = role.rendezvous.nodes
-    return (nodes is not None and nodes[0] < nodes[1]) or any(
+    return (nodes is not None and nodes.least < nodes.most) or any(
         spot_label(template) for template in subject.templates
     )

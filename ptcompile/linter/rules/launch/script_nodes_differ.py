@@ -133,7 +133,7 @@ def _arguments_of(pod: Pod) -> Iterator[tuple[str, int]]:
 
 def _is_elastic(role: TrainingRole) -> bool:
     nodes = role.rendezvous.nodes
-    return nodes is not None and nodes[0] != nodes[1]
+    return nodes is not None and nodes.least < nodes.most
 
 
 def _processes(role: TrainingRole) -> int:

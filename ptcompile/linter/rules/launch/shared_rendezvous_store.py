@@ -72,11 +72,11 @@ def can_meet_again(role: TrainingRole) -> bool:
     if (
         rendezvous.backend != "c10d"
         or rendezvous.nodes is None
-        or rendezvous.nodes[1] < 2
+        or rendezvous.nodes.most < 2
         or role.is_local
     ):
         return False
-    return rendezvous.nodes[0] < rendezvous.nodes[1] or role.restarts > 0
+    return rendezvous.nodes.least < rendezvous.nodes.most or role.restarts > 0
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:
@@ -100,8 +100,7 @@ def _finding(role: TrainingRole) -> Finding:
     return found_at(
         path,
         "a recreated or late pod fails the others: their torchrun keeps the store of the first "
-        "rendezvous, and all "
-        "exit with status 1 after 60 seconds",
+        "rendezvous, and all exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
         fix if role.spec.get("env") else None,
         severity=None if _knows_torch_version(role) else "note",

@@ -58,7 +58,7 @@ def check(subject: Subject) -> Findings:
 
 def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
     for role in roles:
-        several = role.rendezvous.nodes is not None and role.rendezvous.nodes[1] > 1
+        several = role.rendezvous.nodes is not None and role.rendezvous.nodes.most > 1
         if role.rendezvous.backend == "static" and several and role.restarts > 0:
             yield found_at(
                 role.path_of("max-restarts"),

@@ -57,8 +57,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             role.path_of("nnodes"),
             f"the job has {total} pods, but {role.launcher_name} takes at most {most} nodes: "
-            f"{total - most} wait "
-            "outside",
+            f"{total - most} wait outside",
             f"write {total}, or use {most} pods",
             role.fix_to("nnodes", str(total), f"set nnodes to {total}") if is_one_role else None,
         )

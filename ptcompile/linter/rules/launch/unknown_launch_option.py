@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.versions import Version
+from ptcompile.kubernetes.versions import Version, version_text
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, torch_version
 from ptcompile.simulator.launchers.torchrun import (
@@ -72,13 +72,13 @@ def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -
     """Yield a finding for each option of torchrun that the image's PyTorch lacks, and for the first
     one whose hyphens it does not know.
     """
-    release = f"torchrun of PyTorch {torch[0]}.{torch[1]}"
+    release = f"torchrun of PyTorch {version_text(torch)}"
     for option in [option for option in options if torch <= LACKED_BY.get(option, (0, 0))]:
-        needed = first_with_option(option)
+        needed = version_text(first_with_option(option))
         yield found_at(
             role.flag_path(option),
             f"{release} has no option --{option} and does not start",
-            f"remove it, or use PyTorch {needed[0]}.{needed[1]} or newer",
+            f"remove it, or use PyTorch {needed} or newer",
         )
 
     if torch >= FIRST_HYPHENS:

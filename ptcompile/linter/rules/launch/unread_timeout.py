@@ -64,8 +64,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             first.path_of("rdzv-conf"),
             f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds "
-            "for node 0, not "
-            f"{timeout}",
+            f"for node 0, not {timeout}",
             help,
             first.fix_to("rdzv-conf", f"{conf},read_timeout={timeout}", help),
         )

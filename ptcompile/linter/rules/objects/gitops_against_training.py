@@ -59,8 +59,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             ("metadata", "annotations", f"{_ARGO}hook-delete-policy"),
             f"Argo CD has no health check for a {subject.kind[1]}: the hook succeeds when it is "
-            "created, and "
-            "HookSucceeded deletes the running training",
+            "created, and HookSucceeded deletes the running training",
             "use BeforeHookCreation",
         )
 

@@ -34,6 +34,7 @@ Source: Kubernetes 1.36, effective requests of a pod with init containers.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -44,12 +45,10 @@ def check(subject: Subject) -> Findings:
             container.is_init and container.spec.get("restartPolicy") != "Always"
             for container in requesting
         ):
-            path = (*requesting[0].path, "resources", "limits")
-            count = requesting[0].accelerators
+            first = requesting[0]
             yield found_at(
-                path,
-                f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but "
-                "only this init "
-                "container can use them",
+                (*first.path, "resources", "limits"),
+                f"the pod holds {pluralize(first.accelerators, 'accelerator')} until it ends, but "
+                "only this init container can use them",
                 "move them to the container that trains",
             )

@@ -48,8 +48,7 @@ def check(subject: Subject) -> Findings:
             if home != usage.pins.cloud:
                 yield found_at(
                     usage.path,
-                    f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but "
-                    "the pod selects "
-                    f"{usage.pins.label} of {usage.pins.cloud}",
+                    f"{usage.text} is for {usage.fabric}, which only nodes of {home} have, but the "
+                    f"pod selects {usage.pins.label} of {usage.pins.cloud}",
                     f"remove it, or select machines of {home}",
                 )

@@ -83,10 +83,12 @@ def check(subject: Subject) -> Findings:
         hosts = frozenset().union(*(role.hosts for role in clique))
         if pods > len(hosts) > 0:
             names = ", ".join(sorted(hosts))
+            pending = pods - len(hosts)
+            verb = "stays" if pending == 1 else "stay"
             yield found_at(
                 first.path,
                 f"{pods} pods must run on different nodes, but are pinned to {names}: "
-                f"{pods - len(hosts)} of them stay{'s' if pods - len(hosts) == 1 else ''} Pending",
+                f"{pending} of them {verb} Pending",
                 "select the nodes by a label that enough of them have",
                 severity=None if subject.min_nodes_to_start > len(hosts) else "warning",
             )
@@ -98,6 +100,9 @@ def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
         for path, hosts in pinned_values(pod.view.spec, HOST):
             if template is not None:
                 yield _PinnedRole(
-                    pod, role.count, (*template.path, "spec", *path), frozenset(hosts)
+                    pod=pod,
+                    pods=role.count,
+                    path=(*template.path, "spec", *path),
+                    hosts=frozenset(hosts),
                 )
                 break

@@ -77,8 +77,7 @@ def check(subject: Subject) -> Findings:
     yield found_at(
         ("spec", field, never, "restartPolicy") if never else ("spec", field),
         "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they "
-        "keep up to "
-        f"{devices} accelerator{'s' * (devices > 1)}",
+        f"keep up to {devices} accelerator{'s' * (devices > 1)}",
         "set runPolicy.cleanPodPolicy to Running",
         fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),
         on_key=never is None,

@@ -52,11 +52,10 @@ def check(subject: Subject) -> Findings:
         for volume_path, volume in template.volumes.values():
             driver = driver_of_volume(subject, volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
-            if (
-                annotation is None
-                or _has_annotation(template, annotation)
-                or _has_sidecar(template)
-            ):
+            if annotation is None or _has_sidecar(template):
+                continue
+            written = nested_string(template.data, "metadata", "annotations", annotation)
+            if written.lower() == "true":
                 continue
 
             yield found_at(
@@ -66,10 +65,6 @@ def check(subject: Subject) -> Findings:
                 f'add the annotation {annotation}: "true" to the pod template',
                 _add_annotation(template, annotation),
             )
-
-
-def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:
-    return nested_string(template.data, "metadata", "annotations", annotation).lower() == "true"
 
 
 def _has_sidecar(template: ManifestTemplate) -> bool:

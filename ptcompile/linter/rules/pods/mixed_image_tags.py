@@ -54,27 +54,36 @@ Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to 
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+
+
+class _Image(NamedTuple):
+    """The first image of a repository, and the role that uses it."""
+
+    name: str
+    version: str
+    role: str
 
 
 def check(subject: Subject) -> Findings:
     if len(subject.templates) < 2 or subject.record.rendezvous.all_pods:
         return  # roles-with-different-images compares the roles
 
-    images: dict[str, tuple[str, str, str]] = {}
+    images: dict[str, _Image] = {}
     for template in subject.templates:
         for container in template.main_containers:
             image = as_string(container.spec.get("image"))
             repository, version = split_image(image)
-            expected = images.setdefault(repository, (version, image, template.role))
-            if repository and version != expected[0]:
+            expected = images.setdefault(repository, _Image(image, version, template.role))
+            if repository and version != expected.version:
                 path = (*container.path, "image")
                 yield found_at(
                     path,
-                    f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses "
-                    f"{expected[0] or 'no tag'}",
+                    f"uses {version or 'no tag'} of {repository}, but {expected.role} uses "
+                    f"{expected.version or 'no tag'}",
                     "use one version for all roles",
-                    fix_setting(f"use {expected[1]}", path, expected[1], safe=False),
+                    fix_setting(f"use {expected.name}", path, expected.name, safe=False),
                 )

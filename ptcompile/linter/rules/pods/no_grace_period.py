@@ -71,8 +71,7 @@ def check(subject: Subject) -> Findings:
                 yield found_at(
                     (*container.path, "lifecycle", "preStop"),
                     f"the hook takes {hook} of the {seconds} seconds of grace: the processes get "
-                    "SIGTERM only "
-                    "2 seconds before SIGKILL",
+                    "SIGTERM only 2 seconds before SIGKILL",
                     f"raise terminationGracePeriodSeconds above {hook}, or shorten the hook",
                 )
 

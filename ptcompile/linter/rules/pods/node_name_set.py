@@ -78,8 +78,7 @@ def _need_of(template: ManifestTemplate) -> str:
 
     pods = "the pod" if template.replicas == 1 else f"its {template.replicas} pods"
     return (
-        f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the "
-        "kubelet refuses a pod "
-        f"that finds too few (OutOf{resource}), and starts it without any where no device plugin "
-        "runs"
+        f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the kubelet "
+        f"refuses a pod that finds too few (OutOf{resource}), and starts it without any where no "
+        "device plugin runs"
     )

@@ -56,12 +56,10 @@ def check(subject: Subject) -> Findings:
             objects = subject.objects.by_name(("v1", reference.kind), reference.name)
             namespaces = {nested_string(manifest, "metadata", "namespace") for manifest in objects}
             if namespaces and "" not in namespaces and namespace not in namespaces:
-                where = (
-                    f"namespace{'s' if len(namespaces) > 1 else ''} {', '.join(sorted(namespaces))}"
-                )
+                noun = "namespaces" if len(namespaces) > 1 else "namespace"
                 yield found_at(
                     reference.path,
-                    f"{reference.kind} {reference.name} is in {where}, but the pods are in "
-                    f"{namespace}",
+                    f"{reference.kind} {reference.name} is in {noun} "
+                    f"{', '.join(sorted(namespaces))}, but the pods are in {namespace}",
                     "put both into the same namespace",
                 )

@@ -65,27 +65,31 @@ def check(subject: Subject) -> Findings:
     pods: dict[str, tuple[ManifestTemplate, Path]] = {}
     for template in subject.templates:
         path, values = next(pinned_values(template.spec, _TOPOLOGY), ((), []))
-        chips = _chips_in(values[0]) if len(values) == 1 else 0
         per_pod = _chips_of_pod(template)
-        if not chips or not per_pod or not template.replicas:
+        if len(values) != 1 or not per_pod or not template.replicas:
             continue
 
-        if per_pod > chips:
-            yield _finding((*template.path, "spec", *path), values[0], f"a pod requests {per_pod}")
-        elif per_pod < chips:  # the roles of a job share the slice
-            totals[values[0]] = totals.get(values[0], 0) + per_pod * template.replicas
-            pods.setdefault(values[0], (template, (*template.path, "spec", *path)))
+        [topology] = values
+        place = (*template.path, "spec", *path)
+        chips = _chips_in(topology)
+        if 0 < chips < per_pod:
+            yield _finding(place, topology, f"a pod requests {per_pod}")
+        elif per_pod < chips:
+            # the roles of a job share the slice
+            totals[topology] = totals.get(topology, 0) + per_pod * template.replicas
+            pods.setdefault(topology, (template, place))
 
     for topology, (template, path) in pods.items():
-        if totals[topology] % _chips_in(topology):
-            count = totals[topology] // _chips_of_pod(template)
-            text = (
-                f"{count} pod{'s' if count > 1 else ''} with {_chips_of_pod(template)} each make "
-                f"{totals[topology]}"
-            )
-            is_short = totals[topology] < _chips_in(topology)
+        total = totals[topology]
+        chips = _chips_in(topology)
+        if total % chips:
+            per_pod = _chips_of_pod(template)
+            count = total // per_pod
+            noun = "pods" if count > 1 else "pod"
             # pods of other objects may be on the rest of the last slice
-            yield _finding(path, topology, text, severity=None if is_short else "warning")
+            severity: Severity | None = None if total < chips else "warning"
+            text = f"{count} {noun} with {per_pod} each make {total}"
+            yield _finding(path, topology, text, severity)
 
 
 def _finding(path: Path, topology: str, text: str, severity: Severity | None = None) -> Finding:
@@ -108,13 +112,14 @@ def _chips_in(topology: str) -> int:
 
 def _chips_of_pod(template: ManifestTemplate) -> int:
     """Return the chips that a pod requests; 0 if unreadable."""
-    amounts = [
-        as_int(amount)
-        or (
-            int(amount) if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5 else 0
-        )
-        for container in template.containers
-        if not container.is_init
-        for amount in [container.limits.get(_TPU, container.requests.get(_TPU))]
-    ]
-    return sum(amounts)
+    chips = 0
+    for container in template.containers:
+        if container.is_init:
+            continue
+        amount = container.limits.get(_TPU, container.requests.get(_TPU))
+        if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5:
+            chips += int(amount)
+        else:
+            chips += as_int(amount)
+
+    return chips

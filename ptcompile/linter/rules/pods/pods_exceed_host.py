@@ -56,13 +56,14 @@ def check(subject: Subject) -> Findings:
         devices = sum(
             container.accelerators for container in template.containers if not container.is_init
         )
-        totals[hosts[0]] = totals.get(hosts[0], 0) + devices * template.replicas
+        [host] = hosts
+        totals[host] = totals.get(host, 0) + devices * template.replicas
         pins = pinned_machines(template)
         if pins:
             most = max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES)
         else:
             most = _USUAL_DEVICES
-        if totals[hosts[0]] > most and devices:
+        if totals[host] > most and devices:
             if pins is not None:
                 machine = f"{pins.label} has {most}"
             else:
@@ -70,7 +71,7 @@ def check(subject: Subject) -> Findings:
 
             yield found_at(
                 (*template.path, "spec", *path),
-                f"the pods on {hosts[0]} request {totals[hosts[0]]} accelerators, but {machine}",
+                f"the pods on {host} request {totals[host]} accelerators, but {machine}",
                 "select the nodes by a label that enough of them have",
             )
             return

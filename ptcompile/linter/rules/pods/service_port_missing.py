@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
         return
 
     spec = nested_map(service, "spec")
-    port = rendezvous.endpoint.rpartition(":")[2] if ":" in rendezvous.endpoint else ""
+    port = rendezvous.port
     headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
@@ -72,11 +72,11 @@ def check(subject: Subject) -> Findings:
     path: tuple[str | int, ...] = ("spec",)
     if main is not None:
         path = (*main.path, "command") if "command" in main.spec else main.path
+    noun = "ports" if len(ports) > 1 else "port"
     yield found_at(
         path,
         f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only "
-        "has "
-        f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))}",
+        f"has the {noun} {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",
         on_key=True,
     )

@@ -44,6 +44,7 @@ def check(subject: Subject) -> Findings:
         for container in template.containers:
             for entry_path, mount in container.mounts:
                 name = as_string(mount.get("name")).lower()
+                folder = mount_path(mount)
                 if "shm" in name or "shared-mem" in name:
                     volume = volume_of(template, mount)
                 else:
@@ -52,19 +53,15 @@ def check(subject: Subject) -> Findings:
                     volume is None
                     or not is_in_memory(volume.data)
                     or shm_mount(container)
-                    or _is_below_shm(mount_path(mount))
+                    or not folder
+                    or folder.startswith(SHM + "/")
                 ):
                     continue
 
                 path = (*entry_path, "mountPath")
                 yield found_at(
                     path,
-                    f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared "
-                    "memory",
+                    f"{folder} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
                     fix_setting(f"mount {name} at {SHM}", path, SHM, safe=False),
                 )
-
-
-def _is_below_shm(path: str) -> bool:
-    return not path or path.startswith(SHM + "/")

@@ -58,8 +58,7 @@ def check(subject: Subject) -> Findings:
                 yield found_at(
                     container.script_path,
                     "the shell stays the first process and does not pass SIGTERM on: the training "
-                    "is killed without "
-                    "notice at the end of the grace period",
+                    "is killed without notice at the end of the grace period",
                     "start the training with exec",
                     severity=None if shell in _DASHES else "note",
                 )

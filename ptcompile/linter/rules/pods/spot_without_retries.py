@@ -53,8 +53,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 _limit_path(subject, template),
                 f"the pods run on machines that can be preempted ({label}), but no pod is "
-                "recreated: the first "
-                "preemption ends the job",
+                "recreated: the first preemption ends the job",
                 "allow retries",
             )
             return

@@ -88,9 +88,12 @@ def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     known = _label_values("nvidia")
     if value in known or value in _OTHER_VALUES:
         return None
-    return _other_names(value, known) or (
-        (near,) if (near := _misspelled(value, known)) else _tesla(value)
-    )
+    if suggestions := _other_names(value, known):
+        return suggestions
+    if near := _misspelled(value, known):
+        return (near,)
+    # the list of Tesla names is closed
+    return () if value.startswith("nvidia-tesla-") else None
 
 
 @cache
@@ -99,11 +102,6 @@ def _label_values(vendor: str) -> frozenset[str]:
     return frozenset(
         name for row in ROWS.values() if row.vendor == vendor for name in row.nodes.get("gke", ())
     )
-
-
-def _tesla(value: str) -> Sequence[str] | None:
-    """Return no values for a Tesla name, whose list is closed; None for any other name."""
-    return () if value.startswith("nvidia-tesla-") else None
 
 
 def _tpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
@@ -117,15 +115,16 @@ def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
     """Return the label values of the accelerators that a product's name means, or None if it
     means none.
     """
+    values = _values_of_product(value, "gke")
+    return tuple(dict.fromkeys(name for name in values if name in known)) or None
+
+
+def _values_of_product(product: str, cloud: str) -> tuple[str, ...]:
+    """Return the values of a cloud's label for the accelerators that a product's name means."""
     from ptcompile.hardware.products import accelerators_named
 
-    values = [
-        name
-        for row in accelerators_named(value)
-        if row in ROWS
-        for name in ROWS[row].nodes.get("gke", ())
-    ]
-    return tuple(dict.fromkeys(name for name in values if name in known)) or None
+    rows = [ROWS[name] for name in accelerators_named(product) if name in ROWS]
+    return tuple(name for row in rows for name in row.nodes.get(cloud, ()))
 
 
 def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
@@ -153,15 +152,7 @@ def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     if not _is_bare_model(value):
         return None
 
-    from ptcompile.hardware.products import accelerators_named
-
-    known = tuple(
-        name
-        for row in accelerators_named(value)
-        if row in ROWS
-        for name in ROWS[row].nodes.get(ANYWHERE, ())
-    )
-
+    known = _values_of_product(value, ANYWHERE)
     return None if value in known else known or None
 
 

@@ -51,25 +51,15 @@ def check(subject: Subject) -> Findings:
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
             mount = as_mapping(item)
             mount_path = (*path, "volumeMounts", i)
-            literal = [
-                match[1]
-                for match in _REFERENCE.finditer(as_string(mount.get("subPath")))
-                if match[1]
-            ]
-            if literal:
+            for name in _references(mount.get("subPath"))[:1]:
                 yield found_at(
                     (*mount_path, "subPath"),
-                    f"$({literal[0]}) is not replaced here, so all pods share a folder of that "
-                    "name",
+                    f"$({name}) is not replaced here, so all pods share a folder of that name",
                     "write subPathExpr instead of subPath",
                     severity="warning",
                 )
 
-            names = [
-                match[1]
-                for match in _REFERENCE.finditer(as_string(mount.get("subPathExpr")))
-                if match[1]
-            ]
+            names = _references(mount.get("subPathExpr"))
             imported = imported_names(view.spec, pod.job.find) if names else None
             if imported is None:
                 continue
@@ -78,12 +68,20 @@ def check(subject: Subject) -> Findings:
             missing = [
                 name for name in names if name not in known and not _is_service_variable(name)
             ]
-            if missing:
-                suggestion = closest_match(missing[0], sorted(known))
+            for name in missing[:1]:
+                suggestion = closest_match(name, sorted(known))
+                if suggestion:
+                    help = f"did you mean $({suggestion})?"
+                else:
+                    help = f"set {name} in env of the container"
+
                 yield found_at(
                     (*mount_path, "subPathExpr"),
-                    f"the container has no variable {missing[0]}, so it never starts",
-                    f"did you mean $({suggestion})?"
-                    if suggestion
-                    else f"set {missing[0]} in env of the container",
+                    f"the container has no variable {name}, so it never starts",
+                    help,
                 )
+
+
+def _references(path: object) -> list[str]:
+    """Return the names of the variables that a path refers to; `$$` escapes a dollar sign."""
+    return [name for name in _REFERENCE.findall(as_string(path)) if name]

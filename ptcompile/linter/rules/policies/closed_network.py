@@ -90,6 +90,7 @@ def check(subject: Subject) -> Findings:
                 if _restricts(policy, direction, pod)
             ]
             is_concerned = any(policy is subject.manifest for policy in policies)
+
             if is_concerned and not any(
                 _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
             ):
@@ -97,8 +98,7 @@ def check(subject: Subject) -> Findings:
                     ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
                     f"the pods of {pod.job.title} cannot reach one another, but training needs "
                     "all their ports",
-                    f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all "
-                    "ports",
+                    f"allow them {peers} each other, on all ports",
                     on_key=True,
                     severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
                 )
@@ -125,8 +125,9 @@ def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
     for manifest in stream.objects:
         subject = subject_of(manifest, stream)
         for group in (*subject.rendezvous_groups, *subject.env_groups):
-            if count_nodes(group) > 1 and not group[0].is_local and not group[0].pod.on_host:
-                pods.setdefault(namespace_of(manifest), []).append(group[0].pod)
+            first = group[0]
+            if count_nodes(group) > 1 and not first.is_local and not first.pod.on_host:
+                pods.setdefault(namespace_of(manifest), []).append(first.pod)
     return pods
 
 

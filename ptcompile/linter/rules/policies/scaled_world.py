@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
     kind = (as_string(target.get("apiVersion")), as_string(target.get("kind")))
     for manifest in subject.neighbors.by_name(kind, as_string(target.get("name"))):
         rendezvous = subject_of(manifest, subject.stream).rendezvous
-        if rendezvous is None or rendezvous.nodes is None or rendezvous.nodes[1] < 2:
+        if rendezvous is None or rendezvous.nodes is None or rendezvous.nodes.most < 2:
             continue
 
         low, high = rendezvous.nodes
@@ -69,8 +69,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 ("spec", "maxReplicas") if most > high else ("spec",),
                 f"it scales {object_name(manifest)} from {least} to {most} pods, but "
-                f"{rendezvous.launcher} takes "
-                f"{rendezvous.nodes_text} nodes",
+                f"{rendezvous.launcher} takes {rendezvous.nodes_text} nodes",
                 f"remove it, or write --nnodes={least}:{most} with c10d",
                 on_key=True,
             )

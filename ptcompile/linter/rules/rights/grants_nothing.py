@@ -92,7 +92,6 @@ def _strange_subjects(subject: Subject) -> Findings:
             yield found_at(
                 ("subjects", i, "namespace"),
                 f"the stream has ServiceAccount {name} in namespace {subject.namespace}, not in "
-                f"{space}: its pods "
-                "get nothing",
+                f"{space}: its pods get nothing",
                 f"write {subject.namespace}, if that account is meant",
             )

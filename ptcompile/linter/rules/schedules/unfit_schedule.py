@@ -73,9 +73,8 @@ def check(subject: Subject) -> Findings:
         edit = Edit("set", ("spec", "concurrencyPolicy"), "Forbid")
         yield found_at(
             path,
-            f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, "
-            "on other devices "
-            "and on the same claims",
+            f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, on "
+            "other devices and on the same claims",
             "set concurrencyPolicy to Forbid",
             Fix("set concurrencyPolicy to Forbid", (edit,), safe=False),
         )

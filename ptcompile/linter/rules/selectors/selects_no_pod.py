@@ -85,9 +85,10 @@ class _PodLabels(NamedTuple):
 
 
 def check(subject: Subject) -> Findings:
-    path = _PATHS[subject.kind[1]]
+    _, kind = subject.kind
+    path = _PATHS[kind]
     selector = nested_map(subject.manifest, *path)
-    if subject.kind[1] == "Service":
+    if kind == "Service":
         if not is_headless(subject.manifest) or _is_checked_elsewhere(subject):
             return
         selector = {"matchLabels": selector} if selector else {}

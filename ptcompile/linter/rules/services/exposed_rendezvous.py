@@ -51,7 +51,6 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 ("spec", "ports", i),
                 f"a Service of type {kind} opens the rendezvous port {number}, which needs no "
-                "password, outside the "
-                "cluster",
+                "password, outside the cluster",
                 "make it a ClusterIP Service",
             )

@@ -59,8 +59,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",),
             f"the names of the pods of {user.title} do not resolve until they are ready, but the "
-            "pods look one "
-            "another up while they start",
+            "pods look one another up while they start",
             "set publishNotReadyAddresses to true",
             fix_setting("publish addresses of pods that are not ready", _FIELD, True, safe=True),
             on_key=True,

@@ -51,11 +51,12 @@ def check(subject: Subject) -> Findings:
     users = subject.cached(service_users)
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)
+        user = users[0]
         missing = [
-            f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value
+            f"{key}={value}" for key, value in selector.items() if user.labels.get(key) != value
         ]
         if missing:
-            reason = f"the pods of {users[0].title} do not have {', '.join(missing)}"
+            reason = f"the pods of {user.title} do not have {', '.join(missing)}"
         else:
             reason = "the Service has no selector"
 
@@ -63,10 +64,9 @@ def check(subject: Subject) -> Findings:
             path,
             f"{reason}, so no pod gets a name in the subdomain {subject.name}",
             "select labels of the pods"
-            + (", such as batch.kubernetes.io/job-name" if users[0].is_job else ""),
+            + (", such as batch.kubernetes.io/job-name" if user.is_job else ""),
             on_key=True,
             severity="error"
-            if missing
-            and meets_by_name(subject_of(users[0].manifest, subject.stream), subject.name)
+            if missing and meets_by_name(subject_of(user.manifest, subject.stream), subject.name)
             else None,
         )
