@@ -52,9 +52,15 @@ from ptcompile.diagnostics import Path, Problem, Problems, deduplicate, has_erro
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
-from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    group_and_kind,
+    kind_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
 

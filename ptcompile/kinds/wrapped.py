@@ -15,6 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     get,
+    group_and_kind,
     kind_of,
     nested_map,
     object_name,
@@ -103,12 +104,6 @@ def unwrapped(manifest: Json) -> list[Json]:
     """Return the objects that an object carries to the API server, else the object itself."""
     carried = [item.manifest for item in wrapped_objects(manifest) if item.is_carried]
     return [inner for item in carried for inner in unwrapped(item)] or [manifest]
-
-
-def group_and_kind(manifest: Json) -> tuple[str, str]:
-    """Return the API group and kind: other groups have a CronJob too."""
-    version, kind = kind_of(manifest)
-    return version.rpartition("/")[0], kind
 
 
 def _named_by(owner: Json, job: Json) -> Json:
