@@ -11,8 +11,9 @@ from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifferen
 from ptcompile.differ.normal import Marks, strip_marks, without_marks
 from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
 from ptcompile.differ.world import WorldComparison, compare_worlds
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, group_and_kind, kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob

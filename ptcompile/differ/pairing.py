@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import (
     Json,
-    group_and_kind,
     kind_of,
     namespace_of,
     nested_map,

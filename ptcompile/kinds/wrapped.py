@@ -11,11 +11,11 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
+    api_group,
     as_mapping,
     as_mappings,
     as_string,
     get,
-    group_and_kind,
     kind_of,
     nested_map,
     object_name,
@@ -104,6 +104,12 @@ def unwrapped(manifest: Json) -> list[Json]:
     """Return the objects that an object carries to the API server, else the object itself."""
     carried = [item.manifest for item in wrapped_objects(manifest) if item.is_carried]
     return [inner for item in carried for inner in unwrapped(item)] or [manifest]
+
+
+def group_and_kind(manifest: Json) -> tuple[str, str]:
+    """Return the API group and kind: other groups have a CronJob too."""
+    api_version, kind = kind_of(manifest)
+    return api_group(api_version), kind
 
 
 def _named_by(owner: Json, job: Json) -> Json:

@@ -150,12 +150,6 @@ def api_group(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def group_and_kind(manifest: Json) -> tuple[str, str]:
-    """Return the API group and kind: other groups have a CronJob too."""
-    api_version, kind = kind_of(manifest)
-    return api_group(api_version), kind
-
-
 def may_mention(manifest: Json, text: str) -> bool:
     """Return whether a key or a value may contain `text`, which must be ASCII. `marshal` writes
     strings unescaped, and ten times as fast as a walk finds them.

@@ -13,6 +13,7 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import CLUSTER_WIDE, objects as as_objects, with_existing
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
@@ -23,7 +24,6 @@ from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
     as_string,
-    group_and_kind,
     kind_of,
     namespace_of,
     nested_map,

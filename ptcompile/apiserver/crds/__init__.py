@@ -154,7 +154,8 @@ def definition_problems(
             )
 
         return problems
-    except Exception as error:  # a user's definition may raise anything
+    except Exception as error:
+        # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
         return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
     finally:
@@ -180,7 +181,8 @@ def transition_problems(definition: Definition, manifest: Json, old: Json) -> Se
         }
         problems = rule_problems(definition.schema, definition.document, new, old)
         return [problem for problem in problems if problem.path not in existing]
-    except Exception as error:  # a user's definition may raise anything
+    except Exception as error:
+        # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
         return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
 

@@ -21,7 +21,8 @@ from ptcompile.apiserver.defaulting.pods import (
     default_pull_policy,
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
-from ptcompile.kubernetes.unstructured import Json, JsonDict, group_and_kind, kind_of
+from ptcompile.kinds.wrapped import group_and_kind
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")

@@ -20,9 +20,10 @@ from ptcompile.apiserver.validation.metadata import (
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, TextRule
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, api_group, group_and_kind, nested_map
+from ptcompile.kubernetes.unstructured import Json, api_group, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from ptcompile.apiserver.validation.pod import (
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
     entries_of,
-    group_and_kind,
     kind_of,
     without_keys,
 )

@@ -13,8 +13,9 @@ from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
 from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import as_field_int, indexed_mappings, key_path
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, group_and_kind, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _IN_POD_NAMES = "Pod names and hostnames"
 _KINDS_THAT_NAME_PODS = frozenset(
