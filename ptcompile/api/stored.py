@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
-    StoredObject = Diagnostic = object  # as text, NamedTuple would compile them
+    StoredObject = Diagnostic = (
+        object  # annotations that are strings would be compiled by NamedTuple
+    )
 
 
 class Stored(NamedTuple):

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from posixpath import dirname, join, normpath
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, api_group
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.table import KINDS, OPERATORS
 
@@ -68,11 +69,8 @@ def resolve(document: str, reference: str) -> tuple[str, str]:
     file, _, pointer = reference.partition("#/$defs/")
     if not file:
         return document, pointer
-    folder = document.rpartition("/")[0]
-    while file.startswith("../"):
-        file = file[3:]
-        folder = folder.rpartition("/")[0]
-    return (f"{folder}/{file}" if folder else file), pointer
+
+    return normpath(join(dirname(document), file)), pointer
 
 
 SHIPPED_GROUPS = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
@@ -102,9 +100,11 @@ def other_kind(kind: tuple[str, str]) -> ServedKind | None:
     """Return the schema of one of the server's other kinds, or None if the server does not have
     the kind.
     """
-    entry: JsonDict | None = load(_KIND_INDEX).get(kind[0], {}).get(kind[1])
+    api_version, name = kind
+    entry: JsonDict | None = load(_KIND_INDEX).get(api_version, {}).get(name)
     if entry is None:
         return None
+
     file, _, definition = entry["schema"].partition("#/$defs/")
     return ServedKind(f"kubernetes/{file}", definition, entry.get("x-since"), entry.get("x-until"))
 
@@ -118,8 +118,9 @@ def is_built_in(kind: tuple[str, str]) -> bool:
 
 def not_served(kind: tuple[str, str], kubernetes: Version) -> Problem:
     """Return the problem of a kind that the server does not serve under this apiVersion."""
-    api_versions = _api_versions(kind[1], kubernetes)
-    message = f'no matches for kind "{kind[1]}" in version "{kind[0]}"'
+    api_version, name = kind
+    api_versions = _api_versions(name, kubernetes)
+    message = f'no matches for kind "{name}" in version "{api_version}"'
     if api_versions:
         help = f"write apiVersion: {' or '.join(api_versions)}"
     else:
@@ -131,20 +132,19 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
     """Return the problem of an object whose kind exists under another apiVersion, or None if the
     kind is unknown.
     """
-    kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
-    group = kind[0].rpartition("/")[0]
-    if kind[0] in _OLDER_API_VERSIONS or kind[0].startswith("/"):  # "/v1" is v1
+    api_version = str(manifest.get("apiVersion"))
+    name = str(manifest.get("kind"))
+    # "/v1" is v1
+    if api_version in _OLDER_API_VERSIONS or api_version.startswith("/"):
         return None
-    if group in _built_in_groups() or (
-        _cannot_exist(kind[0]) and _api_versions(kind[1], kubernetes)
-    ):
-        return [not_served(kind, kubernetes)]
 
-    is_operator_kind = kind[1] not in _AMBIGUOUS_KINDS and any(
-        kind[1] == name for _, name in _custom_kinds()
+    is_known = (
+        api_group(api_version) in _built_in_groups()
+        or (_cannot_exist(api_version) and _api_versions(name, kubernetes))
+        or (name not in _AMBIGUOUS_KINDS and name in {kind for _, kind in _custom_kinds()})
     )
 
-    return [not_served(kind, kubernetes)] if is_operator_kind else None
+    return [not_served((api_version, name), kubernetes)] if is_known else None
 
 
 def _cannot_exist(api_version: str) -> bool:
@@ -216,7 +216,7 @@ def _custom_kinds() -> tuple[tuple[str, str], ...]:
 @cache
 def _built_in_groups() -> frozenset[str]:
     """Return the server's own API groups: `apps` is one, `cert-manager.io` is not."""
-    return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_KIND_INDEX))})
+    return frozenset({"extensions", *map(api_group, load(_KIND_INDEX))})
 
 
 @cache

@@ -49,27 +49,27 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     for many files.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in _VERSION:
+    first, *rest = words or [""]
+    if first in _VERSION:
         return files.write_stdout(f"ptcompile {__version__}\n")
-    if words and words[0] in _HELP:
-        return _help(words[1:])
+    if first in _HELP:
+        return _help(rest)
 
-    if not words or words[0] not in COMMANDS:
-        if words and words[0] in TABLE["submitting"] and not os.path.exists(words[0]):
+    if first not in COMMANDS:
+        if first in TABLE["submitting"] and not os.path.exists(first):
             files.print_error(
-                f"ptcompile: no command {words[0]!r}: pipe the manifests to the cluster with "
-                "`ptcompile SPEC | kubectl "
-                "apply -f -`, or try the job on this machine with `ptcompile rehearse SPEC`"
+                f"ptcompile: no command {first!r}: pipe the manifests to the cluster with "
+                "`ptcompile SPEC | kubectl apply -f -`, or try the job on this machine with "
+                "`ptcompile rehearse SPEC`"
             )
             return 2
-        if words and (near := _suggest_command(words[0])):
-            files.print_error(
-                f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?"
-            )
+        if near := _suggest_command(first):
+            files.print_error(f"ptcompile: no command and no file {first!r}; did you mean {near}?")
             return 2
-        words.insert(0, "compile")
+        first = "compile"
+        rest = words
 
-    options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))
+    options = build_parser(first).parse_intermixed_args(_without_separator(rest))
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
     if getattr(options, "untrusted", False):
@@ -127,7 +127,8 @@ def _limit_memory() -> None:
     """Limit the address space of this process and those that it starts, where the system can."""
     try:
         import resource
-    except ImportError:  # Windows
+    except ImportError:
+        # Windows
         return
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (UNTRUSTED_BYTES, most))
@@ -150,13 +151,13 @@ def _help(words: Sequence[str]) -> int:
         from ptcompile.cli import presentation
 
         return presentation.write_painted(overview(), presentation.HELP)
-    if words[0] not in COMMANDS:
-        near = _suggest_command(words[0])
-        raise files.UsageError(
-            f"no command {words[0]!r}" + (f"; did you mean {near}?" if near else "")
-        )
+    name, *_ = words
+    if name not in COMMANDS:
+        near = _suggest_command(name)
+        hint = f"; did you mean {near}?" if near else ""
+        raise files.UsageError(f"no command {name!r}{hint}")
 
-    build_parser(words[0]).print_help()
+    build_parser(name).print_help()
     return 0
 
 
@@ -229,7 +230,8 @@ def run() -> None:
         status = 2
     except KeyboardInterrupt:
         status = 130  # shells use 128 plus the signal number
-    except Exception as error:  # last resort: users never see a traceback
+    except Exception as error:
+        # last resort: users never see a traceback
         status = files.report_error(error)
 
     files.exit_process(status)

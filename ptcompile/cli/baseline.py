@@ -170,7 +170,8 @@ def _match(
     matched: dict[int, KnownFinding] = {}
     for any_index, any_file in ((False, False), (False, True), (True, False), (True, True)):
         candidates: dict[tuple[object, ...], list[KnownFinding]] = {}
-        for entry in reversed(unused):  # the first one is popped first
+        # the first entry is popped first
+        for entry in reversed(unused):
             may_move = not any_file or entry.file in gone
             candidates.setdefault((may_move, *_key(entry, any_index, any_file)), []).append(entry)
         for index, finding in enumerate(findings):

@@ -137,7 +137,8 @@ def default_folder() -> str | None:
     elif sys.platform == "darwin":
         base = os.path.join(home, "Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME", "")  # its specification ignores a relative path
+        # the XDG specification ignores a relative path
+        base = os.environ.get("XDG_CACHE_HOME", "")
         base = base if os.path.isabs(base) else os.path.join(home, ".cache")
     return os.path.join(base, "ptcompile") if os.path.isabs(base) else None
 

@@ -118,7 +118,8 @@ def read_all(
         if path not in _STDIN:
             real, tree = resolve(path)
             if real in seen:
-                continue  # already read under another name
+                # already read under another name
+                continue
             seen.add(real)
             if tree is not None and (not named or is_untrusted()):
                 hint = "" if named else "; name it to read it"
@@ -246,7 +247,8 @@ def _glob(pattern: str, on_error: Callable[[OSError], object]) -> Iterator[str]:
         if name == "**":
             for place, subfolders, names in disk.walk(folder or os.curdir, on_error):
                 subfolders[:] = [entry for entry in subfolders if not entry.startswith(".")]
-                matched = place if folder else place[2:]  # drop `./`
+                # drop the leading `./`
+                matched = place if folder else place[2:]
                 yield matched
                 yield from (
                     os.path.join(matched, entry) for entry in names if not entry.startswith(".")
@@ -403,7 +405,8 @@ def _write_temporary(path: str, text: str) -> tuple[str, str]:
         not os.stat(destination).st_mode & 0o222 or not os.access(destination, os.W_OK)
     ):
         raise OSError(0, "is read-only")
-    if os.path.islink(destination):  # realpath ends at a loop
+    # realpath ends at a loop
+    if os.path.islink(destination):
         raise OSError(0, "a link that leads to itself")
 
     temporary = os.path.join(os.path.dirname(destination), temporary_name())
@@ -415,7 +418,8 @@ def _write_temporary(path: str, text: str) -> tuple[str, str]:
             os.fsync(file.fileno())
         if os.path.exists(destination):
             _copy_owner_and_mode(destination, temporary)
-    except BaseException:  # Ctrl-C too
+    except BaseException:
+        # BaseException: Ctrl-C must remove the file too
         os.unlink(temporary)
         raise
 
@@ -430,7 +434,8 @@ def _copy_owner_and_mode(original: str, temporary: str) -> None:
     if hasattr(os, "chown"):
         try:  # noqa: SIM105 - importing contextlib takes 1 % of a cold start
             os.chown(temporary, status.st_uid, status.st_gid)
-        except OSError:  # usually only root may
+        except OSError:
+            # usually only root may change the owner
             pass
     os.chmod(temporary, status.st_mode & 0o777)
 
@@ -547,7 +552,8 @@ def temporary_name() -> str:
 @cache
 def sweep(folder: str) -> None:
     """Remove temporary files that killed runs left in a folder; once per folder."""
-    from contextlib import suppress  # no cold start writes a file
+    # imported here because no cold start writes a file
+    from contextlib import suppress
 
     with suppress(OSError), os.scandir(folder or ".") as entries:
         for entry in entries:
@@ -576,10 +582,12 @@ def _writer_has_ended(name: str) -> bool:
         return False
 
     try:
-        os.kill(int(pid), 0)  # signal 0 only checks whether the process exists
+        # signal 0 only checks whether the process exists
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # a process of another user
+    except OSError:
+        # a process of another user
         pass
 
     return False
@@ -590,7 +598,8 @@ def _process_namespace() -> str:
     """Return an id of this boot and container, within which process ids are unique, or "" if
     unknown.
     """
-    from zlib import crc32  # no cold start writes a file
+    # imported here because no cold start writes a file
+    from zlib import crc32
 
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:

@@ -108,7 +108,8 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
         else:
             numbers.append(number)
 
-    numbers.reverse()  # alternatives are tried in order
+    # alternatives are tried in order
+    numbers.reverse()
     regex = re.compile(
         b"|".join(map(_to_alternative, (lines[number] for number in numbers))), re.DOTALL
     )

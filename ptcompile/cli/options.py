@@ -182,7 +182,8 @@ def check_target(
     if name is None or name in extra:
         return
 
-    from ptcompile.operators.targets import TARGETS  # not loaded for manifests
+    # the targets are not loaded for manifests
+    from ptcompile.operators.targets import TARGETS
 
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if name not in targets:
@@ -247,7 +248,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **arguments: Any) -> None:
         if sys.version_info >= (3, 14):
-            arguments["color"] = False  # ours is the same on every version
+            # Python 3.14 colors help itself; the help of ptcompile is the same on every version
+            arguments["color"] = False
         super().__init__(
             formatter_class=partial(HelpFormatter, width=terminal_width() - 2), **arguments
         )
@@ -309,5 +311,6 @@ def terminal_width(default: int = 80) -> int:
         return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or default  # type: ignore[union-attr]  # errors are caught
-    except (AttributeError, ValueError, OSError):  # closed, or no terminal
+    except (AttributeError, ValueError, OSError):
+        # the stream is closed, or is not a terminal
         return default

@@ -94,7 +94,8 @@ def map_in_processes(
 
     try:
         workers = _Pool(work, items, jobs, forks)
-    except OSError:  # no more processes or pipes are allowed
+    except OSError:
+        # no more processes or pipes are allowed
         yield from map(work, items)
         return
 
@@ -227,9 +228,12 @@ def _serve(
     """
     for connection in inherited:
         connection.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
-    gc.disable()  # as in the command's own process
-    with suppress(Exception):  # the pipe was closed: no more work
+    # the parent process ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # as in the process of the command
+    gc.disable()
+    # a closed pipe means that there is no more work
+    with suppress(Exception):
         while True:
             chunk = pipe.recv()
             pipe.send(_work_until_error(work, chunk if items is None else items[chunk]))
@@ -260,14 +264,16 @@ def _block_interrupts(forks: bool) -> Iterator[None]:
     """Block Ctrl-C while processes are started: they inherit that, so only the starting process
     handles it.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    # Windows
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
 
     if not forks:
         from multiprocessing import resource_tracker
 
-        resource_tracker.ensure_running()  # starting it later would unblock Ctrl-C
+        # starting it later would unblock Ctrl-C
+        resource_tracker.ensure_running()
 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -175,7 +175,8 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
             related.origin = file.name
             yield related
 
-    parsed.documents = ()  # breaks the reference cycle between documents and source
+    # breaks the reference cycle between documents and source
+    parsed.documents = ()
 
 
 def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObjects:

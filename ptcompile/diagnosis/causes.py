@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.simulator.world import World
     from ptcompile.source.documents import Source
-else:  # as text, NamedTuple would compile them
+else:
+    # annotations that are strings would be compiled by NamedTuple
     Diagnostic = object
 
 

@@ -16,7 +16,8 @@ from ptcompile.report.layout import join_escaped, shorten, with_label
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Diagnostic
-else:  # as text, NamedTuple would compile them
+else:
+    # annotations that are strings would be compiled by NamedTuple
     Diagnostic = object
 
 VERSION = 1

@@ -54,7 +54,13 @@ from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    kind_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
 
@@ -122,7 +128,8 @@ def apply_verdict(
     rejection.
     """
     if has_error(problems):
-        return Apply("refused", None)  # the caller shows why
+        # the caller shows why the apply is refused
+        return Apply("refused", None)
 
     key = "/".join(group_and_kind(new))
     for field, why in _RESTARTING_FIELDS.get(key, ()):
@@ -193,7 +200,8 @@ def apply_outcome(
     elif is_live:
         new = merged = three_way_merge(old, new)
     else:
-        merged = as_patched(new)  # to kubectl, a null removes the field
+        # kubectl removes a field that is null
+        merged = as_patched(new)
 
     before, after = _stored_pair(old, new, definitions)
     update = Update(old, merged, versions, tuple(_touched_paths(before, after, old, new)))
@@ -215,7 +223,8 @@ def apply_outcome(
         *(p for p in rejections if p.path not in reported_paths),
     ]
     if is_live and normalize(before) == normalize(old):
-        new = after  # the live object has all of its defaults, as every real one
+        # the live object has all of its defaults, as every object in a cluster has
+        new = after
 
     return AppliedObject(
         apply_verdict(old, new, update.touched, problems), problems, new if is_live else None
@@ -266,7 +275,8 @@ def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
     applied = as_stored(file)
     fields = keyed_fields(live) if is_built_in(kind_of(live)) else None
     metadata = nested_map(applied, "metadata")
-    applied["metadata"] = {"annotations": {}, **metadata}  # kubectl's own is among them
+    # the annotations include kubectl's last-applied-configuration
+    applied["metadata"] = {"annotations": {}, **metadata}
     removed = united([fields_of(last_applied, fields or {}), null_fields(file)])
     return with_server_fields(
         live, overlay(without_removed(live, removed, {}, applied), applied, fields)

@@ -248,7 +248,8 @@ def _deepdiff_lists(
 ) -> Iterator[tuple[ChangeKind, list[Any]]]:
     try:
         from deepdiff import DeepDiff
-    except ImportError:  # it needs a native module for which this platform has no wheel
+    except ImportError:
+        # deepdiff needs a native module for which this platform has no wheel
         yield from _iter_item_differences(old, new, keys, zipped)
         return
 

@@ -79,11 +79,11 @@ def _key_by(*fields: str) -> Callable[[Json], str | None]:
     """Return a function that names an item by the first of these fields it has."""
 
     def key(item: Json) -> str | None:
-        value = unfold(
-            next((item[field] for field in fields if item.get(field) not in (None, "")), None), ()
-        )
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            return str(value)
+        for field in fields:
+            if item.get(field) not in (None, ""):
+                value = unfold(item[field], ())
+                is_name = isinstance(value, str | int) and not isinstance(value, bool)
+                return str(value) if is_name else None
         return None
 
     return key
@@ -145,13 +145,15 @@ def unfold(value: Any, path: KeyPath) -> Any:
     """Return the value at a path of an object in normal form, with the values inside it
     unchanged.
     """
-    if not isinstance(value, str):  # most values are
+    # most values are strings, and stay
+    if not isinstance(value, str):
         if isinstance(value, list | tuple):
             return _unfold_list(value, path[-1] if path else "")
         if isinstance(value, Mapping):
             return {str(key): inner for key, inner in value.items() if inner is not None}
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # kubectl sends 4.0 as 4
+        # kubectl sends 4.0 as 4
+        value = int(value)
     if path[-1:] and (
         path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)
     ):
@@ -186,7 +188,8 @@ class NormalFields(Mapping[str, "Any"]):
 
 def _unfold_list(items: Sequence[Any], field: str) -> Any:
     if field == "values" and all(isinstance(item, str) for item in items):
-        return sorted(items)  # a label requirement's values are a set
+        # a label requirement's values are a set
+        return sorted(items)
 
     name = _ITEM_NAMES.get(field)
     if name is None:

@@ -251,7 +251,8 @@ def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     x = _command_line(old)
     y = _command_line(new)
     if x != y and _start_alike(old, new):
-        return  # spelled differently, but torchrun reads the same settings
+        # spelled differently, but torchrun reads the same settings
+        return
     if not x or not y or len(x) + len(y) > MAX_ARGUMENTS:
         if x != y:
             yield Fact(subject, "command", shell_quote(x) or None, shell_quote(y) or None)

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
+from itertools import chain
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load, load_table
@@ -108,7 +109,7 @@ def find_field(address: str) -> FieldReference:
 
     Raises UnknownFieldError for an unknown kind or field.
     """
-    kind, parts, also = _kind_and_parts(address)
+    kind, others, parts = _parse_address(address)
     nodes = root_nodes(kind)
     for depth, part in enumerate(parts):
         below = _below(nodes, part)
@@ -116,8 +117,9 @@ def find_field(address: str) -> FieldReference:
             raise UnknownFieldError(_no_such_field(kind, parts[: depth + 1], nodes))
         nodes = below
 
-    node = nodes[0]
+    node, *_ = nodes
     example = _example(kind, parts, node)
+    effects = _effects(example, parts) if example and parts != ["spec", "target"] else ()
 
     return FieldReference(
         kind=" ".join(kind),
@@ -129,8 +131,8 @@ def find_field(address: str) -> FieldReference:
         values=tuple(_values(kind, parts, nodes)),
         fields=tuple(_fields(nodes)),
         example=example,
-        effects=tuple(_effects(example, parts)) if example and parts != ["spec", "target"] else (),
-        also=also,
+        effects=tuple(effects),
+        also=tuple(map("/".join, others)),
     )
 
 
@@ -138,17 +140,18 @@ def is_address(word: str) -> bool:
     """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a
     known kind.
     """
-    first = word.rpartition("/")[2].partition(".")[0]
+    first, *_ = word.rpartition("/")[-1].split(".")
     return first in _OUR_FIELDS or bool(_kinds_named(first))
 
 
+_TRAINING_JOB = ("ptcompile/v1", "TrainingJob")
 _OUR_FIELDS = frozenset({"spec", "metadata", "variants"})
 """The fields of a TrainingJob, which need no kind before them."""
 
 
 def spec_addresses() -> Iterator[str]:
     """Yield the addresses of the spec's fields and of the fields below them."""
-    nodes = nodes_at(root_nodes(("ptcompile/v1", "TrainingJob")), ("spec",))
+    nodes = nodes_at(root_nodes(_TRAINING_JOB), ("spec",))
     for field in _fields(nodes):
         yield f"spec.{field.name}"
         yield from (
@@ -159,36 +162,53 @@ def spec_addresses() -> Iterator[str]:
 def _kinds_named(name: str) -> list[tuple[str, str]]:
     ours = [("ptcompile/v1", kind) for kind in SCHEMA_FILES]
     return [
-        kind
-        for kind in dict.fromkeys((*ours, *known_kinds()))
-        if kind[1].casefold() == name.casefold()
+        (api_version, kind)
+        for api_version, kind in dict.fromkeys((*ours, *known_kinds()))
+        if kind.casefold() == name.casefold()
     ]
 
 
-def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str, ...]]:
-    """Return the kind of an address, the parts of its path, and other kinds of that name."""
-    api_version, _, rest = address.rpartition("/")
-    first, *parts = rest.split(".")
-    if first in _OUR_FIELDS and not api_version:
-        return ("ptcompile/v1", "TrainingJob"), [first, *parts], ()
+class _FieldAddress(NamedTuple):
+    """The address of a field."""
 
-    kinds = _kinds_named(first)
-    chosen = [kind for kind in kinds if kind[0] == api_version] if api_version else kinds
-    if not chosen:
-        names = {kind[1] for kind in known_kinds()} | set(SCHEMA_FILES)
-        near = closest_match(first, sorted(names))
-        hint = f"; did you mean {near}?" if near else ""
-        if kinds:
-            hint = f"; it is in {' and '.join(kind[0] for kind in kinds)}"
-        raise UnknownFieldError(
-            f"no kind {first!r}{f' in {api_version}' if api_version else ''}{hint}"
-        )
+    kind: tuple[str, str]
+    others: Sequence[tuple[str, str]]
+    """Other kinds of the same name."""
+    parts: list[str]
+    """The path in the object."""
 
-    return (
-        chosen[0],
-        [part for part in parts if part],
-        tuple(f"{kind[0]}/{kind[1]}" for kind in chosen[1:]),
-    )
+
+def _parse_address(address: str) -> _FieldAddress:
+    """Parse `spec.elastic`, `Pod.spec` or `batch/v1/Job`. Raises UnknownFieldError for an unknown
+    kind.
+    """
+    api_version, _, path = address.rpartition("/")
+    name, *parts = path.split(".")
+    if name in _OUR_FIELDS and not api_version:
+        return _FieldAddress(_TRAINING_JOB, (), [name, *parts])
+
+    kinds = _kinds_named(name)
+    if api_version:
+        kinds = [(version, kind) for version, kind in kinds if version == api_version]
+    if not kinds:
+        raise UnknownFieldError(_no_such_kind(api_version, name))
+
+    kind, *others = kinds
+    return _FieldAddress(kind, others, [part for part in parts if part])
+
+
+def _no_such_kind(api_version: str, name: str) -> str:
+    """Return the message for an unknown kind, with the apiVersions or the kind that was probably
+    meant.
+    """
+    where = f" in {api_version}" if api_version else ""
+    if versions := [version for version, _ in _kinds_named(name)]:
+        return f"no kind {name!r}{where}; it is in {' and '.join(versions)}"
+
+    names = {kind for _, kind in known_kinds()}.union(SCHEMA_FILES)
+    near = closest_match(name, sorted(names))
+    hint = f"; did you mean {near}?" if near else ""
+    return f"no kind {name!r}{where}{hint}"
 
 
 def _below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
@@ -200,46 +220,42 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
     """Yield the fields of a mapping, of the items of a list, or of the entries of a mapping with
     free keys.
     """
-    inner = nodes
     for part in ((), (0,), ("name",)):
-        inner = [
-            leaf
-            for node in nodes_at(nodes, part)
-            for leaf in leaves(node)
-            if "properties" in leaf.schema
-        ]
-        if inner:
+        inner = chain.from_iterable(map(leaves, nodes_at(nodes, part)))
+        mappings = [leaf for leaf in inner if "properties" in leaf.schema]
+        if mappings:
             break
 
-    for name in dict.fromkeys(name for leaf in inner for name in leaf.schema["properties"]):
-        field = nodes_at(inner, (name,))[0]
+    names = chain.from_iterable(leaf.schema["properties"] for leaf in mappings)
+    for name in dict.fromkeys(names):
+        field, *_ = nodes_at(mappings, (name,))
         yield Field(name, type_name(field), description_of(field))
 
 
 def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> str:
     """Return the message for a field that does not exist, with the one that was probably meant."""
+    _, kind_name = kind
     *parents, name = parts
-    where = ".".join((kind[1], *parents))
-    alias = aliases.find_alias(name) if kind[1] == "TrainingJob" else None
+    text = f"{'.'.join((kind_name, *parents))} has no field {name!r}"
     known = [field.name for field in _fields(nodes)]
-    near = closest_match(name, known)
-    meant = ".".join((*parents, near)) if near else ""
-    if alias is not None and not near:
-        meant = ".".join(("spec", *alias.field))
-    if meant:
-        return f"{where} has no field {name!r}; did you mean {meant}?"
+    if near := closest_match(name, known):
+        return f"{text}; did you mean {'.'.join((*parents, near))}?"
 
-    return f"{where} has no field {name!r}" + (
-        f"; its fields are {', '.join(known)}" if 0 < len(known) <= 30 else ""
-    )
+    alias = aliases.find_alias(name) if kind == _TRAINING_JOB else None
+    if alias is not None:
+        return f"{text}; did you mean {'.'.join(('spec', *alias.field))}?"
+    if 0 < len(known) <= 30:
+        return f"{text}; its fields are {', '.join(known)}"
+
+    return text
 
 
 def _values(
     kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]
 ) -> Iterable[str]:
-    if kind[1] == "TrainingJob" and parts == ["spec", "accelerator"]:
+    if kind == _TRAINING_JOB and parts == ["spec", "accelerator"]:
         return accelerator_names()
-    if kind[1] == "TrainingJob" and parts == ["spec", "target"]:
+    if kind == _TRAINING_JOB and parts == ["spec", "target"]:
         return TARGETS
     return choices(nodes)
 
@@ -268,9 +284,10 @@ def _basic_spec() -> JsonDict:
 def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> JsonDict | None:
     """Return the part of a TrainingJob that gives a field the value of its example."""
     examples = node.schema.get("examples")
-    if kind[1] != "TrainingJob" or not parts or not examples:
+    if kind != _TRAINING_JOB or not parts or not examples:
         return None
-    value = examples[0]
+
+    value, *_ = examples
     for part in reversed(parts):
         value = {part: value}
     return dict(value)
@@ -285,7 +302,8 @@ def _effects(example: JsonDict, parts: Sequence[str]) -> Iterator[TargetEffect]:
         _merge(before["spec"], _COMPANIONS.get(".".join(parts[:length]), {}))
     after = deepcopy(before)
     if replaced := _REPLACED.get(".".join(parts[:2])):
-        del after[replaced[0]][replaced[1]]
+        section, field = replaced
+        del after[section][field]
     _merge(after, example)
     for role in after["spec"].get("roles", {}).values():
         role.setdefault("command", ["python", "load.py"])
@@ -342,13 +360,10 @@ def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
 def _in_pod(path: str) -> str:
     """Return a path into a pod template from the template on, and any other path whole."""
     head, separator, rest = path.rpartition("template.spec.")
-    if head and _first_name(rest) in load(CORE)["$defs"]["PodSpec"]["properties"]:
+    field, *_ = re.split(r"[.[]", rest, maxsplit=1)
+    if head and field in load(CORE)["$defs"]["PodSpec"]["properties"]:
         return f"{separator}{rest}"
     return path
-
-
-def _first_name(path: str) -> str:
-    return path.partition(".")[0].partition("[")[0]
 
 
 def _named_value(value: Any) -> Any:
@@ -367,30 +382,26 @@ def _merge(data: JsonDict, patch: Json) -> None:
 
 
 def _sections(reference: FieldReference, width: int) -> Iterator[str]:
+    path = f": {reference.path}" if reference.path else ""
     default = f", default {shown_value(reference.default)}" if reference.default is not None else ""
     since = f", since Kubernetes {reference.since}" if reference.since else ""
-    head = f"{reference.kind}{f': {reference.path}' if reference.path else ''}"
-    yield f"{head}\n  {reference.type}{default}{since}"
+    yield f"{reference.kind}{path}\n  {reference.type}{default}{since}"
     if reference.description:
         yield "\n\n".join(_fill(part, width, "  ") for part in reference.description.split("\n\n"))
     if len(reference.values) > 3:
         yield "Values:\n" + _fill(", ".join(reference.values), width, "  ")
     if reference.fields:
-        rows = (
-            f"  {field.name}  "
-            f"({field.type})\n{_fill(_first_sentence(field.description), width, '      ')}"
-            for field in reference.fields
-        )
-        yield "Fields:\n" + "\n".join(row.rstrip() for row in rows)
+        lines = ["Fields:"]
+        for field in reference.fields:
+            first_sentence, *_ = _sentence_end.split(field.description, maxsplit=1)
+            lines.append(f"  {field.name}  ({field.type})")
+            lines += filter(None, [_fill(first_sentence, width, "      ")])
+        yield "\n".join(lines)
     if reference.example is not None:
         yield "Example:\n" + textwrap.indent(emit(reference.example).rstrip("\n"), "  ")
     if reference.effects:
-        yield "\n".join(
-            [
-                "In a job of two nodes with four GPUs each, it changes:",
-                *_effect_lines(reference.effects),
-            ]
-        )
+        head = "In a job of two nodes with four GPUs each, it changes:"
+        yield "\n".join([head, *_effect_lines(reference.effects)])
     if reference.also:
         yield f"See also: {', '.join(reference.also)}"
 
@@ -415,10 +426,6 @@ def _fill(text: str, width: int, margin: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _first_sentence(text: str) -> str:
-    return _sentence_end.split(text, maxsplit=1)[0]
 
 
 _sentence_end = re.compile(r"(?<=\.)(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z])")

@@ -70,13 +70,14 @@ def _descriptions(file: str) -> Mapping[str, str]:
 
 def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) -> list[SchemaNode]:
     """Return the schemas of a document of this kind, or [] for an unknown kind."""
-    if kind[0].startswith("ptcompile/") or (not kind[0] and kind[1] in SCHEMA_FILES):
-        file = SCHEMA_FILES.get(kind[1])
+    api_version, name = kind
+    if api_version.startswith("ptcompile/") or (not api_version and name in SCHEMA_FILES):
+        file = SCHEMA_FILES.get(name)
         return [SchemaNode(load(file), file)] if file else []
     if kind in BUILT_IN:
         return [SchemaNode(load(CORE)["$defs"][BUILT_IN[kind]], CORE, BUILT_IN[kind])]
     if kind in CUSTOM:
-        return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind], kind[1])]
+        return [SchemaNode(load(CUSTOM[kind]), CUSTOM[kind], name)]
     if (served := other_kind(kind)) is not None:
         return [
             SchemaNode(
@@ -88,7 +89,7 @@ def root_nodes(kind: tuple[str, str], definitions: Definitions | None = None) ->
 
     definition = (definitions or Definitions()).find(kind)
     if isinstance(definition, Definition):
-        return [SchemaNode(definition.schema, definition.document, kind[1])]
+        return [SchemaNode(definition.schema, definition.document, name)]
     if isinstance(definition, JsonSchema):
         return [SchemaNode(definition.schema, "")]
 

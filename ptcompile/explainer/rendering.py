@@ -126,15 +126,16 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
     roles = {role for step in job.steps for change in step.changes for role in change.roles}
     for step in job.steps:
         yield from _pass_lines(step, len(roles))
+
     yield f"target {job.target}:"
     several = len(job.manifests) > 1
-    written = [cause for cause in causes if cause.by == "target"]
     item_names = ItemNames()
     for path, group in groupby(
-        written, key=lambda cause: _list_path(cause, explanation, item_names, several=several)
+        [cause for cause in causes if cause.by == "target"],
+        key=lambda cause: _list_path(cause, explanation, item_names, several=several),
     ):
-        values = [cause.value for cause in group]
-        yield f"  + {safe_text(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
+        value, *more = [cause.value for cause in group]
+        yield f"  + {safe_text(path)}: {shown_value([value, *more] if more else value)}"
 
 
 def _list_path(
@@ -150,7 +151,7 @@ def _list_path(
 
 
 def _pass_lines(step: PassExplanation, roles: int) -> Iterator[str]:
-    yield f"{step.name}:{'' if step.changes else ' nothing to do'}"
+    yield f"{step.name}:" if step.changes else f"{step.name}: nothing to do"
     for change in step.changes:
         yield f"  {_change_text(change, roles)}"
 
@@ -160,23 +161,19 @@ def _change_text(change: PassChange, roles: int) -> str:
     path = safe_text(f"{roles_prefix}{change.shown}")
     if change.kind == "changed":
         return f"~ {path}: {shown_value(change.before)} -> {shown_value(change.after)}"
-    added = change.kind == "added"
-    return (
-        f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
-    )
+    if change.kind == "added":
+        return f"+ {path}: {shown_value(change.after)}"
+    return f"- {path}: {shown_value(change.before)}"
 
 
 def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
     """Return the causes in order, with neighbors that have the same reasons in one paragraph."""
     several = len({cause.manifest for cause in causes}) > 1
     targets = {i: job.target for job in explanation.jobs for i in job.manifests}
-    blocks = [
-        "".join(
-            f"{line}\n"
-            for line in _paragraph_lines(list(group), explanation, targets, several=several)
-        )
-        for _, group in groupby(causes, key=_reason_key)
-    ]
+    blocks = []
+    for _, group in groupby(causes, key=_reason_key):
+        lines = _paragraph_lines(list(group), explanation, targets, several=several)
+        blocks.append("".join(f"{line}\n" for line in lines))
 
     return "\n".join(blocks)
 
@@ -195,7 +192,7 @@ def _line_key(line: Input) -> tuple[object, ...]:
 def _paragraph_lines(
     causes: Sequence[Cause], explanation: Explanation, targets: Mapping[int, str], *, several: bool
 ) -> Iterator[str]:
-    first = causes[0]
+    first, *_ = causes
     if several:
         yield safe_text(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
     for cause in causes:
@@ -227,10 +224,11 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
         by_line.setdefault(_line_key(line), []).append(line)
     for lines_inputs in list(by_line.values())[:_MAX_LINES]:
         yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
-        first = lines_inputs[0]
-        text = explanation.texts.get(lines_inputs[0].file)
+        first, *_ = lines_inputs
+        text = explanation.texts.get(first.file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
-            yield f"  {'':<10}  {first.span.line} | {_unindented(text.lines[first.span.line - 1])}"
+            line = safe_text(text.lines[first.span.line - 1].strip().expandtabs())
+            yield f"  {'':<10}  {first.span.line} | {line}"
         label = ""
 
     if len(by_line) > _MAX_LINES:
@@ -239,16 +237,16 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
 
 def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
-    first = inputs[0]
-    text = explanation.texts.get(inputs[0].file)
+    first, *_ = inputs
+    text = explanation.texts.get(first.file)
     if first.overridden:
         name = "an override"
     elif not first.given:
         name = "the built-in profile" if text is None else "the profile's default"
+    elif text is not None and text.filename:
+        name = text.filename
     else:
-        name = (text.filename if text else None) or (
-            "the profile" if first.file == "cluster" else "the spec"
-        )
+        name = "the profile" if first.file == "cluster" else "the spec"
 
     location = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
     value = ""
@@ -268,9 +266,7 @@ def _join_paths(paths: Sequence[Path], *, named: bool) -> str:
     parents = {path[:-1] for path in paths}
     if len(paths) == 1 or len(parents) > 1:
         return ", ".join(map(field_path, paths))
+
+    parent = field_path(parents.pop())
     keys = ", ".join(str(path[-1]) for path in paths)
-    return field_path(parents.pop()) + (f".{{{keys}}}" if named else "")
-
-
-def _unindented(line: str) -> str:
-    return safe_text(line.strip().expandtabs())
+    return f"{parent}.{{{keys}}}" if named else parent

@@ -522,27 +522,33 @@ class _BitPattern(NamedTuple):
         only_having = self.having & ~self.without
         return not number & only_without and not ~number & only_having & whole
 
+    def identifies_one(self, count: int, whole: int) -> bool:
+        """Return whether each bit changed the value with exactly one half, so that `having` is
+        the number of the only variation on which the value depends.
+        """
+        return self.without == whole & ~self.having and self.having < count
+
 
 def _decode_outcomes(count: int, patterns: Mapping[Path, Sequence[int]]) -> _Outcomes:
-    all_bits = (1 << (count - 1).bit_length()) - 1
-    paths_of_line: list[set[Path] | None] = [set() for _ in range(count)]
+    """Return the values that depend on each variation, or None for a variation on which a value
+    may depend that several change.
+    """
+    whole = (1 << (count - 1).bit_length()) - 1
+    paths_by_number: list[set[Path]] = [set() for _ in range(count)]
     doubtful: dict[_BitPattern, None] = {}
-    for path, (without, having) in patterns.items():
-        if without ^ having == all_bits and not without & having and having < count:
-            own_paths = paths_of_line[having]
+    for path, bits in patterns.items():
+        pattern = _BitPattern(*bits)
+        if pattern.identifies_one(count, whole):
+            paths_by_number[pattern.having].add(path)
         else:
-            own_paths = None
-        if own_paths is None:
-            doubtful[_BitPattern(without, having)] = None
-        else:
-            own_paths.add(path)
+            doubtful[pattern] = None
 
+    decoded: _Outcomes = [*map(frozenset, paths_by_number)]
     for pattern in doubtful:
-        if all(paths is None for paths in paths_of_line):
+        if decoded.count(None) == count:
             break
-        paths_of_line = [
-            None if paths is None or pattern.fits(i, all_bits) else paths
-            for i, paths in enumerate(paths_of_line)
-        ]
+        for number in range(count):
+            if pattern.fits(number, whole):
+                decoded[number] = None
 
-    return [None if paths is None else frozenset(paths) for paths in paths_of_line]
+    return decoded

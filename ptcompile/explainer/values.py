@@ -160,7 +160,8 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
     head, tail = _common_ends(base, new)
     rest = len(base) - head - tail
     new_rest = len(new) - head - tail
-    if not rest or not new_rest or rest == new_rest == 1:  # no identity is needed
+    # single items need no identity
+    if not rest or not new_rest or rest == new_rest == 1:
         return [
             *new[:head],
             *(new[head : head + new_rest] or [MISSING] * rest)[:rest],

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Outcome = Literal["admitted", "waits", "never"]
 else:
     Objects = Json = Quantity = Versions = Outcome = (
-        object  # as text, NamedTuple would compile them
+        object  # annotations that are strings would be compiled by NamedTuple
     )
 
 

@@ -11,6 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
+    api_group,
     as_mapping,
     as_mappings,
     as_string,
@@ -107,8 +108,8 @@ def unwrapped(manifest: Json) -> list[Json]:
 
 def group_and_kind(manifest: Json) -> tuple[str, str]:
     """Return the API group and kind: other groups have a CronJob too."""
-    version, kind = kind_of(manifest)
-    return version.rpartition("/")[0], kind
+    api_version, kind = kind_of(manifest)
+    return api_group(api_version), kind
 
 
 def _named_by(owner: Json, job: Json) -> Json:

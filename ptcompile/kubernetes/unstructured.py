@@ -145,6 +145,11 @@ def kind_of(manifest: Json) -> tuple[str, str]:
     return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
 
 
+def api_group(api_version: str) -> str:
+    """Return the API group of an apiVersion: `batch` of `batch/v1`, "" of `v1`."""
+    return api_version.rpartition("/")[0]
+
+
 def may_mention(manifest: Json, text: str) -> bool:
     """Return whether a key or a value may contain `text`, which must be ASCII. `marshal` writes
     strings unescaped, and ten times as fast as a walk finds them.

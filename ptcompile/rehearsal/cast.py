@@ -110,7 +110,8 @@ def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
 
     nodes = int(options.get("nnodes", "1")) if options.get("nnodes", "1").isdigit() else 1
     if processes * nodes > 1:
-        yield "--multi_gpu"  # accelerate sets this itself if it finds GPUs
+        # accelerate sets this itself if it finds GPUs
+        yield "--multi_gpu"
     yield f"--num_processes={processes * nodes}"
     yield from _other_options("accelerate", options)
 

@@ -217,7 +217,8 @@ class Containers:
     def signal(self, pod: int, number: int) -> None:
         """Send a signal to a pod's first process."""
         if pod in self._running:
-            with contextlib.suppress(RehearsalError):  # the container has just exited
+            # the container has just exited
+            with contextlib.suppress(RehearsalError):
                 self._engine.run("kill", f"--signal={number}", self._running[pod][1])
 
     def training_pods(self) -> dict[int, Joined] | None:

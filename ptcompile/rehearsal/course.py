@@ -16,7 +16,7 @@ from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.logs import PodLog
 from ptcompile.rehearsal.places import TRAINING_FILE, Places, RehearsalSettings
 from ptcompile.rehearsal.progress import ProgressLine
-from ptcompile.rehearsal.restarts import Answer, Repetition, Restarts
+from ptcompile.rehearsal.restarts import Answer, FailureCounter, Repetition, Restarts
 from ptcompile.simulator.faults import Fault
 
 TYPE_CHECKING = False
@@ -190,7 +190,7 @@ class Course:
         """Rounds of earlier lives of each pod, whose folders are gone."""
         self._last_starts = dict.fromkeys(self._pods, 0.0)
         self._schedule: list[_Due] = []
-        self._waiting: dict[tuple[str, ...], tuple[set[int], float]] = {}
+        self._waiting: dict[FailureCounter | None, tuple[set[int], float]] = {}
         """Pods that the operator recreates together, and when."""
         self._planned: list[tuple[float, Fault]] = []
         """Faults that are not injected yet, and when they are due."""

@@ -34,7 +34,8 @@ def open_folder() -> Iterator[str]:
         lock = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            os.rename(f"{path}.new", path)  # other rehearsals never see it unlocked
+            # other rehearsals never see it unlocked
+            os.rename(f"{path}.new", path)
             yield folder
         finally:
             os.close(lock)

@@ -36,7 +36,8 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
             file.write("0")
     _mount("--make-rprivate", "/")
     os.write(ready, b"x")
-    os.read(go, 1)  # eth0 exists now
+    # the read returns when eth0 exists
+    os.read(go, 1)
     _configure_network(config["address"], config["service_address"])
     socket.sethostname(config["hostname"])
     _mount("-t", "proc", "proc", "/proc")
@@ -75,7 +76,8 @@ def _configure_network(address: str, service_address: "str | None") -> None:
         try:
             with open(f"/proc/sys/net/ipv6/conf/{family}/disable_ipv6", "w") as file:
                 file.write("1")
-        except OSError:  # a kernel without IPv6
+        except OSError:
+            # the kernel has no IPv6
             pass
 
     _run("ip", "link", "set", "lo", "up")

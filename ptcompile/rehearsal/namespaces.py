@@ -157,7 +157,8 @@ class Namespaces:
             with contextlib.suppress(OSError):
                 _require_pipe(pipe).close()
         try:
-            self._process.wait(_EXIT_TIMEOUT_SECONDS)  # the stage exits when its input ends
+            # the stage exits when its input ends
+            self._process.wait(_EXIT_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile.diagnosis.model import origin_to_dict, place_of
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.course import Observation, Round
+from ptcompile.rehearsal.course import Observation
 from ptcompile.rehearsal.runner import Rehearsal
 from ptcompile.rehearsal.verdict import END_TEXTS
 from ptcompile.report.layout import join_escaped, table, with_label
@@ -194,14 +194,10 @@ def _pod_to_dict(actor: Actor, observation: Observation) -> JsonDict:
         "index": actor.place,
         "rank": actor.rank,
         "processes": actor.processes,
-        "rounds": [_round_to_dict(join) for join in observation.rounds],
+        "rounds": [{**join._asdict(), "time": round(join.time, 1)} for join in observation.rounds],
         "starts": observation.starts,
         "exit": observation.exit,
         "lost": observation.lost,
         "error": observation.error,
         "joined": observation.joined and observation.joined._asdict(),
     }
-
-
-def _round_to_dict(join: Round) -> JsonDict:
-    return {**join._asdict(), "time": round(join.time, 1)}

@@ -16,8 +16,15 @@ from ptcompile.operators.table import kind_named
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.meeting import training_roles
 
-_Counter = tuple[str, ...]
-"""Whose failures are counted, such as `("pod", "role", "worker", "0")`."""
+
+class FailureCounter(NamedTuple):
+    """Whose failures are counted together: those of the job, or of one pod or Job of a role."""
+
+    scope: str
+    role: str | None = None
+    pod: int | None = None
+    job: int | None = None
+    """Index of the Job in a role of several Jobs, else 0."""
 
 
 class Answer(NamedTuple):
@@ -29,8 +36,8 @@ class Answer(NamedTuple):
     """Whether the container starts again in its pod, which keeps its address and its volumes."""
     delay: float
     """Seconds until they start."""
-    together: _Counter
-    """Pods that fail with the same counter start together, after the last delay; empty if each
+    together: FailureCounter | None
+    """Pods that fail with the same counter start together, after the last delay; None if each
     starts alone.
     """
     text: str
@@ -105,7 +112,7 @@ class Restarts:
             self._roles.append(_RolePods(role.name, start, role.count))
             start += role.count
         self._pods = range(start)
-        self._counts: Counter[_Counter] = Counter()
+        self._counts: Counter[FailureCounter] = Counter()
         self._container_failures: Counter[int] = Counter()
 
     def answer(self, pod: int, exit_code: int | None) -> Answer | None:
@@ -119,7 +126,7 @@ class Restarts:
         if retries is None:
             return None
 
-        used_up = []
+        used_up: list[str] = []
         for retry in retries:
             counter = _counter(retry, role, pod)
             if retry.limit is not None and self._counts[counter] >= retry.limit:
@@ -128,65 +135,50 @@ class Restarts:
             self._counts[counter] += 1
             return self._start_again(retry, role, pod, counter)
 
-        return Answer(
-            (),
-            False,
-            0,
-            (),
-            f"{' and '.join(used_up)} used up" if used_up else "nothing restarts it",
-        )
+        why = f"{' and '.join(used_up)} used up" if used_up else "nothing restarts it"
+        return Answer(pods=(), in_place=False, delay=0, together=None, text=why)
 
-    def _start_again(self, retry: Retry, role: _RolePods, pod: int, counter: _Counter) -> Answer:
+    def _start_again(
+        self, retry: Retry, role: _RolePods, pod: int, counter: FailureCounter
+    ) -> Answer:
         count = self._counts[counter]
         limit = "" if retry.limit is None else f", {count} of {retry.limit}"
+        answer = Answer(
+            pods=(pod,),
+            in_place=False,
+            delay=_delay(retry, count),
+            together=counter,
+            text=f"the pod is recreated ({retry.text}{limit})",
+        )
+        if retry.scope == "pod":
+            return answer
         if retry.scope == "container":
             self._container_failures[pod] += 1
-            delay = _delay(retry, self._container_failures[pod])
-            return Answer(
-                (pod,), True, delay, (), f"its container starts again ({retry.text}{limit})"
+            return answer._replace(
+                in_place=True,
+                delay=_delay(retry, self._container_failures[pod]),
+                together=None,
+                text=f"its container starts again ({retry.text}{limit})",
             )
-        if retry.scope == "pod":
-            return Answer(
-                (pod,),
-                False,
-                _delay(retry, count),
-                counter,
-                f"the pod is recreated ({retry.text}{limit})",
-            )
+
+        # pods that are recreated begin to count anew
+        for inner in [*self._counts]:
+            is_recreated = retry.scope == "job" or inner.role == role.name
+            if is_recreated and inner.scope in ("container", "pod"):
+                del self._counts[inner]
 
         pods = tuple(self._pods if retry.scope == "job" else _job_of(retry, role, pod))
-        for inner in [
-            key
-            for key in self._counts
-            if key[0] in ("container", "pod") and _concerns(key, role, retry)
-        ]:
-            del self._counts[inner]
-
         what = "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
-        return Answer(
-            pods,
-            False,
-            _delay(retry, count),
-            counter,
-            f"{what} are recreated ({retry.text}{limit})",
-        )
+        return answer._replace(pods=pods, text=f"{what} are recreated ({retry.text}{limit})")
 
 
-def _counter(retry: Retry, role: _RolePods, pod: int) -> _Counter:
+def _counter(retry: Retry, role: _RolePods, pod: int) -> FailureCounter:
     if retry.counted == "job":
-        return (retry.scope, "job")
+        return FailureCounter(retry.scope)
     if retry.counted == "pod":
-        return (retry.scope, "role", role.name, "pod", str(pod))
-    return (
-        retry.scope,
-        "role",
-        role.name,
-        str((pod - role.start) // retry.size if retry.size else 0),
-    )
-
-
-def _concerns(counter: _Counter, role: _RolePods, retry: Retry) -> bool:
-    return retry.scope == "job" or counter[2:3] == (role.name,)
+        return FailureCounter(retry.scope, role.name, pod=pod)
+    job = (pod - role.start) // retry.size if retry.size else 0
+    return FailureCounter(retry.scope, role.name, job=job)
 
 
 def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:

@@ -162,7 +162,8 @@ def joined_world(pid: int) -> "tuple[int, int] | None":
             return (int(env.get(b"GROUP_RANK", env[b"RANK"])), world)
 
         return None
-    except (OSError, KeyError, ValueError):  # it has just exited, or it does not train
+    except (OSError, KeyError, ValueError):
+        # the process has just exited, or does not train
         return None
 
 
@@ -208,7 +209,8 @@ def _obey(command: "dict[str, Any]", stage: RunningPods) -> None:
 def main() -> int:
     """Serve commands until standard input ends."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the parent process decides when this one ends
+        # the parent process decides when this one ends
+        signal.signal(number, signal.SIG_IGN)
     try:
         _ip("link", "set", "lo", "up")
         _ip("link", "add", _BRIDGE, "type", "bridge")

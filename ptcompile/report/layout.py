@@ -66,7 +66,8 @@ def consequence(diagnostic: Diagnostic) -> str:
     owner = diagnostic.owner
     authorities = [str(diagnostic.authority)]
     if owner and diagnostic.stage == "style":
-        return safe_text(owner)  # only a convention
+        # the names of owners are only a convention
+        return safe_text(owner)
 
     if owner:
         authorities = [*(name for name in authorities if name != "ptcompile"), safe_text(owner)]

@@ -13,9 +13,11 @@ from operator import itemgetter
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.hardware.nodes import levels_of
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
+    api_group,
     as_int,
     as_mappings,
     as_string,
@@ -94,7 +96,8 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     """
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
-        by_kind[kind_of(manifest)[1]].append(manifest)
+        _, kind = kind_of(manifest)
+        by_kind[kind].append(manifest)
     kinds = frozenset(by_kind)
     nodes = worker_nodes(by_kind["Node"])
     containers = list(_controller_containers(by_kind))
@@ -245,15 +248,16 @@ def _software_of(image: str) -> str | None:
 
 
 def _repository(image: str) -> str:
-    name = image.partition("@")[0]
-    head, _, last = name.rpartition("/")
-    if head:
-        return f"{head}/{last.partition(':')[0]}"
-    return last.partition(":")[0]
+    name, _, _ = image.partition("@")
+    folder, slash, last = name.rpartition("/")
+    base, _, _ = last.partition(":")
+    return f"{folder}{slash}{base}"
 
 
 def _tag_release(image: str) -> Version | None:
-    tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    name, _, _ = image.partition("@")
+    _, _, last = name.rpartition("/")
+    _, _, tag = last.partition(":")
     try:
         return parse_version(tag)
     except ValueError:
@@ -313,14 +317,13 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
     systems: dict[str, list[str]] = {}
     for name, operator in BY_QUEUE_SYSTEM.items():
         system = operator.queues()
-        group = system.api(Versions()).partition("/")[0]
-        of_kind = [
-            each
+        kind = (api_group(system.api(Versions())), system.kind)
+        names = {
+            object_name(each)
             for each in by_kind.get(system.kind, ())
-            if kind_of(each)[0].partition("/")[0] == group
-        ]
-        queues = sorted({object_name(each) for each in of_kind} - system.built_in_queues - {""})
-        if queues:
+            if group_and_kind(each) == kind
+        }
+        if queues := sorted(names - system.built_in_queues - {""}):
             systems[name] = queues
 
     if not systems:
@@ -328,19 +331,20 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
 
     usual = default_cluster().spec.queue_system
     name = usual if usual in systems else next(iter(systems))
-    queues = systems[name]
+    settings: JsonDict = {"queueSystem": name}
     fields = BY_QUEUE_SYSTEM[name].queues().profile_fields
-    settings: JsonDict = {"queueSystem": name, **(fields(by_kind) if fields is not None else {})}
+    if fields is not None:
+        settings |= fields(by_kind)
+
+    unknown: list[str] = []
     if len(systems) > 1:
-        unknown = [f"queueSystem: {' and '.join(systems)} have queues; this is one of them"]
-    else:
-        unknown = []
-    if len(queues) == 1:
-        settings["defaults"] = {"queue": queues[0]}
-    else:
-        unknown.append(
-            f"defaults.queue: one of {', '.join(queues[:20])}{', ...' * (len(queues) > 20)}"
-        )
+        unknown.append(f"queueSystem: {' and '.join(systems)} have queues; this is one of them")
+    match systems[name]:
+        case [queue]:
+            settings["defaults"] = {"queue": queue}
+        case queues:
+            more = ", ..." if len(queues) > 20 else ""
+            unknown.append(f"defaults.queue: one of {', '.join(queues[:20])}{more}")
 
     return settings, unknown
 
@@ -349,7 +353,7 @@ def _is_kept(manifest: Json) -> bool:
     """Return whether an object decides on jobs: not a built-in class, and not a namespace that
     nothing marks.
     """
-    kind = kind_of(manifest)[1]
+    _, kind = kind_of(manifest)
     name = object_name(manifest)
     if kind == "Namespace":
         labels = string_map(nested_value(manifest, "metadata", "labels"))
@@ -361,24 +365,20 @@ def _without_state(manifest: Json) -> JsonDict:
     """Return an object as a file would have it: name, namespace and labels, and its fields
     without the status.
     """
-    metadata = nested_map(manifest, "metadata")
-    labels = string_map(metadata.get("labels"))
-    namespace = as_string(metadata.get("namespace"))
+    api_version, kind = kind_of(manifest)
+    written = nested_map(manifest, "metadata")
+    metadata: JsonDict = {"name": object_name(manifest)}
+    if namespace := as_string(written.get("namespace")):
+        metadata["namespace"] = namespace
+    if labels := string_map(written.get("labels")):
+        metadata["labels"] = labels
 
-    return {
-        "apiVersion": kind_of(manifest)[0],
-        "kind": kind_of(manifest)[1],
-        "metadata": {
-            "name": object_name(manifest),
-            **({"namespace": namespace} if namespace else {}),
-            **({"labels": labels} if labels else {}),
-        },
-        **{
-            key: value
-            for key, value in manifest.items()
-            if key not in _NO_STATE and value not in (None, {}, [])
-        },
+    fields = {
+        key: value
+        for key, value in manifest.items()
+        if key not in _NO_STATE and value not in (None, {}, [])
     }
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
 
 def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonDict:

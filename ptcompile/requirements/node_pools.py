@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 
 from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.resources import is_accelerator
@@ -14,7 +16,6 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_mappings,
     as_string,
-    kind_of,
     nested_map,
     nested_string,
     nested_value,
@@ -95,12 +96,15 @@ def platform_of(nodes: Sequence[Json], objects: Sequence[Json]) -> str | None:
     """Return the managed platform whose admission comes after the API server's, or None."""
     if nodes and all(map(is_of_autopilot, nodes)):
         return "gke-autopilot"
-    groups = {kind_of(each)[0].partition("/")[0] for each in objects}
-    is_openshift = any(
-        key.startswith("node.openshift.io/") for node in nodes for key in _labels(node)
-    )
-    if is_openshift or any(group.endswith(".openshift.io") for group in groups):
+    keys = chain.from_iterable(map(_labels, nodes))
+    if any(key.startswith("node.openshift.io/") for key in keys):
         return "openshift"
+
+    for manifest in objects:
+        group, _ = group_and_kind(manifest)
+        if group.endswith(".openshift.io"):
+            return "openshift"
+
     return None
 
 
@@ -132,32 +136,31 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
     repeated = Counter(str(name) for name, *_ in groups)
     numbers: Counter[str] = Counter()
     pools = {}
-    for (name, *_), members in groups.items():
-        numbers[str(name)] += 1
-        pools[f"{name}-{numbers[str(name)]}" if repeated[str(name)] > 1 else str(name)] = _pool(
-            members
-        )
+    for (pool_name, *_), members in groups.items():
+        name = str(pool_name)
+        if repeated[name] > 1:
+            numbers[name] += 1
+            name = f"{name}-{numbers[name]}"
+        pools[name] = _pool(members)
 
     return pools
 
 
 def _pool(nodes: Sequence[Json]) -> JsonDict:
-    labels = _labels(nodes[0])
-    common = {
-        key: value
-        for key, value in labels.items()
-        if all(_labels(node).get(key) == value for node in nodes)
-    }
+    first, *_ = nodes
+    labels = _labels(first)
     shared = {
         key: value
-        for key, value in common.items()
-        if key not in _DOMAIN_LABELS and object_name(nodes[0]) != value
+        for key, value in labels.items()
+        if key not in _DOMAIN_LABELS
+        and value != object_name(first)
+        and all(_labels(node).get(key) == value for node in nodes)
     }
     pool = {
         "machine": _machine(labels),
         "allocatable": _smallest([_allocatable(node) for node in nodes]),
         "labels": dict(sorted(shared.items())),
-        "taints": _taints(nodes[0]),
+        "taints": _taints(first),
         "count": len(nodes),
     }
 

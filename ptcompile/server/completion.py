@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from lsprotocol.types import (
     CompletionItem,
@@ -36,7 +36,6 @@ from ptcompile.server.hover import field_text
 _MAX_SUGGESTIONS = 200
 """Maximum number of suggestions per request."""
 _PROBE = "ptcompile-probe"
-_supported_values = re.compile(r"supported values: (.*)")
 _HOST_FIELDS = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be a pod's address."""
 _VARIABLES = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
@@ -57,8 +56,7 @@ def suggestions(
 ) -> list[Suggestion]:
     """Return the distinct values that fit at the cursor, the most likely first."""
     by_text: dict[str, Suggestion] = {}
-    ours = kind[1] in SCHEMA_FILES and (kind[0].startswith("ptcompile/") or not kind[0])
-    for suggestion in _all_suggestions(opened, cursor, kind, nodes, ours=ours):
+    for suggestion in _all_suggestions(opened, cursor, kind, nodes):
         by_text.setdefault(suggestion.text, suggestion)
         if len(by_text) >= _MAX_SUGGESTIONS:
             break
@@ -66,18 +64,18 @@ def suggestions(
 
 
 def _all_suggestions(
-    opened: OpenDocument,
-    cursor: Cursor,
-    kind: tuple[str, str],
-    nodes: Sequence[SchemaNode],
-    *,
-    ours: bool,
+    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]
 ) -> Iterator[Suggestion]:
+    api_version, kind_name = kind
     path = cursor.path
-    if len(path) == 1 and path[0] in ("apiVersion", "kind"):
-        yield from _kind_suggestions(path[0] == "kind", kind)
+    if path == ("apiVersion",):
+        yield from _version_suggestions(kind_name)
+        return
+    if path == ("kind",):
+        yield from _kind_suggestions(api_version)
         return
 
+    ours = kind_name in SCHEMA_FILES and (api_version.startswith("ptcompile/") or not api_version)
     if ours:
         yield from _spec_suggestions(opened, path)
     yield from (Suggestion(choice) for choice in choices(nodes))
@@ -95,11 +93,8 @@ def _all_suggestions(
     )
     if not ours and not choices(nodes):
         yield from (Suggestion(choice) for choice in _server_choices(opened, cursor, kind))
-    if (
-        any(part in _HOST_FIELDS for part in path)
-        and variable not in _VARIABLES
-        and path[-1] != "name"
-    ):
+    has_address = not _HOST_FIELDS.isdisjoint(path) and path[-1] != "name"
+    if has_address and variable not in _VARIABLES:
         yield from _host_suggestions(opened, cursor)
 
 
@@ -113,16 +108,23 @@ def _variable(cursor: Cursor) -> str:
     return ""
 
 
-def _kind_suggestions(is_kind: bool, kind: tuple[str, str]) -> Iterator[Suggestion]:
-    """Yield each known apiVersion, or each known kind."""
+def _all_kinds() -> list[tuple[str, str]]:
     from ptcompile.apiserver.kinds import known_kinds
 
-    ours = [("ptcompile/v1", name) for name in SCHEMA_FILES]
-    for version, name in (*ours, *known_kinds()):
-        if not is_kind:
-            if kind[1] in ("", name):
-                yield Suggestion(version, name if kind[1] else "")
-        elif kind[0] in ("", version):
+    return [*(("ptcompile/v1", name) for name in SCHEMA_FILES), *known_kinds()]
+
+
+def _version_suggestions(kind: str) -> Iterator[Suggestion]:
+    """Yield the apiVersions of a kind, or all if `kind` is ""."""
+    for version, name in _all_kinds():
+        if kind in ("", name):
+            yield Suggestion(version, kind)
+
+
+def _kind_suggestions(api_version: str) -> Iterator[Suggestion]:
+    """Yield the kinds of an apiVersion, or all if `api_version` is ""."""
+    for version, name in _all_kinds():
+        if api_version in ("", version):
             yield Suggestion(name, version)
 
 
@@ -131,6 +133,7 @@ def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
     profile.
     """
     profile = opened.profile.spec
+    priorities: Mapping[str, int] = profile.priorities
     if path == ("spec", "target"):
         from ptcompile.operators.targets import TARGETS, target_named
 
@@ -154,15 +157,10 @@ def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
     elif profile_table(path) == ("priorities",):
         yield from (
             Suggestion(name, f"priority {value} of the profile", "name")
-            for name, value in _priorities(profile)
+            for name, value in priorities.items()
         )
     elif path == ("spec", "queue") and profile.defaults.queue:
         yield Suggestion(profile.defaults.queue, "the profile's default queue", "name")
-
-
-def _priorities(profile: Any) -> Iterable[tuple[str, int]]:
-    priorities: Mapping[str, int] = profile.priorities
-    return priorities.items()
 
 
 def _volume_names(cursor: Cursor) -> Iterator[str]:
@@ -180,18 +178,18 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str])
 
     before = opened.text[cursor.begin : cursor.start]
     after = opened.text[cursor.end :]
-    rest = after[after.find("\n") :] if "\n" in after else ""
-    closing = cursor.quote + (
-        "" if not cursor.flow else after.partition("\n")[0].removeprefix(cursor.quote)
-    )
+    line, newline, rest = after.partition("\n")
+    # the rest of the line closes the brackets of a flow collection
+    closing = line.removeprefix(cursor.quote) if cursor.flow else ""
     space = " " if cursor.glued else ""
-    stream = source.read(f"{before}{space}{_PROBE}{closing}{rest}")
+    stream = source.read(f"{before}{space}{_PROBE}{cursor.quote}{closing}{newline}{rest}")
     for document in stream.documents[:1]:
-        if kind_of(document.data) == kind:
-            for problem in validate(document.data, versions=opened.versions):
-                match = _supported_values.search(problem.message)
-                if match and problem.path == cursor.path:
-                    yield from re.findall(r'"([^"]*)"', match[1])
+        if kind_of(document.data) != kind:
+            return
+        for problem in validate(document.data, versions=opened.versions):
+            values = problem.message.partition("supported values: ")[2]
+            if problem.path == cursor.path:
+                yield from re.findall(r'"([^"]*)"', values)
 
 
 def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:
@@ -208,16 +206,8 @@ def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggesti
                     pod = job.pod(role, index)
                     if pod.dns and count < _MAX_SUGGESTIONS:
                         count += 1
-                        yield Suggestion(
-                            _shorten_dns_name(pod.dns, pod.view.namespace),
-                            f"pod {pod.display_name}",
-                            "host",
-                        )
-
-
-def _shorten_dns_name(dns: str, namespace: str) -> str:
-    """Return a pod's name within its namespace."""
-    return dns.partition(f".{namespace}.svc")[0]
+                        name_in_namespace, _, _ = pod.dns.partition(f".{pod.view.namespace}.svc")
+                        yield Suggestion(name_in_namespace, f"pod {pod.display_name}", "host")
 
 
 _KINDS = {
@@ -244,33 +234,24 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
     nodes = nodes_at(root_nodes(kind, opened.definitions), cursor.path[len(base) :])
     items: list[CompletionItem] = []
     if cursor.part in ("key", "item"):
+        _, kind_name = kind
         items += _key_items(opened, cursor, nodes or _initial_nodes(cursor, kind))
-        if kind[1] in SCHEMA_FILES and cursor.path[-1:] == ("env",):
+        if kind_name in SCHEMA_FILES and cursor.path[-1:] == ("env",):
             items += _variable_items(opened, cursor)
-    if cursor.part in ("value", "item"):
-        items += (
-            _value_item(opened, cursor, suggestion, rank)
-            for rank, suggestion in enumerate(_value_suggestions(opened, cursor, kind, nodes))
-        )
+    # no values are known for the items of an unknown key
+    is_below_key = bool(cursor.path) and isinstance(cursor.path[-1], str)
+    is_unknown_item = cursor.part == "item" and is_below_key and not nodes
+    if cursor.part in ("value", "item") and not is_unknown_item:
+        for rank, suggestion in enumerate(suggestions(opened, cursor, kind, nodes)):
+            items.append(_value_item(opened, cursor, suggestion, rank))
 
     return CompletionList(False, items)
 
 
-def _value_suggestions(
-    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: list[SchemaNode]
-) -> list[Suggestion]:
-    if cursor.part == "item" and cursor.path and not isinstance(cursor.path[-1], int) and not nodes:
-        return []
-    return suggestions(opened, cursor, kind, nodes)
-
-
 def kind_at(document: Sketch, path: Path) -> tuple[Path, tuple[str, str]]:
     """Return the path of the enclosing object, and its apiVersion and kind ("" if missing)."""
-    base: Path = (
-        path[:2]
-        if document.value("kind") == "List" and path[:1] == ("items",) and len(path) > 1
-        else ()
-    )
+    is_in_list = path[:1] == ("items",) and len(path) > 1 and document.value("kind") == "List"
+    base: Path = path[:2] if is_in_list else ()
     return base, (document.value(*base, "apiVersion") or "", document.value(*base, "kind") or "")
 
 
@@ -279,17 +260,9 @@ def _initial_nodes(cursor: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
     if cursor.path or all(kind):
         return []
 
-    keys = ("apiVersion", "kind", "metadata", "spec")
-    return [
-        SchemaNode(
-            {
-                "properties": {
-                    key: {"type": "object" if key in keys[2:] else "string"} for key in keys
-                }
-            },
-            "",
-        )
-    ]
+    types = {"apiVersion": "string", "kind": "string", "metadata": "object", "spec": "object"}
+    properties = {key: {"type": type_name} for key, type_name in types.items()}
+    return [SchemaNode({"properties": properties}, "")]
 
 
 def _key_items(

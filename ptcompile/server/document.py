@@ -191,7 +191,8 @@ class OpenDocument:
     def last_sound(self) -> OpenDocument | None:
         """Return this text, or its last version that could be parsed."""
         if self.sound:
-            self._before = None  # of no more use, like those before it
+            # drop the chain of older versions
+            self._before = None
             return self
         return self._before
 

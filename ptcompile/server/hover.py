@@ -70,11 +70,10 @@ def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
 def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
     rows: list[tuple[str, str | None]] = []
     for role in job.roles:
-        indexes = (
-            range(role.count)
-            if role.count <= _MAX_ROWS
-            else (*range(_MAX_ROWS - 1), role.count - 1)
-        )
+        indexes = [*range(min(role.count, _MAX_ROWS))]
+        # of a long list of pods, the last one is shown after the first ones
+        if role.count > _MAX_ROWS:
+            indexes[-1] = role.count - 1
         for index in indexes:
             pod = job.pod(role, index)
             rows.append((pod.display_name, _pod_value(pod, name)))
@@ -105,18 +104,17 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
     if name == "LOCAL_RANK":
         return _format_ranks(0, rendezvous.processes)
     if name == "RANK":
-        is_fixed = rendezvous.node_rank.isdigit()
-        if is_fixed:
-            return _format_ranks(
-                int(rendezvous.node_rank) * rendezvous.processes, rendezvous.processes
-            )
-        return AT_RENDEZVOUS
+        if not rendezvous.node_rank.isdigit():
+            return AT_RENDEZVOUS
+        first_rank = int(rendezvous.node_rank) * rendezvous.processes
+        return _format_ranks(first_rank, rendezvous.processes)
     if rendezvous.backend != "static":
         return AT_RENDEZVOUS
     if name == "MASTER_ADDR":
         return rendezvous.host
 
-    return rendezvous.endpoint.rpartition(":")[2]
+    _, _, port = rendezvous.endpoint.rpartition(":")
+    return port
 
 
 def _format_ranks(first: int, count: int) -> str:
@@ -126,9 +124,8 @@ def _format_ranks(first: int, count: int) -> str:
 def _format_code(value: str | None) -> str:
     if value is None:
         return "not set"
-    return (
-        "`" + shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
-    )
+    escaped = shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n")
+    return f"`{escaped}`"
 
 
 _MAX_LINES = 40
@@ -149,8 +146,8 @@ def field_text(name: str, node: SchemaNode) -> str:
         parts.append(f"Default: `{json.dumps(default)}`")
     if (version := first_version(node)) is not None:
         parts.append(f"Since Kubernetes {version}.")
-    if examples := node.schema.get("examples"):
-        parts.append(f"Example: `{name}: {shown_value(examples[0], 200)}`")
+    for example in node.schema.get("examples", ())[:1]:
+        parts.append(f"Example: `{name}: {shown_value(example, 200)}`")
     return "\n\n".join(filter(None, parts))
 
 
@@ -171,18 +168,13 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
     causes = provenance(obj.manifest, compiled, only=path)
     by_writer: dict[str, list[Cause]] = {}
     for cause in causes:
-        if any(obj.file == "spec" and obj.path[: len(path)] == path for obj in cause.inputs):
+        if any(line.file == "spec" and line.path[: len(path)] == path for line in cause.inputs):
             by_writer.setdefault(cause.by, []).append(cause)
     if not by_writer:
         return ""
 
-    return "\n".join(
-        [
-            f"What it decides, for `{compiled.target.name}`:",
-            "",
-            *(map(_writer_line, by_writer.values())),
-        ]
-    )
+    head = f"What it decides, for `{compiled.target.name}`:"
+    return "\n".join([head, "", *map(_writer_line, by_writer.values())])
 
 
 @lru_cache(256)
@@ -218,11 +210,11 @@ def _writer_line(causes: list[Cause]) -> str:
     """Return a line with the writer of some values, their number, and the first value with its
     rule.
     """
-    first = causes[0]
+    first, *others = causes
     writer = {"spec": "carried over", "target": "the target"}.get(
         first.by, f"the pass **{first.by}**"
     )
-    more = f" and {len(causes) - 1} more" if len(causes) > 1 else ""
+    more = f" and {len(others)} more" if others else ""
     return f"- {writer}: `{first.shown}: {shown_value(first.value, 60)}`{more}. {first.rule}"
 
 
@@ -254,20 +246,22 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         return _markdown(_rule_pages(opened, offset))
 
     path, on_key = location
-    name = _variable(obj, path, on_key=on_key) or next(
-        (match[1] for match in _reference.finditer(line) if match.start() <= column <= match.end()),
-        None,
-    )
+    name = _variable(obj, path, on_key=on_key)
+    for match in _reference.finditer(line):
+        if name is None and match.start() <= column <= match.end():
+            name = match[1]
+
     parts: list[str] = []
     if name is not None:
         parts += [pod_values(opened, obj, name)]
     if not on_key:
         parts.append(_value_text(obj, path))
     if on_key:
-        nodes = _field_nodes(opened, obj, path)
-        parts += [field_text(str(path[-1]), nodes[0])] if nodes else []
+        node = next(iter(_field_nodes(opened, obj, path)), None)
+        if node is not None:
+            parts.append(field_text(str(path[-1]), node))
         parts.append(spec_effects(opened, obj, path))
-        if nodes and obj.is_spec and nodes[0].schema.get("examples"):
+        if node is not None and obj.is_spec and node.schema.get("examples"):
             parts.append(example_effects(_address_of(path[len(obj.path) :])))
 
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
@@ -285,9 +279,10 @@ def _value_text(obj: Item, path: Path) -> str:
     name = get(obj.manifest, path)
     if not obj.is_spec or not path or not isinstance(name, str):
         return ""
-    if path[-1] == "accelerator":
+    *_, field = path
+    if field == "accelerator":
         return _accelerator_text(name)
-    if path[-1] == "fabric":
+    if field == "fabric":
         return _fabric_text(name)
     if path == (*obj.path, "spec", "target") and name in TARGETS:
         return f"**{name}**: {target_named(name).title}"
@@ -345,20 +340,24 @@ def _field_nodes(opened: OpenDocument, obj: Item, path: Path) -> list[SchemaNode
 
 def _address_of(inside: Path) -> str:
     """Return the address of a field of a spec; a variant has the same fields."""
-    first, *rest = [part for part in inside if isinstance(part, str)]
-    return ".".join(("spec", *rest[1:]) if first == "variants" else (first, *rest))
+    fields = [part for part in inside if isinstance(part, str)]
+    if fields[:1] == ["variants"]:
+        fields[:2] = ["spec"]
+    return ".".join(fields)
 
 
 def _variable(obj: Item, path: Path, *, on_key: bool) -> str | None:
     """Return the environment variable of a path: its key in a TrainingJob, its name or value in
     a container.
     """
-    if obj.is_spec or (len(path) > 1 and path[-2] == "env" and isinstance(path[-1], str)):
-        return str(path[-1]) if on_key and path[-2:-1] == ("env",) else None
-    if len(path) < 3 or path[-3] != "env" or path[-1] not in ("name", "value"):
-        return None
-    name = as_mapping(get(obj.manifest, path[:-1])).get("name")
-    return name if isinstance(name, str) else None
+    match path:
+        case (*_, "env", str(name)):
+            return name if on_key else None
+        case (*entry, "name" | "value") if entry[-2:-1] == ["env"] and not obj.is_spec:
+            value = as_mapping(get(obj.manifest, entry)).get("name")
+            return value if isinstance(value, str) else None
+        case _:
+            return None
 
 
 def _code_in_comment(line: str, column: int) -> str | None:

@@ -65,7 +65,8 @@ def warm_up(pause: Callable[[], None]) -> None:
             pause()
 
     gc.collect()
-    gc.freeze()  # later garbage collections skip the loaded modules and schemas
+    # later garbage collections skip the loaded modules and schemas
+    gc.freeze()
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the request was canceled
@@ -200,8 +201,6 @@ class Server:
         self.pygls.command(lenses.SHOW_PODS)(_as_function(self._show_pods))
         self.pygls.command("ptcompile.explainPage")(_as_function(self._explain_page))
 
-    # Notifications from the client
-
     def _initialize(self, params: lsp.InitializeParams) -> None:
         options = params.initialization_options
         self._configuration = options if isinstance(options, Mapping) else {}
@@ -297,8 +296,6 @@ class Server:
         for uri in list(self.pygls.workspace.text_documents):
             self._publish(uri)
 
-    # Findings and answers
-
     def _publish(self, uri: str) -> None:
         """Publish the findings of a text, replacing a pending publication."""
         if (task := self._publishing.get(uri)) is not None:
@@ -309,7 +306,8 @@ class Server:
         version = self.pygls.workspace.get_text_document(uri).version
         try:
             diagnostics = await self._analyze(uri, actions.diagnostics)
-        except Exception:  # internal error: keep the findings on screen and the server running
+        except Exception:
+            # internal error: keep the findings on screen and the server running
             _log.exception("no findings for %s", uri)
             return
         self.pygls.text_document_publish_diagnostics(
@@ -358,8 +356,6 @@ class Server:
         workspace = self.pygls.client_capabilities.workspace
         edit = workspace.workspace_edit if workspace is not None else None
         return bool(edit is not None and edit.document_changes)
-
-    # Commands
 
     async def _show_manifests(self, uri: str, number: int, target: str) -> JsonDict | None:
         return await self._show(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from posixpath import join as join_path
 
 from ptcompile.shell.patterns import decide
@@ -41,17 +42,17 @@ def declare(
     interpreter: Interpreter, assignments: Sequence[ShellAssignment], argv: Argv, state: ShellState
 ) -> ExitStatus:
     """Run `export`, `local`, `declare`, `readonly` or `typeset`."""
-    words = [argument.text for argument in argv]
-    if words[0] in ("local", "declare", "typeset") and "-g" not in words and interpreter.hidden:
-        names = [
-            *[item.name for item in assignments],
-            *[word.partition("=")[0] for word in words[1:]],
-        ]
+    command, *words = [argument.text for argument in argv]
+    if command in ("local", "declare", "typeset") and "-g" not in words and interpreter.hidden:
+        names = [item.name for item in assignments]
+        for word in words:
+            name, _, _ = word.partition("=")
+            names.append(name)
         for name in names:
             interpreter.hidden[-1].setdefault(name, state.variables.get(name))
             state.variables[name] = Variable(None)
 
-    exports = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words)
+    exports = command == "export" or any(word.startswith("-") and "x" in word for word in words)
     for assignment in assignments:
         variable = interpreter.assigned(assignment, state)
         state.variables[assignment.name] = variable._replace(
@@ -73,18 +74,21 @@ def _status_of(argument: Argument) -> ExitStatus:
     """Return the status that a number or a kept `$?` stands for."""
     if argument.text.isdigit():
         return ExitStatus(int(argument.text) & 255)
-    status = argument.value[0].status if argument.value else None
-    return status or UNKNOWN
+    for piece in argument.value[:1]:
+        return piece.status or UNKNOWN
+    return UNKNOWN
 
 
 def _exit(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
-    status = _status_of(argv[1]) if argv[1:] else state.status
-    interpreter.end("exit" if argv[0].text == "exit" else "return", status, state)
+    command, *arguments = argv
+    status = _status_of(arguments[0]) if arguments else state.status
+    interpreter.end("exit" if command.text == "exit" else "return", status, state)
     return status
 
 
 def _leave_loop(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
-    interpreter.end("break" if argv[0].text == "break" else "continue", OK, state)
+    command, *_ = argv
+    interpreter.end("break" if command.text == "break" else "continue", OK, state)
     return OK
 
 
@@ -113,17 +117,20 @@ def _unset(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatu
 
 
 def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus | None:
-    if not argv[1:]:
+    command, *arguments = argv
+    if not arguments:
         return FAILED
 
-    file = argv[1].text
-    text = interpreter.file_text(file, state) if is_known(argv[1].value) else None
+    argument, *_ = arguments
+    file = argument.text
+    text = interpreter.file_text(file, state) if is_known(argument.value) else None
     if text is None:
         if not _HARMLESS_FILE(file):
-            state.source_unknown(interpreter.doubt_at(argv[0].start, argv[-1].end, "file"))
+            state.source_unknown(interpreter.doubt_at(command.start, argv[-1].end, "file"))
         return None
 
-    returns, interpreter.returns = interpreter.returns, []
+    returns = interpreter.returns
+    interpreter.returns = []
     status = interpreter.nested(text, state, file)
     interpreter.returns = returns
     state.leave("return")
@@ -132,15 +139,16 @@ def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStat
 
 
 def _eval(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
+    command, *arguments = argv
     if not all(is_known(argument.value) for argument in argv):
-        state.source_unknown(interpreter.doubt_at(argv[0].start, argv[-1].end, "file"))
-    text = " ".join([argument.text for argument in argv[1:]])
+        state.source_unknown(interpreter.doubt_at(command.start, argv[-1].end, "file"))
+    text = " ".join([argument.text for argument in arguments])
     return interpreter.nested(text, state, interpreter.file)
 
 
 def _exec(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
     """Run `exec PROGRAM`, which ends the script, or `exec > file`, which does not."""
-    rest = [*argv[1:]]
+    _, *rest = argv
     while rest and rest[0].text.startswith("-"):
         del rest[: 2 if rest[0].text == "-a" else 1]
     interpreter.commands.pop()
@@ -155,23 +163,27 @@ def _exec(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 
 def _wait(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
+    command, *arguments = argv
     waited = interpreter.running
     interpreter.waited |= waited
-    if any(interpreter.commands[index].is_endless for index in waited) and not argv[1:]:
-        interpreter.never_ends(argv[0].text, state)
-    if not argv[1:]:
+    if not arguments:
+        if any(interpreter.commands[index].is_endless for index in waited):
+            interpreter.never_ends(command.text, state)
         return OK
-    status = _status_of(argv[1])
+
+    status = _status_of(arguments[0])
     return ExitStatus(None, frozenset(waited)) if status == UNKNOWN else status
 
 
 def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
     words = [argument.text for argument in argv[1:]]
     state.forget([word for word in words if NAME.fullmatch(word)])
-    given, interpreter.stdin = interpreter.stdin, ()
-    if given and "-d" in words and words[words.index("-d") + 1 :][:1] == [""]:
-        # to the end of a here-document; the status is 1 there
-        state.variables[words[-1]] = Variable(given, state.is_exported(words[-1]))
+    document = interpreter.stdin
+    interpreter.stdin = ()
+    # `read -d ""` reads a here-document to its end, where the status is 1
+    if document and ("-d", "") in pairwise(words):
+        *_, name = words
+        state.variables[name] = Variable(document, state.is_exported(name))
     return UNKNOWN
 
 
@@ -184,13 +196,17 @@ def _shift(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatu
 def _test(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
     if any(argument.may_split and argument.value[0].status is None for argument in argv):
         return UNKNOWN
-    words = [argument.value for argument in argv[1:]]
-    return decide(words[:-1] if argv[0].text == "[" else words, is_double=False)
+    command, *arguments = argv
+    words = [argument.value for argument in arguments]
+    return decide(words[:-1] if command.text == "[" else words, is_double=False)
 
 
 def _cd(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus | None:
-    is_clear = len(argv) == 2 and is_known(argv[1].value)
-    state.folder = join_path(state.folder, argv[1].text) if is_clear else ""
+    match argv:
+        case [_, folder] if is_known(folder.value):
+            state.folder = join_path(state.folder, folder.text)
+        case _:
+            state.folder = ""
     return None
 
 

@@ -72,7 +72,8 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
         letters += flags
         takes_name = "o" in flags.lower()
         names += argv[index + 1 : index + 1 + takes_name]
-        index += 1 + takes_name  # -o takes a name: -euo pipefail
+        # -o takes a name: -euo pipefail
+        index += 1 + takes_name
 
     if index >= len(argv):
         return None

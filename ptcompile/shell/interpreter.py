@@ -124,8 +124,6 @@ class Interpreter(Expander):
         self.exits: list[ExitStatus] = []
         self.returns: list[ExitStatus] = []
 
-    # lists, branches
-
     def sequence(self, items: nodes.Sequence, state: ShellState) -> ExitStatus:
         """Run commands one after the other, and return the status of the last one."""
         for node, in_background in items:
@@ -300,8 +298,6 @@ class Interpreter(Expander):
             return OK
         return FAILED
 
-    # loops
-
     def loop(self, node: nodes.Loop, state: ShellState) -> ExitStatus:
         """Run `while` or `until`: one round, after which what it assigns is unknown."""
         changed = _assigned_in(node)
@@ -393,8 +389,6 @@ class Interpreter(Expander):
         state.forget(changed)
         return ExitStatus(None, status.failing)
 
-    # groups, pipelines, functions
-
     def function(self, node: nodes.Function, state: ShellState) -> ExitStatus:
         """Define a function."""
         state.functions[node.name] = node.body, self.text, self.file
@@ -412,7 +406,8 @@ class Interpreter(Expander):
             return self.asked_status(_only(node.commands[0]), state).negated()
 
         *others, last = node.commands
-        self.before_pipe += 1  # the reader of a pipe may end its writer
+        # the reader of a pipe may end its writer
+        self.before_pipe += 1
         statuses = [self.own_shell(_only(command), state.copy(), asked=1) for command in others]
         self.before_pipe -= 1
         statuses.append(self.own_shell(_only(last), state, asked=1))
@@ -458,8 +453,6 @@ class Interpreter(Expander):
         state.leave("return")
 
         return status
-
-    # simple commands
 
     def simple(self, node: nodes.Simple, state: ShellState) -> ExitStatus:
         """Run a simple command: assignments, a function, a command of the shell, or a program."""
@@ -610,8 +603,6 @@ class Interpreter(Expander):
 
         return len(self.commands) - 1
 
-    # files
-
     def path_of(self, path: str, state: ShellState) -> str:
         """Return a path from the working folder."""
         return normpath(join_path(state.folder, path))
@@ -708,7 +699,8 @@ def _assigned_in(node: Node) -> set[str]:
         if isinstance(inner, nodes.ShellAssignment | nodes.For):
             names.add(inner.name)
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source == "shift":
-            names.add("shift")  # no name of a variable: the arguments change
+            # `shift` stands here for the arguments, which change
+            names.add("shift")
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source in _READERS:
             names.update(*[NAME.findall(word.source) for word in inner.words[1:]])
         elif isinstance(inner, nodes.Arithmetic | nodes.ArithmeticCommand):

@@ -89,7 +89,8 @@ class _SyntaxError(Exception):
         self.at = at
 
 
-@lru_cache(maxsize=64)  # the pods of a role, and the rules about them, share a script
+# the pods of a role, and the rules about them, share a script
+@lru_cache(maxsize=64)
 def parse(text: str) -> ScriptTree:
     """Return the tree of a script. From its first syntax error on it is `Unreadable`."""
     return _ScriptParser(text).tree()
@@ -185,8 +186,6 @@ class _ScriptParser:
             raise self.fail()
         self.at += 1
 
-    # lists of commands
-
     def read_items(self, items: list[Started], until: frozenset[str]) -> None:
         while True:
             self.skip_lines()
@@ -240,8 +239,6 @@ class _ScriptParser:
             return commands[0]
 
         return Pipeline(start, self.at, tuple(commands), is_negated)
-
-    # commands
 
     def command(self) -> Node:
         self.depth = self.deeper()
@@ -372,8 +369,6 @@ class _ScriptParser:
         """Return the parts of the text, as of one in double quotes."""
         return merged(self.double(""))
 
-    # compound commands
-
     def if_(self, start: int) -> Node:
         branches: list[Branch] = []
         word = "elif"
@@ -500,8 +495,6 @@ class _ScriptParser:
             self.skip_lines()
 
         return Test(start, self.at, tuple(words))
-
-    # words
 
     def word(self) -> Word | None:
         start = self.at

@@ -203,7 +203,8 @@ class Expander:
         if not -len(items) <= number < len(items) or not all(
             map(is_known, items[: number % len(items)])
         ):
-            return unknown(part.source)  # an unknown item before it may be several, or none
+            # an unknown item before it may be several, or none
+            return unknown(part.source)
 
         return items[number]
 

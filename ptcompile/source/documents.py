@@ -191,7 +191,8 @@ class Document:
         without text.
         """
         if self._root is None and self._source is not None and not self._located:
-            self._located = True  # tried once: a failure takes as long as a success
+            # locating is tried once: a failure takes as long as a success
+            self._located = True
             self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
         return self._root
 
@@ -605,7 +606,8 @@ def _split_documents(
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
             if count == 0:
-                is_unmarked = not _is_blank(text[:begin])  # the first document has no line `---`
+                # the first document has no line `---`
+                is_unmarked = not _is_blank(text[:begin])
             if count + is_unmarked >= most:
                 finding = ReaderProblem(
                     "too-large", f"the file has more than {most} documents", "split it", 0, 1

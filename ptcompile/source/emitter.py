@@ -81,7 +81,8 @@ def _add_line_ranges(
     last = line
     if isinstance(value, dict) and value:
         for key, inner in value.items():
-            below += not _keys[key]  # the explicit form: `? key`, and `: value` on the next line
+            # the explicit form: `? key`, and `: value` on the next line
+            below += not _keys[key]
             below = _add_line_ranges(inner, (*path, key), below, below + 1, ranges)
     elif isinstance(value, list) and value:
         for index, item in enumerate(value):

@@ -135,9 +135,11 @@ class ParsedValue(NamedTuple):
     node: ValueNode
     values: int
     size: int
-    plain: str | None = None  # the text of a plain scalar, from which a key is made
+    # the text of a plain scalar, from which a key is made
+    plain: str | None = None
     is_alias: bool = False
-    parts: tuple[ParsedValue, ...] | None = None  # items of a list, for merges
+    # items of a list, for merges
+    parts: tuple[ParsedValue, ...] | None = None
 
 
 class Frame:
@@ -165,8 +167,10 @@ class Frame:
         self.key: tuple[Any, int, int] | None = (
             None  # a key and its offsets, until its value is read
         )
-        self.merged: set[str] = set()  # keys from a merge: the mapping may override them
-        self.parts: list[ParsedValue] = []  # items of a list: a merge must know which are aliases
+        # keys from a merge: the mapping may override them
+        self.merged: set[str] = set()
+        # items of a list: a merge must know which are aliases
+        self.parts: list[ParsedValue] = []
         self.values = 1
         self.size = 0
 
@@ -408,7 +412,8 @@ def _begin(
     if len(stack) >= MAX_DEPTH:
         raise unreadable_error(event, "too-deep", *_TOO_DEEP, "ptcompile")
     if event.anchor:
-        anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
+        # not readable yet: an alias within would contain itself
+        anchors[event.anchor] = None
     report_custom_tag(event, findings)
     stack.append(Frame(event, data))
 
@@ -434,7 +439,8 @@ def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
             return ParsedValue(text, node, 1, len(text))
         data = resolve(text)
         if isinstance(data, float) and data - data != 0:
-            data = Infinite(text)  # valid as a key, rejected as a value
+            # valid as a key, rejected as a value
+            data = Infinite(text)
         return ParsedValue(data, node, 1, len(text), text)
 
     data = decode_tagged(event, text)

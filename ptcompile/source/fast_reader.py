@@ -41,7 +41,8 @@ def extension() -> Callable[[str], Any] | None:
     """
     try:
         return getattr(sys.modules.get(_EXTENSION) or _load_extension(), "loads", None)
-    except ImportError:  # no wheel for this platform
+    except ImportError:
+        # no wheel for this platform
         return None
 
 
@@ -214,7 +215,8 @@ def _may_not_be_strings(texts: frozenset[str], text: str) -> bool:
     """Return whether kubectl may not read one of the strings as a string: `on`, or an unquoted
     `0o7`.
     """
-    candidates = [string for string in texts if string < ":"]  # like all numbers and few words
+    # all numbers and few words sort before a colon
+    candidates = [string for string in texts if string < ":"]
     suspects = [
         *_words & texts,
         *[string for string in candidates if string[:1] in _number_start and string[:2] != "--"],
@@ -235,7 +237,8 @@ def _is_not_string(text: str) -> bool:
         return False
     try:
         return isinstance(loads(text), str)
-    except Exception:  # the fast reader fails on it: leave it to the exact one
+    except Exception:
+        # the fast reader fails on it: leave it to the exact one
         return True
 
 

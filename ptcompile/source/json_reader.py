@@ -128,7 +128,8 @@ def _value(
         return JsonValue(
             None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)]
         )
-    if data is None:  # kubectl skips it
+    # kubectl skips a null document
+    if data is None:
         return JsonValue(None, start, end, [])
     if not isinstance(data, dict):
         message = "the document is not a mapping, as a Kubernetes object must be"

@@ -41,7 +41,8 @@ _decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
 # a number that begins with a point follows Go's rule: underscores only between digits
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
-_signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
+# go-yaml reads 0b-1 as -1, by accident
+_signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch
 
 
 def resolve(text: str) -> Scalar:

@@ -116,7 +116,8 @@ def may_be_template(text: str) -> bool:
     if any(word in text for word in _WORDS):
         return True
     begins = [pattern for sign, pattern in _BEGINNINGS.items() if sign in text]
-    if begins and ("{{" in text or "\\" in text):  # a backslash may escape any of the signs
+    # a backslash may escape any of the signs
+    if begins and ("{{" in text or "\\" in text):
         return True
     return any(pattern.search(text) for pattern in begins)
 

@@ -207,9 +207,6 @@ def _message(validation: Json, policy_input: PolicyInput) -> str:
     return message or f"failed expression: {as_string(validation.get('expression')).strip()}"
 
 
-# values
-
-
 def request_names(request: Request, state: ClusterState) -> Variables:
     """Return what the expressions of every policy read of a request."""
     return {

@@ -91,9 +91,6 @@ _STRICTER: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
 }
 
 
-# defaults
-
-
 def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
     """Return a pod spec with default limits and requests. A limit without a request is the
     request, as on any pod.
@@ -140,9 +137,6 @@ _EVALUATIONS_PER_DEFAULT = 5
 
 def _count_containers(spec: Json) -> int:
     return sum(len(as_mappings(spec.get(key))) for key in ("containers", "initContainers"))
-
-
-# bounds
 
 
 def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
@@ -210,7 +204,8 @@ def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState
         return
 
     state.evaluations.spend(_count_containers(request.spec))
-    spec = {**request.spec, "overhead": None}  # the plugin's own sums leave it out
+    # the sums of the plugin leave out the overhead
+    spec = {**request.spec, "overhead": None}
     for (name, half), message in _violations(
         "Pod", limits, amounts.pod_requests(spec), amounts.pod_limits(spec), state
     ):

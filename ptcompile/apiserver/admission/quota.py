@@ -120,9 +120,6 @@ def _scopes_of(quota: Json) -> tuple[QuotaScope, ...]:
     return tuple(scopes)
 
 
-# scopes
-
-
 def _matches(request: Request, scopes: tuple[QuotaScope, ...]) -> bool:
     """Return whether an object is in all scopes; only pods and claims have any."""
     spec = request.spec
@@ -188,9 +185,6 @@ _POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
     "PriorityClass": lambda spec, scope: scope.selects(as_string(spec.get("priorityClassName"))),
     "CrossNamespacePodAffinity": lambda spec, _: _crosses_namespaces(spec),
 }
-
-
-# usage
 
 
 def _usage_of(request: Request, state: ClusterState) -> Quantities:
@@ -320,9 +314,6 @@ _USAGES: dict[str, Callable[[Json], Quantities]] = {
     "resourceclaims.resource.k8s.io": _device_usage,
 }
 _CLAIM = ("v1", "PersistentVolumeClaim")
-
-
-# verdicts
 
 
 _REQUIRED = (

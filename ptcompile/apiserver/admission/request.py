@@ -13,12 +13,14 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import CLUSTER_WIDE, objects as as_objects, with_existing
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
     Json,
     JsonDict,
+    api_group,
     as_int,
     as_mappings,
     as_string,
@@ -186,13 +188,14 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
     yield Request(manifest, (), manifest, 0, old)
     kind = kind_of(manifest)
     # the Job of a CronJob is checked as an object, with its pods; an update is checked alone
-    if kind == POD or kind[1] == "CronJob" or old is not None:
+    _, name = kind
+    if kind == POD or name == "CronJob" or old is not None:
         return
 
-    record = kind_named(kind)
-    if kind not in RUNS_PODS and (kind[0].rpartition("/")[0], kind[1]) not in TEMPLATE_PATHS:
-        return  # a runtime only has the templates of other objects
-    if kind not in RUNS_PODS or record.too_wide(manifest) is not None:
+    # a runtime only has the templates of other objects
+    if kind not in RUNS_PODS and group_and_kind(manifest) not in TEMPLATE_PATHS:
+        return
+    if kind not in RUNS_PODS or kind_named(kind).too_wide(manifest) is not None:
         count = _replicas(manifest)
         for path, spec, meta in pods_of(manifest):
             if count > 0:
@@ -223,12 +226,10 @@ def _replicas(manifest: Json) -> int:
     """Return how many pods an object of a kind without a record has; at least one of kinds that
     are not modeled.
     """
-    group = kind_of(manifest)[0].rpartition("/")[0]
-    kind = kind_of(manifest)[1]
-    counted = {("apps", "ReplicaSet"), ("", "ReplicationController")}
-    if kind == "PodTemplate":
+    kind = group_and_kind(manifest)
+    if kind == ("", "PodTemplate"):
         return 0
-    if (group, kind) in counted:
+    if kind in {("apps", "ReplicaSet"), ("", "ReplicationController")}:
         return as_int(nested_map(manifest, "spec").get("replicas"), 1)
     return 1
 
@@ -264,12 +265,9 @@ def resource_of(kind: GroupVersionKind, state: ClusterState) -> Resource:
     """Return the resource of a kind. The plural is the CRD's, else the one that kubectl would
     guess.
     """
-    group, _, version = kind[0].rpartition("/")
-    plural = (
-        state.plurals.get((group, kind[1]))
-        or _PLURALS.get(kind[1])
-        or _guess_plural(kind[1].lower())
-    )
+    api_version, name = kind
+    group, _, version = api_version.rpartition("/")
+    plural = state.plurals.get((group, name)) or _PLURALS.get(name) or _guess_plural(name.lower())
     return Resource(group, version, plural)
 
 
@@ -285,9 +283,10 @@ def _guess_plural(word: str) -> str:
 
 def is_namespaced(kind: GroupVersionKind, state: ClusterState) -> bool:
     """Return whether objects of a kind are in a namespace."""
-    group = kind[0].rpartition("/")[0]
+    api_version, name = kind
+    group = api_group(api_version)
     for crd in state.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
         spec = nested_map(crd, "spec")
-        if spec.get("group") == group and nested_map(spec, "names").get("kind") == kind[1]:
+        if spec.get("group") == group and nested_map(spec, "names").get("kind") == name:
             return spec.get("scope") != "Cluster"
-    return kind[1] not in CLUSTER_WIDE and kind_named(kind).namespaced
+    return name not in CLUSTER_WIDE and kind_named(kind).namespaced

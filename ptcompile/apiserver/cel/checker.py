@@ -14,9 +14,22 @@ from ptcompile.apiserver.cel.declarations import Overload, overloads
 from ptcompile.apiserver.cel.evaluation import unescape
 from ptcompile.apiserver.cel.syntax import (
     MACRO_ARGUMENTS,
+    Binary,
     CelLimitError,
     CelSyntaxError,
+    Conditional,
+    Constant,
+    FieldStep,
+    FunctionCall,
+    IndexStep,
+    ListLiteral,
+    Logic,
+    MapLiteral,
+    MemberAccess,
+    Name,
+    ObjectLiteral,
     Uint,
+    Unary,
     parse,
 )
 from ptcompile.apiserver.cel.types import (
@@ -106,19 +119,18 @@ class _Checker:
         self._environment = environment
         self._fresh = 0
         self.types: Substitutions = {}
-        self._checks: dict[str, Callable[[Expression, Scope], CelType]] = {
-            "constant": lambda node, _scope: _CONSTANT_TYPES[type(node[1])],
-            "name": self._check_name,
-            "list": self._check_list,
-            "map": self._check_map,
-            "if": self._check_condition,
-            "or": self._check_logic,
-            "and": self._check_logic,
-            "unary": self._check_unary,
-            "binary": self._check_binary,
-            "member": self._check_member,
-            "call": self._check_call,
-            "object": self._check_object,
+        self._checks: dict[type, Callable[[Any, Scope], CelType]] = {
+            Constant: lambda node, _scope: _CONSTANT_TYPES[type(node.value)],
+            Name: self._check_name,
+            ListLiteral: self._check_list,
+            MapLiteral: self._check_map,
+            ObjectLiteral: self._check_object,
+            Conditional: self._check_condition,
+            Logic: self._check_logic,
+            Unary: self._check_unary,
+            Binary: self._check_binary,
+            MemberAccess: self._check_member,
+            FunctionCall: self._check_call,
         }
 
     def _new_parameter(self) -> CelType:
@@ -126,10 +138,10 @@ class _Checker:
         return CelType(f"${self._fresh}")
 
     def check(self, node: Expression, scope: Scope) -> CelType:
-        return self._checks[node[0]](node, scope)
+        return self._checks[type(node)](node, scope)
 
-    def _check_name(self, node: Expression, scope: Scope) -> CelType:
-        name = node[1]
+    def _check_name(self, node: Name, scope: Scope) -> CelType:
+        name = node.name
         if name in scope:
             return scope[name]
         if values.type_named(name) is not None:
@@ -161,114 +173,107 @@ class _Checker:
                 f"'{format_type(kind)}'"
             )
 
-        return kind.parameters[0]
+        (value_type,) = kind.parameters
+        return value_type
 
-    def _check_list(self, node: Expression, scope: Scope, *, mixed: bool = False) -> CelType:
-        item: CelType | None = None
-        for each in node[1]:
-            optional = each[0] == "optional"
-            kind = self._check_entry(each[1] if optional else each, optional, scope)
-            item = DYN if mixed else self._join(item, kind)
-        return list_of(item or self._new_parameter())
+    def _check_list(self, node: ListLiteral, scope: Scope, *, mixed: bool = False) -> CelType:
+        item_type: CelType | None = None
+        for item in node.items:
+            kind = self._check_entry(item.value, item.optional, scope)
+            item_type = DYN if mixed else self._join(item_type, kind)
+        return list_of(item_type or self._new_parameter())
 
-    def _check_map(self, node: Expression, scope: Scope) -> CelType:
+    def _check_map(self, node: MapLiteral, scope: Scope) -> CelType:
         key_type: CelType | None = None
         value_type: CelType | None = None
-        for key, value, optional in node[1]:
+        for key, value, optional in node.entries:
             key_type = self._join(key_type, self.check(key, scope))
             value_type = self._join(value_type, self._check_entry(value, optional, scope))
         return map_of(key_type or self._new_parameter(), value_type or self._new_parameter())
 
-    def _check_condition(self, node: Expression, scope: Scope) -> CelType:
-        result = self.check(node[2], scope)
-        for condition, then in reversed(node[1]):
+    def _check_condition(self, node: Conditional, scope: Scope) -> CelType:
+        result = self.check(node.otherwise, scope)
+        for condition, then in reversed(node.cases):
             result = self._call(
                 "_?_:_", [self.check(condition, scope), self.check(then, scope), result]
             )
         return result
 
-    def _check_logic(self, node: Expression, scope: Scope) -> CelType:
-        operator = "_||_" if node[0] == "or" else "_&&_"
-        result = self.check(node[1][0], scope)
-        for part in node[1][1:]:
-            result = self._call(operator, [result, self.check(part, scope)])
+    def _check_logic(self, node: Logic, scope: Scope) -> CelType:
+        first, *others = node.parts
+        result = self.check(first, scope)
+        for part in others:
+            result = self._call(f"_{node.mark}_", [result, self.check(part, scope)])
         return result
 
-    def _check_unary(self, node: Expression, scope: Scope) -> CelType:
-        return self._call(f"{node[1]}_", [self.check(node[3], scope)])
+    def _check_unary(self, node: Unary, scope: Scope) -> CelType:
+        return self._call(f"{node.mark}_", [self.check(node.operand, scope)])
 
-    def _check_binary(self, node: Expression, scope: Scope) -> CelType:
-        result = self.check(node[1], scope)
-        for mark, operand in node[2]:
+    def _check_binary(self, node: Binary, scope: Scope) -> CelType:
+        result = self.check(node.first, scope)
+        for mark, operand in node.operations:
             operator = "@in" if mark == "in" else f"_{mark}_"
             result = self._call(operator, [result, self.check(operand, scope)])
         return result
 
-    def _check_object(self, node: Expression, scope: Scope) -> CelType:
-        _, name, entries = node
-        if name.partition(".")[0] not in self._environment.creates:
+    def _check_object(self, node: ObjectLiteral, scope: Scope) -> CelType:
+        name = node.type_name
+        root, _, _ = name.partition(".")
+        if root not in self._environment.creates:
             raise CelTypeError(f"undeclared reference to '{name}' (in container '')")
 
-        fields = self._environment.objects.get(name)
-        for field, value, optional in entries:
+        declared = self._environment.objects.get(name)
+        for field, value, optional in node.fields:
             kind = self._check_entry(value, optional, scope)
-            expected = DYN if fields is None else fields.get(field)
+            expected = DYN if declared is None else declared.get(field)
             if expected is None:
                 raise CelTypeError(f"undefined field '{field}'")
             if not is_assignable(self.types, expected, kind):
-                texts = (
-                    format_type(expected, short=True),
-                    format_type(substitute(kind, self.types), short=True),
-                )
+                expected_text = format_type(expected, short=True)
+                text = format_type(substitute(kind, self.types), short=True)
                 raise CelTypeError(
-                    f"expected type of field '{field}' is '{texts[0]}' but provided type is "
-                    f"'{texts[1]}'"
+                    f"expected type of field '{field}' is '{expected_text}' but provided type is "
+                    f"'{text}'"
                 )
 
         return CelType(name)
 
-    # fields, items and calls
-
-    def _check_member(self, node: Expression, scope: Scope) -> CelType:
-        first = node[1]
-        steps = list(node[2])
-        kind: CelType
-        if (
-            first[0] == "name"
-            and steps
-            and f"{first[1]}.{steps[0][1]}" in scope
-            and steps[0][0] == "field"
-        ):
-            kind = scope[f"{first[1]}.{steps[0][1]}"]
-            steps = steps[1:]
-        elif first[0] == "name" and first[1] not in scope and steps and steps[0][0] == "call":
-            kind = self._check_function(f"{first[1]}.{steps[0][1]}", steps[0][2], scope)
-            steps = steps[1:]
-        else:
-            kind = self.check(first, scope)
+    def _check_member(self, node: MemberAccess, scope: Scope) -> CelType:
+        steps = node.steps
+        match node:
+            case MemberAccess(Name(name), [FieldStep(field), *_]) if f"{name}.{field}" in scope:
+                kind = scope[f"{name}.{field}"]
+                steps = steps[1:]
+            case MemberAccess(Name(name), [FunctionCall(function, arguments), *_]) if (
+                name not in scope
+            ):
+                kind = self._check_function(f"{name}.{function}", arguments, scope)
+                steps = steps[1:]
+            case _:
+                kind = self.check(node.first, scope)
 
         for step in steps:
-            if step[0] == "field":
-                kind = self._field_type(kind, step[1], optional=step[2])
-            elif step[0] == "index":
-                kind = self._call(
-                    "_[?_]" if step[2] else "_[_]", [kind, self.check(step[1], scope)]
-                )
+            if isinstance(step, FieldStep):
+                kind = self._field_type(kind, step.name, optional=step.optional)
+            elif isinstance(step, IndexStep):
+                operator = "_[?_]" if step.optional else "_[_]"
+                kind = self._call(operator, [kind, self.check(step.key, scope)])
             else:
-                kind = self._check_method(kind, step[1], step[2], scope)
+                kind = self._check_method(kind, step, scope)
 
         return kind
 
     def _field_type(self, kind: CelType, name: str, *, optional: bool = False) -> CelType:
         kind = substitute(kind, self.types)
         if kind.name == "optional_type":
-            return optional_of(self._field_type(kind.parameters[0], name))
+            (value_type,) = kind.parameters
+            return optional_of(self._field_type(value_type, name))
 
         if is_parameter(kind):
             self.types[kind.name] = DYN
             field = DYN
         elif kind.name == "map":
-            field = kind.parameters[1]
+            _, field = kind.parameters
         elif is_dyn(kind):
             field = DYN
         else:
@@ -283,52 +288,57 @@ class _Checker:
 
         return optional_of(field) if optional else field
 
-    def _check_method(
-        self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
-    ) -> CelType:
+    def _check_method(self, kind: CelType, call: FunctionCall, scope: Scope) -> CelType:
+        name, arguments = call
         count = len(arguments)
         if count in MACRO_ARGUMENTS.get(name, ()):
             return self._check_macro(kind, name, arguments, scope)
         if name in ("optMap", "optFlatMap") and count == 2:
             return self._check_optional_map(kind, name, arguments, scope)
 
-        candidates = overloads()[1].get(name)
+        candidates = overloads().methods.get(name)
         if candidates is None:
             raise CelTypeError(f"undeclared reference to '{name}' (in container '')")
 
-        types = [
-            self._check_list(argument, scope, mixed=True)
-            if name == "format" and argument[0] == "list"
-            else self.check(argument, scope)
-            for argument in arguments
-        ]
+        types = [kind]
+        for argument in arguments:
+            if name == "format" and isinstance(argument, ListLiteral):
+                types.append(self._check_list(argument, scope, mixed=True))
+            else:
+                types.append(self.check(argument, scope))
         if name == "matches" and count == 1:
-            _check_literal("matches", arguments[0])
+            _check_literal(name, *arguments)
 
-        return self._resolve(name, candidates, [kind, *types], is_method=True)
+        return self._resolve(name, candidates, types, is_method=True)
 
-    def _check_call(self, node: Expression, scope: Scope) -> CelType:
-        if node[1] != "has":
-            return self._check_function(node[1], node[2], scope)
-        argument: Expression = node[2][0] if len(node[2]) == 1 else ("none",)
-        if argument[0] != "member" or not argument[2] or argument[2][-1][0] != "field":
-            raise CelTypeError("invalid argument to has() macro")
-        self._check_member(argument, scope)
+    def _check_call(self, node: FunctionCall, scope: Scope) -> CelType:
+        if node.name != "has":
+            return self._check_function(node.name, node.arguments, scope)
+
+        match node.arguments:
+            case [MemberAccess(_, [*_, FieldStep()]) as member]:
+                self._check_member(member, scope)
+            case _:
+                raise CelTypeError("invalid argument to has() macro")
+
         return BOOL
 
     def _check_function(self, name: str, arguments: list[Expression], scope: Scope) -> CelType:
         if name == "cel.bind" and len(arguments) == 3:
-            value = self.check(arguments[1], scope)
-            return self.check(arguments[2], {**scope, _variable_name(arguments[0]): value})
-        if name.partition(".")[0] in _UNTYPED_NAMESPACES and "." in name:
+            variable, bound, result = arguments
+            value = self.check(bound, scope)
+            return self.check(result, {**scope, _variable_name(variable): value})
+
+        # a name without a dot is its own namespace
+        namespace, dot, _ = name.partition(".")
+        if dot and namespace in _UNTYPED_NAMESPACES:
             for argument in arguments:
                 self.check(argument, scope)
             return DYN
 
-        candidates = overloads()[0].get(name)
+        candidates = overloads().functions.get(name)
         if candidates is None:
-            reference = name if "." not in name else name.partition(".")[0]
-            raise CelTypeError(f"undeclared reference to '{reference}' (in container '')")
+            raise CelTypeError(f"undeclared reference to '{namespace}' (in container '')")
 
         types = [self.check(argument, scope) for argument in arguments]
         if name in _LITERAL_CHECKS and arguments:
@@ -337,7 +347,7 @@ class _Checker:
         return self._resolve(name, candidates, types, is_method=False)
 
     def _call(self, name: str, types: list[CelType]) -> CelType:
-        return self._resolve(name, overloads()[0][name], types, is_method=False)
+        return self._resolve(name, overloads().functions[name], types, is_method=False)
 
     def _resolve(
         self, name: str, candidates: list[Overload], types: list[CelType], *, is_method: bool
@@ -352,7 +362,8 @@ class _Checker:
             if len(overload.arguments) != len(types):
                 continue
 
-            if is_open:  # its own parameters may become part of the types of others
+            # type parameters of the overload may become part of the types of arguments
+            if is_open:
                 overload = self._instance(overload)
             bound: Substitutions = {}
             if not are_assignable(bound, tuple(types), overload.arguments):
@@ -370,7 +381,8 @@ class _Checker:
             return self._with_new_parameters(result)
 
         texts = [format_type(kind, short=True) for kind in types]
-        applied = f"{texts[0]}.({', '.join(texts[1:])})" if is_method else f"({', '.join(texts)})"
+        receiver = f"{texts.pop(0)}." if is_method else ""
+        applied = f"{receiver}({', '.join(texts)})"
         raise CelTypeError(f"found no matching overload for '{name}' applied to '{applied}'")
 
     def _instance(self, overload: Overload) -> Overload:
@@ -389,8 +401,6 @@ class _Checker:
             return substitute(kind, {name: self._new_parameter() for name in sorted(names)})
         return kind
 
-    # macros
-
     def _check_optional_map(
         self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
     ) -> CelType:
@@ -398,12 +408,13 @@ class _Checker:
         if is_dyn(kind) or is_parameter(kind):
             inner = DYN
         elif kind.name == "optional_type":
-            inner = kind.parameters[0]
+            (inner,) = kind.parameters
         else:
             text = format_type(kind, short=True)
             raise CelTypeError(f"found no matching overload for 'hasValue' applied to '{text}.()'")
 
-        result = self.check(arguments[1], {**scope, _variable_name(arguments[0]): inner})
+        variable, body = arguments
+        result = self.check(body, {**scope, _variable_name(variable): inner})
         return optional_of(result) if name == "optMap" else result
 
     def _check_macro(
@@ -414,15 +425,17 @@ class _Checker:
         else:
             variables = 1
 
-        first, second = self._item_types(kind, variables)
+        types = self._item_types(kind, variables)
         names = [_variable_name(argument) for argument in arguments[:variables]]
-        inner = {**scope, **dict(zip(names, (first, second), strict=False))}
+        inner = {**scope, **dict(zip(names, types, strict=True))}
         *conditions, body = arguments[variables:]
         for condition in conditions:
             self._require_bool(self.check(condition, inner), "_?_:_")
         result = self.check(body, inner)
         if name in ("map", "transformList"):
             return list_of(result)
+
+        first, *_ = types
         if name == "transformMap":
             return map_of(first, result)
         if name == "transformMapEntry":
@@ -436,19 +449,17 @@ class _Checker:
     def _require_bool(self, kind: CelType, operator: str) -> None:
         self._call(operator, [kind, BOOL, BOOL] if operator == "_?_:_" else [BOOL, kind])
 
-    def _item_types(self, kind: CelType, variables: int) -> tuple[CelType, CelType]:
-        """Return the types of a macro's variables: of the items, or of the keys or indexes and
-        the values.
+    def _item_types(self, kind: CelType, variables: int) -> tuple[CelType, ...]:
+        """Return the types of a macro's one or two variables: of a list's items or a map's keys,
+        or of the indexes or keys and the values.
         """
         kind = substitute(kind, self.types)
         if kind.name == "list":
-            if variables == 1:
-                return (kind.parameters[0], DYN)
-            return (INT, kind.parameters[0])
+            return (INT, *kind.parameters)[-variables:]
         if kind.name == "map":
-            return kind.parameters[0], kind.parameters[1]
+            return kind.parameters[:variables]
         if is_dyn(kind) or is_parameter(kind):
-            return DYN, DYN
+            return (DYN,) * variables
 
         text = format_type(kind, short=True)
         why = "cannot be range of a comprehension (must be list, map, or dynamic)"
@@ -462,9 +473,9 @@ them.
 
 
 def _variable_name(node: Expression) -> str:
-    if node[0] != "name":
+    if not isinstance(node, Name):
         raise CelTypeError("argument must be a simple name")
-    return str(node[1])
+    return node.name
 
 
 def _is_invalid_conversion(convert: Callable[[str], Any]) -> Callable[[str], bool]:
@@ -487,9 +498,6 @@ _LITERAL_CHECKS: dict[str, Callable[[str], bool]] = {
 
 
 def _check_literal(name: str, argument: Expression) -> None:
-    if (
-        argument[0] == "constant"
-        and type(argument[1]) is str
-        and _LITERAL_CHECKS[name](argument[1])
-    ):
+    text = argument.value if isinstance(argument, Constant) else None
+    if type(text) is str and _LITERAL_CHECKS[name](text):
         raise CelTypeError(f"invalid {name} argument")

@@ -10,11 +10,27 @@ cel-go, checker/cost.go (prices).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.evaluation import unescape
-from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
+from ptcompile.apiserver.cel.syntax import (
+    Binary,
+    CelSyntaxError,
+    Conditional,
+    Constant,
+    FieldStep,
+    FunctionCall,
+    IndexStep,
+    ListLiteral,
+    Logic,
+    MapLiteral,
+    MemberAccess,
+    Name,
+    ObjectLiteral,
+    Unary,
+    parse,
+)
 from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.diagnostics import Path, Problem
@@ -23,7 +39,7 @@ from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.apiserver.cel.syntax import Expression as Tree
+    from ptcompile.apiserver.cel.syntax import Expression
 
     CostSchema = Json
     TypeBindings = Json
@@ -52,6 +68,13 @@ class _Value(NamedTuple):
     schema: CostSchema = _NO_SCHEMA
     least: int = 0
     """Minimum size; only known for constants."""
+
+
+class _Estimate(NamedTuple):
+    """The cost of an expression and the properties of its value."""
+
+    cost: int
+    value: _Value
 
 
 _UNKNOWN = _Value()
@@ -140,9 +163,6 @@ def _as_count(value: object) -> int:
     return max(int(value), 0) if isinstance(value, int | float) else 0
 
 
-# sizes
-
-
 def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
     """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache`
     keeps the results.
@@ -210,9 +230,6 @@ def _max_characters(node: CostSchema) -> int:
     return _REQUEST_BYTES_MAX - 2
 
 
-# costs
-
-
 def _estimate_rule(text: str, node: CostSchema, sizes: dict[int, int]) -> int:
     value = _value_of_schema(node, sizes)
     return _estimate_text(text, {"": sizes, "self": value, "oldSelf": value})
@@ -221,7 +238,7 @@ def _estimate_rule(text: str, node: CostSchema, sizes: dict[int, int]) -> int:
 def _estimate_text(text: str, scope: TypeBindings) -> int:
     """Return the estimated cost of one evaluation, or 0 if the expression cannot be parsed."""
     try:
-        return _estimate(parse(text), scope)[0]
+        return _estimate(parse(text), scope).cost
     except (CelSyntaxError, RecursionError):
         return 0
 
@@ -262,78 +279,86 @@ def _compares_types(text: str) -> bool:
 
     while pending:
         node = pending.pop()
-        if isinstance(node, tuple | list):
-            if (
-                node[:1] == ("binary",)
-                and node[2][0][0] in ("==", "!=")
-                and all(map(_is_type, (node[1], node[2][0][1])))
-            ):
+        if isinstance(node, Binary):
+            mark, operand = node.operations[0]
+            if mark in ("==", "!=") and _is_type(node.first) and _is_type(operand):
                 return True
+        if isinstance(node, tuple | list):
             pending += node
 
     return False
 
 
-def _is_type(node: Any) -> bool:
-    return node[:2] == ("call", "type") or (node[0] == "name" and type_named(node[1]) is not None)
+def _is_type(node: Expression) -> bool:
+    if isinstance(node, FunctionCall):
+        return node.name == "type"
+    return isinstance(node, Name) and type_named(node.name) is not None
 
 
-def _estimate(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    """Return the cost of an expression and the properties of its value."""
-    cost, value = _ESTIMATORS.get(tree[0], _estimate_parts)(tree, scope)
-    return min(cost, _COST_MAX), value
+def _estimate(node: Expression, scope: TypeBindings) -> _Estimate:
+    cost, value = _ESTIMATORS[type(node)](node, scope)
+    return _Estimate(min(cost, _COST_MAX), value)
 
 
-def _estimate_all(trees: Any, scope: TypeBindings) -> int:
-    return sum(_estimate(tree, scope)[0] for tree in trees)
+def _sum_costs(nodes: Iterable[Expression], scope: TypeBindings) -> int:
+    return sum(_estimate(node, scope).cost for node in nodes)
 
 
-def _estimate_constant(tree: Tree, _scope: TypeBindings) -> tuple[int, _Value]:
-    size = len(tree[1]) if isinstance(tree[1], str | bytes) else 1
-    return 0, _Value(size, {}, size)
+def _estimate_constant(node: Constant, _scope: TypeBindings) -> _Estimate:
+    size = len(node.value) if isinstance(node.value, str | bytes) else 1
+    return _Estimate(0, _Value(size, {}, size))
 
 
-def _estimate_name(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    return 1, scope.get(tree[1], _UNKNOWN)
+def _estimate_name(node: Name, scope: TypeBindings) -> _Estimate:
+    return _Estimate(1, scope.get(node.name, _UNKNOWN))
 
 
-def _estimate_list(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    items = [item[1] if item[0] == "optional" else item for item in tree[1]]
-    return 10 + _estimate_all(items, scope), _Value(len(items))
+def _estimate_list(node: ListLiteral, scope: TypeBindings) -> _Estimate:
+    cost = _sum_costs([item.value for item in node.items], scope)
+    return _Estimate(10 + cost, _Value(len(node.items)))
 
 
-def _estimate_map(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    parts = [part for key, value, _ in tree[1] for part in (key, value)]
-    return 30 + _estimate_all(parts, scope), _Value(len(tree[1]), _MAP_SCHEMA)
+def _estimate_map(node: MapLiteral, scope: TypeBindings) -> _Estimate:
+    cost = 30
+    for entry in node.entries:
+        cost += _sum_costs((entry.key, entry.value), scope)
+    return _Estimate(cost, _Value(len(node.entries), _MAP_SCHEMA))
 
 
-def _estimate_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
+def _estimate_object(node: ObjectLiteral, scope: TypeBindings) -> _Estimate:
+    return _Estimate(_sum_costs([field.value for field in node.fields], scope), _UNKNOWN)
+
+
+def _estimate_condition(node: Conditional, scope: TypeBindings) -> _Estimate:
     """Add up the conditions and the most expensive branch, each branch with the conditions
     before it.
     """
-    dearest = _estimate(tree[2], scope)[0]
+    dearest = _estimate(node.otherwise, scope).cost
     size = 0
-    for condition, then in reversed(tree[1]):
+    for condition, then in reversed(node.cases):
         cost, value = _estimate(then, scope)
-        dearest = _estimate(condition, scope)[0] + max(cost, dearest)
+        dearest = _estimate(condition, scope).cost + max(cost, dearest)
         size = max(size, value.size)
-    return dearest, _Value(size)
+    return _Estimate(dearest, _Value(size))
 
 
-def _estimate_parts(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    """Add up the parts of `&&`, `||`, a sign operator or a global function."""
-    if tree[0] == "call" and tree[1] == "has":
-        return 0, _SINGLE_VALUE
-    if tree[0] == "call":
-        return _estimate_all(tree[2], scope), _UNKNOWN
-    if tree[0] == "unary":
-        return _estimate(tree[3], scope)[0] + 1, _SINGLE_VALUE
-    return _estimate_all(tree[1], scope), _SINGLE_VALUE
+def _estimate_logic(node: Logic, scope: TypeBindings) -> _Estimate:
+    return _Estimate(_sum_costs(node.parts, scope), _SINGLE_VALUE)
 
 
-def _estimate_operators(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    cost, value = _estimate(tree[1], scope)
-    for mark, operand in tree[2]:
+def _estimate_unary(node: Unary, scope: TypeBindings) -> _Estimate:
+    return _Estimate(_estimate(node.operand, scope).cost + 1, _SINGLE_VALUE)
+
+
+def _estimate_function(node: FunctionCall, scope: TypeBindings) -> _Estimate:
+    if node.name == "has":
+        return _Estimate(0, _SINGLE_VALUE)
+    return _Estimate(_sum_costs(node.arguments, scope), _UNKNOWN)
+
+
+def _estimate_operators(node: Binary, scope: TypeBindings) -> _Estimate:
+    cost, value = _estimate(node.first, scope)
+    for mark, operand in node.operations:
         more, operand_value = _estimate(operand, scope)
         cost += more
         if mark == "in":
@@ -345,23 +370,22 @@ def _estimate_operators(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
             cost = cost + min(value.size, operand_value.size) // 10
             value = _SINGLE_VALUE
 
-    return cost, value
+    return _Estimate(cost, value)
 
 
-def _estimate_member(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
-    cost, value = _estimate(tree[1], scope)
-    for step in tree[2]:
-        if step[0] == "call":
-            more, value = _estimate_call(step, value, scope)
-        elif step[0] == "index":
-            more = _estimate(step[1], scope)[0] + 1
+def _estimate_member(node: MemberAccess, scope: TypeBindings) -> _Estimate:
+    cost, value = _estimate(node.first, scope)
+    for step in node.steps:
+        if isinstance(step, FieldStep):
+            value = _field_value(value, step.name, scope)
+        elif isinstance(step, IndexStep):
+            cost += _estimate(step.key, scope).cost + 1
             value = _item_value(value, scope)
         else:
-            more = 0
-            value = _field_value(value, step[1], scope)
-        cost += more
+            more, value = _estimate_method(step, value, scope)
+            cost += more
 
-    return cost, value
+    return _Estimate(cost, value)
 
 
 def _item_value(value: _Value, scope: TypeBindings) -> _Value:
@@ -381,42 +405,44 @@ def _field_value(value: _Value, name: str, scope: TypeBindings) -> _Value:
     return _UNKNOWN
 
 
-def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int, _Value]:
-    _, name, arguments = step
-    if name in _LOOP_COST_PER_ITEM and len(arguments) >= 2 and arguments[0][0] == "name":
-        return _estimate_loop(name, arguments, value, scope)
+def _estimate_method(call: FunctionCall, value: _Value, scope: TypeBindings) -> _Estimate:
+    name, arguments = call
+    if name in _LOOP_COST_PER_ITEM and len(arguments) >= 2 and isinstance(arguments[0], Name):
+        return _estimate_loop(call, value, scope)
     if name in ("optMap", "optFlatMap", "bind"):
-        return 0, _UNKNOWN
+        return _Estimate(0, _UNKNOWN)
 
     estimates = [_estimate(argument, scope) for argument in arguments]
-    cost = sum(cost for cost, _ in estimates)
-    values = [argument for _, argument in estimates]
-    if name == "matches" and len(values) == 1:
-        cost += (value.size + 1) // 10 * (values[0].size // 4)
-    elif name == "contains" and len(values) == 1:
-        cost += value.size // 10 * (values[0].size // 10)
-    elif name == "replace" and len(values) >= 2:
-        return cost + value.size // 5, _replaced_value(value, *values[:2])
+    cost = sum(estimate.cost for estimate in estimates)
+    match name, [estimate.value for estimate in estimates]:
+        case "matches", [pattern]:
+            cost += (value.size + 1) // 10 * (pattern.size // 4)
+        case "contains", [part]:
+            cost += value.size // 10 * (part.size // 10)
+        case "replace", [old, new, *_]:
+            return _Estimate(cost + value.size // 5, _replaced_value(value, old, new))
 
-    return cost, _UNKNOWN
+    return _Estimate(cost, _UNKNOWN)
 
 
-def _estimate_loop(
-    name: str, arguments: list[Tree], value: _Value, scope: TypeBindings
-) -> tuple[int, _Value]:
-    variables = 2 if name.startswith("transform") or (len(arguments) == 3 and name != "map") else 1
-    inner = dict(scope)
-    for variable in arguments[:variables]:
-        inner[str(variable[1])] = _UNKNOWN
+def _estimate_loop(call: FunctionCall, value: _Value, scope: TypeBindings) -> _Estimate:
+    name, arguments = call
+    has_two_variables = name.startswith("transform") or (len(arguments) == 3 and name != "map")
+    count = 2 if has_two_variables else 1
+    variables = [node.name for node in arguments[:count] if isinstance(node, Name)]
+    inner = {**scope, **dict.fromkeys(variables, _UNKNOWN)}
     # a single variable of a map is its key, whose length is unknown; of two variables the second is
     # the item
-    if variables == 2 or value.schema.get("type") == "array":
-        inner[str(arguments[variables - 1][1])] = _item_value(value, scope)
-    cost = value.size * (_LOOP_COST_PER_ITEM[name] + _estimate_all(arguments[variables:], inner))
-    if name in ("filter", "map", "transformList"):
-        return cost, _Value(value.size)
+    if has_two_variables or value.schema.get("type") == "array":
+        inner[variables[-1]] = _item_value(value, scope)
 
-    return cost, _Value(value.size, _MAP_SCHEMA) if name == "transformMap" else _SINGLE_VALUE
+    cost = value.size * (_LOOP_COST_PER_ITEM[name] + _sum_costs(arguments[count:], inner))
+    if name in ("filter", "map", "transformList"):
+        return _Estimate(cost, _Value(value.size))
+    if name == "transformMap":
+        return _Estimate(cost, _Value(value.size, _MAP_SCHEMA))
+
+    return _Estimate(cost, _SINGLE_VALUE)
 
 
 def _is_list(value: _Value) -> bool:
@@ -444,12 +470,16 @@ _LOOP_COST_PER_ITEM = {
 }
 """Cost of a loop per item besides its body: the minimum of all cel-go versions."""
 
-_ESTIMATORS: dict[str, Callable[[Tree, TypeBindings], tuple[int, _Value]]] = {
-    "constant": _estimate_constant,
-    "name": _estimate_name,
-    "list": _estimate_list,
-    "map": _estimate_map,
-    "if": _estimate_condition,
-    "binary": _estimate_operators,
-    "member": _estimate_member,
+_ESTIMATORS: dict[type, Callable[[Any, TypeBindings], _Estimate]] = {
+    Constant: _estimate_constant,
+    Name: _estimate_name,
+    ListLiteral: _estimate_list,
+    MapLiteral: _estimate_map,
+    ObjectLiteral: _estimate_object,
+    Conditional: _estimate_condition,
+    Logic: _estimate_logic,
+    Unary: _estimate_unary,
+    Binary: _estimate_operators,
+    MemberAccess: _estimate_member,
+    FunctionCall: _estimate_function,
 }

@@ -341,9 +341,16 @@ def _split(text: str) -> list[str]:
     return [*parts, text[start:]] if text else []
 
 
+class DeclaredOverloads(NamedTuple):
+    """The overloads of functions and of methods, by name."""
+
+    functions: dict[str, list[Overload]]
+    methods: dict[str, list[Overload]]
+
+
 @cache
-def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
-    """Return the overloads of functions and of methods, by name."""
+def overloads() -> DeclaredOverloads:
+    """Return all declared overloads."""
     functions: dict[str, list[Overload]] = {}
     methods: dict[str, list[Overload]] = {}
     for line in (
@@ -365,4 +372,4 @@ def overloads() -> tuple[dict[str, list[Overload]], dict[str, list[Overload]]]:
                 Overload((read_type(target), *types), read_type(result))
             )
 
-    return functions, methods
+    return DeclaredOverloads(functions, methods)

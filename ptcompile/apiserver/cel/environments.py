@@ -104,7 +104,8 @@ def why_invalid_policy_expression(
     except CelTypeError as error:
         return f"compilation failed: {error}"
     except CelLimitError:
-        return None  # the API server may be able to read it
+        # the API server may be able to read it
+        return None
 
     names = [format_type(each) for each in allowed]
     if not names or format_type(kind) in names:
@@ -138,8 +139,6 @@ def why_invalid_device_expression(text: str) -> str | None:
         return None
     return f"must evaluate to bool or the unknown type, not {format_type(kind)}"
 
-
-# rules of CRDs
 
 _STRING_FORMATS = {
     "byte": BYTES,

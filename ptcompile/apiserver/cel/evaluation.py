@@ -7,12 +7,28 @@ produced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel import values
-from ptcompile.apiserver.cel.syntax import MACRO_ARGUMENTS, CelSyntaxError
+from ptcompile.apiserver.cel.syntax import (
+    MACRO_ARGUMENTS,
+    Binary,
+    CelSyntaxError,
+    Conditional,
+    Constant,
+    FieldStep,
+    FunctionCall,
+    IndexStep,
+    ListLiteral,
+    Logic,
+    MapLiteral,
+    MemberAccess,
+    Name,
+    ObjectLiteral,
+    Unary,
+)
 from ptcompile.apiserver.cel.values import (
     ABSENT,
     CelError,
@@ -44,17 +60,15 @@ class UnknownNameError(Exception):
 
 def compile_tree(node: Expression, names: frozenset[str]) -> Run:
     """Compile a tree to a function. Raises UnknownNameError and CelSyntaxError."""
-    run: Run = _COMPILERS[node[0]](node, names)
-    return run
+    return _COMPILERS[type(node)](node, names)
 
 
-def _compile_constant(node: Expression, _names: frozenset[str]) -> Run:
-    value = node[1]
-    return lambda _scope: value
+def _compile_constant(node: Constant, _names: frozenset[str]) -> Run:
+    return lambda _scope: node.value
 
 
-def _compile_name(node: Expression, names: frozenset[str]) -> Run:
-    name = node[1]
+def _compile_name(node: Name, names: frozenset[str]) -> Run:
+    name = node.name
     if name in names:
 
         def run(scope: Bindings) -> Any:
@@ -70,15 +84,12 @@ def _compile_name(node: Expression, names: frozenset[str]) -> Run:
     return lambda _scope: kind
 
 
-def _compile_object(node: Expression, _names: frozenset[str]) -> Run:
-    raise UnknownNameError(f"objects of the type {node[1]} are not supported")
+def _compile_object(node: ObjectLiteral, _names: frozenset[str]) -> Run:
+    raise UnknownNameError(f"objects of the type {node.type_name} are not supported")
 
 
-def _compile_list(node: Expression, names: frozenset[str]) -> Run:
-    items = [
-        (compile_tree(item[1] if item[0] == "optional" else item, names), item[0] == "optional")
-        for item in node[1]
-    ]
+def _compile_list(node: ListLiteral, names: frozenset[str]) -> Run:
+    items = [(compile_tree(item.value, names), item.optional) for item in node.items]
 
     def run(scope: Bindings) -> Any:
         spend(scope[""], 10 + len(items))
@@ -100,10 +111,10 @@ def _as_optional(value: Any) -> Optional:
     return value
 
 
-def _compile_map(node: Expression, names: frozenset[str]) -> Run:
+def _compile_map(node: MapLiteral, names: frozenset[str]) -> Run:
     entries = [
-        (compile_tree(key, names), compile_tree(value, names), optional)
-        for key, value, optional in node[1]
+        (compile_tree(entry.key, names), compile_tree(entry.value, names), entry.optional)
+        for entry in node.entries
     ]
 
     def run(scope: Bindings) -> Any:
@@ -125,11 +136,11 @@ def _compile_map(node: Expression, names: frozenset[str]) -> Run:
     return run
 
 
-def _compile_condition(node: Expression, names: frozenset[str]) -> Run:
+def _compile_condition(node: Conditional, names: frozenset[str]) -> Run:
     cases = [
-        (compile_tree(condition, names), compile_tree(then, names)) for condition, then in node[1]
+        (compile_tree(case.condition, names), compile_tree(case.then, names)) for case in node.cases
     ]
-    otherwise = compile_tree(node[2], names)
+    otherwise = compile_tree(node.otherwise, names)
 
     def run(scope: Bindings) -> Any:
         for condition, then in cases:
@@ -147,12 +158,12 @@ def _as_bool(value: Any) -> bool:
     return value
 
 
-def _compile_logic(node: Expression, names: frozenset[str]) -> Run:
+def _compile_logic(node: Logic, names: frozenset[str]) -> Run:
     """Compile `&&` or `||`. As in CEL, an operand that decides the result hides the failure of
     another on either side.
     """
-    parts = [compile_tree(part, names) for part in node[1]]
-    deciding = node[0] == "or"
+    parts = [compile_tree(part, names) for part in node.parts]
+    deciding = node.mark == "||"
 
     def run(scope: Bindings) -> bool:
         failed: CelError | None = None
@@ -172,17 +183,17 @@ def _compile_logic(node: Expression, names: frozenset[str]) -> Run:
     return run
 
 
-def _compile_unary(node: Expression, names: frozenset[str]) -> Run:
-    _, mark, count, inner = node
-    operand = compile_tree(inner, names)
+def _compile_unary(node: Unary, names: frozenset[str]) -> Run:
+    operand = compile_tree(node.operand, names)
+    is_even = node.repeats % 2 == 0
 
     def run(scope: Bindings) -> Any:
-        spend(scope[""], count)
+        spend(scope[""], node.repeats)
         value = operand(scope)
-        if mark == "!":
-            return _as_bool(value) is (count % 2 == 0)
+        if node.mark == "!":
+            return _as_bool(value) is is_even
         negated = values.negate(value)
-        return values.negate(negated) if count % 2 == 0 else negated
+        return values.negate(negated) if is_even else negated
 
     return run
 
@@ -207,9 +218,12 @@ _OPERATORS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
-def _compile_binary(node: Expression, names: frozenset[str]) -> Run:
-    first = compile_tree(node[1], names)
-    steps = [(_OPERATORS[mark], compile_tree(operand, names)) for mark, operand in node[2]]
+def _compile_binary(node: Binary, names: frozenset[str]) -> Run:
+    first = compile_tree(node.first, names)
+    steps = [
+        (_OPERATORS[operation.mark], compile_tree(operation.operand, names))
+        for operation in node.operations
+    ]
 
     def run(scope: Bindings) -> Any:
         budget = scope[""]
@@ -222,9 +236,6 @@ def _compile_binary(node: Expression, names: frozenset[str]) -> Run:
     return run
 
 
-# fields, items and calls
-
-
 def unescape(name: str) -> str:
     """Return the field that an escaped name means: `a__dash__b` is `a-b`, `__if__` is `if`."""
     if name.startswith("__") and name.endswith("__") and name[2:-2].isalpha():
@@ -232,15 +243,13 @@ def unescape(name: str) -> str:
     return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match[0]], name)
 
 
-def _compile_member(node: Expression, names: frozenset[str]) -> Run:
-    first = node[1]
-    steps = list(node[2])
-    space = _namespaced_call(first, steps, names)
-    if space is None:
-        run = compile_tree(first, names)
+def _compile_member(node: MemberAccess, names: frozenset[str]) -> Run:
+    steps = node.steps
+    function = _namespaced_function(node, names)
+    if function is None:
+        run = compile_tree(node.first, names)
     else:
-        name, arguments = space
-        run = _compile_function(name, arguments, names)
+        run = _compile_function(function, names)
         steps = steps[1:]
 
     rest = [_compile_step(step, names) for step in steps]
@@ -258,26 +267,26 @@ def _compile_member(node: Expression, names: frozenset[str]) -> Run:
     return member
 
 
-def _namespaced_call(
-    first: Expression, steps: Sequence[Expression], names: frozenset[str]
-) -> tuple[str, list[Expression]] | None:
-    """Return the name and arguments of a function such as `optional.of(x)`, or None for anything
-    else.
+def _namespaced_function(node: MemberAccess, names: frozenset[str]) -> FunctionCall | None:
+    """Return the call of a function such as `optional.of(x)` that a member begins with, or
+    None.
     """
-    if first[0] != "name" or first[1] in names or not steps or steps[0][0] != "call":
+    first = node.first
+    call = node.steps[0] if node.steps else None
+    if not isinstance(first, Name) or first.name in names or not isinstance(call, FunctionCall):
         return None
-    return f"{first[1]}.{steps[0][1]}", steps[0][2]
+    return FunctionCall(f"{first.name}.{call.name}", call.arguments)
 
 
-def _compile_step(node: Expression, names: frozenset[str]) -> Evaluation:
-    if node[0] == "field":
-        return partial(_get_optional_field if node[2] else _get_field, node[1], unescape(node[1]))
-    if node[0] == "index":
-        key = compile_tree(node[1], names)
-        return partial(_get_optional_item if node[2] else _get_item, key)
+def _compile_step(node: FieldStep | IndexStep | FunctionCall, names: frozenset[str]) -> Evaluation:
+    if isinstance(node, FieldStep):
+        get_field = _get_optional_field if node.optional else _get_field
+        return partial(get_field, node.name, unescape(node.name))
+    if isinstance(node, IndexStep):
+        get_item = _get_optional_item if node.optional else _get_item
+        return partial(get_item, compile_tree(node.key, names))
 
-    name = node[1]
-    arguments = node[2]
+    name, arguments = node
     if name in _MACROS and len(arguments) in MACRO_ARGUMENTS[name]:
         return _compile_macro(name, arguments, names)
     if name in ("optMap", "optFlatMap") and len(arguments) == 2:
@@ -383,15 +392,14 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
     raise no_overload()
 
 
-def _compile_call(node: Expression, names: frozenset[str]) -> Run:
-    name = node[1]
-    arguments = node[2]
-    if name == "has":
-        return _compile_has(arguments, names)
-    return _compile_function(name, arguments, names)
+def _compile_call(node: FunctionCall, names: frozenset[str]) -> Run:
+    if node.name == "has":
+        return _compile_has(node.arguments, names)
+    return _compile_function(node, names)
 
 
-def _compile_function(name: str, arguments: list[Expression], names: frozenset[str]) -> Run:
+def _compile_function(node: FunctionCall, names: frozenset[str]) -> Run:
+    name, arguments = node
     if name == "cel.bind" and len(arguments) == 3:
         return _compile_bind(arguments, names)
 
@@ -416,13 +424,12 @@ _STEPS_PER_CALL = 5
 
 
 def _compile_has(arguments: list[Expression], names: frozenset[str]) -> Run:
-    node = arguments[0] if len(arguments) == 1 else ("none",)
-    if node[0] != "member" or not node[2] or node[2][-1][0] != "field":
-        raise CelSyntaxError("invalid argument to has() macro")
-
-    *before, (_, name, _) = node[2]
-    unescaped_name = unescape(name)
-    operand = compile_tree(("member", node[1], before), names)
+    match arguments:
+        case [MemberAccess(first, [*before, FieldStep(name)])]:
+            unescaped_name = unescape(name)
+            operand = compile_tree(MemberAccess(first, before), names)
+        case _:
+            raise CelSyntaxError("invalid argument to has() macro")
 
     def run(scope: Bindings) -> bool:
         spend(scope[""], 1)
@@ -432,17 +439,19 @@ def _compile_has(arguments: list[Expression], names: frozenset[str]) -> Run:
 
 
 def _compile_bind(arguments: list[Expression], names: frozenset[str]) -> Run:
-    name = _variable_name(arguments[0])
-    value = compile_tree(arguments[1], names)
-    body = compile_tree(arguments[2], names | {name})
+    variable, bound, result = arguments
+    name = _variable_name(variable)
+    value = compile_tree(bound, names)
+    body = compile_tree(result, names | {name})
     return lambda scope: body({**scope, name: value(scope)})
 
 
 def _compile_optional_map(
     name: str, arguments: list[Expression], names: frozenset[str]
 ) -> Evaluation:
-    variable = _variable_name(arguments[0])
-    body = compile_tree(arguments[1], names | {variable})
+    parameter, result_node = arguments
+    variable = _variable_name(parameter)
+    body = compile_tree(result_node, names | {variable})
 
     def step(scope: Bindings, value: Any) -> Any:
         if not _as_optional(value).present:
@@ -455,13 +464,10 @@ def _compile_optional_map(
     return step
 
 
-# macros over lists and maps
-
-
 def _variable_name(node: Expression) -> str:
-    if node[0] != "name":
+    if not isinstance(node, Name):
         raise CelSyntaxError("argument must be a simple name")
-    return str(node[1])
+    return node.name
 
 
 def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Iterator[Bindings]:
@@ -489,15 +495,16 @@ def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Ite
 
 
 def _quantify(
-    deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
+    deciding: bool, scopes: Iterator[Bindings], bodies: list[Run], _variables: tuple[str, ...]
 ) -> bool:
     """Evaluate `all` or `exists`. As with `&&` and `||`, an item that decides the result hides the
     failure of another.
     """
+    (body,) = bodies
     failed: CelError | None = None
     for scope in scopes:
         try:
-            if _as_bool(bodies[0](scope)) is deciding:
+            if _as_bool(body(scope)) is deciding:
                 return deciding
         except CelError as error:
             failed = failed or error
@@ -508,20 +515,19 @@ def _quantify(
     return not deciding
 
 
-def _exists_one(
-    scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
-) -> bool:
-    return sum(_as_bool(bodies[0](scope)) for scope in scopes) == 1
+def _exists_one(scopes: Iterator[Bindings], bodies: list[Run], _variables: tuple[str, ...]) -> bool:
+    (body,) = bodies
+    return sum(_as_bool(body(scope)) for scope in scopes) == 1
 
 
-def _filter(
-    scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]
-) -> list[Any]:
-    return [scope[variables[0]] for scope in scopes if _as_bool(bodies[0](scope))]
+def _filter(scopes: Iterator[Bindings], bodies: list[Run], variables: tuple[str, ...]) -> list[Any]:
+    (body,) = bodies
+    (item,) = variables
+    return [scope[item] for scope in scopes if _as_bool(body(scope))]
 
 
 def _map_items(
-    scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
+    scopes: Iterator[Bindings], bodies: list[Run], _variables: tuple[str, ...]
 ) -> list[Any]:
     *conditions, body = bodies
     return [
@@ -532,11 +538,12 @@ def _map_items(
 
 
 def _map_values(
-    scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]
+    scopes: Iterator[Bindings], bodies: list[Run], variables: tuple[str, ...]
 ) -> dict[Any, Any]:
     *conditions, body = bodies
+    key, _ = variables
     return {
-        scope[variables[0]]: body(scope)
+        scope[key]: body(scope)
         for scope in scopes
         if all(_as_bool(condition(scope)) for condition in conditions)
     }
@@ -572,17 +579,16 @@ def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]
     return lambda scope, value: function(_item_scopes(scope, value, variables), bodies, variables)
 
 
-_COMPILERS: dict[str, Callable[[Expression, frozenset[str]], Run]] = {
-    "constant": _compile_constant,
-    "name": _compile_name,
-    "list": _compile_list,
-    "map": _compile_map,
-    "if": _compile_condition,
-    "or": _compile_logic,
-    "and": _compile_logic,
-    "unary": _compile_unary,
-    "binary": _compile_binary,
-    "member": _compile_member,
-    "call": _compile_call,
-    "object": _compile_object,
+_COMPILERS: dict[type, Callable[[Any, frozenset[str]], Run]] = {
+    Constant: _compile_constant,
+    Name: _compile_name,
+    ListLiteral: _compile_list,
+    MapLiteral: _compile_map,
+    ObjectLiteral: _compile_object,
+    Conditional: _compile_condition,
+    Logic: _compile_logic,
+    Unary: _compile_unary,
+    Binary: _compile_binary,
+    MemberAccess: _compile_member,
+    FunctionCall: _compile_call,
 }

@@ -60,9 +60,6 @@ class NamedFormat(NamedTuple):
     name: str
 
 
-# quantities
-
-
 def _parse_quantity(_budget: StepBudget, text: str) -> Quantity:
     amount = parse(text)
     if amount is None:
@@ -84,8 +81,6 @@ def _sign(_budget: StepBudget, amount: Quantity) -> int:
     return (amount.nano > 0) - (amount.nano < 0)
 
 
-# URLs
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 
@@ -105,7 +100,8 @@ def _split_url(text: str) -> Url | None:
         return None
 
     rest = text[scheme.end() :] if scheme else text
-    if scheme and not rest.startswith("/"):  # an opaque part, such as mailto:a@b
+    # an opaque part, such as mailto:a@b
+    if scheme and not rest.startswith("/"):
         return Url(text[: scheme.end() - 1].lower(), "", "", rest.partition("?")[2])
 
     reference = "//" + rest if rest.startswith("//") else rest
@@ -158,9 +154,6 @@ def _query(budget: StepBudget, url: Url) -> dict[str, list[str]]:
         return parse_qs(url.query, keep_blank_values=True, max_num_fields=1000)
     except ValueError:
         return {}
-
-
-# IP addresses
 
 
 def _read_ip(text: str) -> Any:
@@ -228,8 +221,6 @@ def _mask_cidr(budget: StepBudget, cidr: Cidr) -> Cidr:
     return Cidr(_network(budget, cidr).network_address, cidr.bits)
 
 
-# semantic versions
-
 _SEMVER = re.compile(
     r"(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})"
     r"(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?"
@@ -273,8 +264,6 @@ def _parse_semver(_budget: StepBudget, text: str, normalize: bool = False) -> Se
         raise CelError(f"semver parse error during conversion from string: {text[:60]}")
     return version
 
-
-# named formats
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _FORMATS: dict[str, Callable[[str], object]] = {

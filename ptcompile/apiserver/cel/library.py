@@ -81,9 +81,6 @@ def _find_all(budget: StepBudget, text: str, pattern: str, limit: int = -1) -> l
     return out
 
 
-# strings
-
-
 def _starts_with(budget: StepBudget, text: str, part: str) -> bool:
     _pay_for_reading(budget, part)
     return text.startswith(part)
@@ -267,9 +264,6 @@ def _format_as_text(budget: StepBudget, value: Any) -> str:
     pay_for_size(budget, len(text))
 
     return text
-
-
-# lists, sizes, conversions, times
 
 
 def _size(_budget: StepBudget, value: Any) -> int:

@@ -1,4 +1,4 @@
-"""Parser of CEL expressions to trees of tuples, each starting with its kind.
+"""Parser of CEL expressions to trees of named tuples.
 
 Operators of one precedence, steps such as `.a[0].b()` and chained conditions are lists instead of
 nested nodes, so a long expression does not need a deeper stack than a short one.
@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import re
 
+from ptcompile._internal.namedtuple import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    Expression = tuple[Any, ...]
+    Expression: TypeAlias = (
+        "Constant | Name | ListLiteral | MapLiteral | ObjectLiteral"
+        " | Conditional | Logic | Unary | Binary | MemberAccess | FunctionCall"
+    )
 
 CHARACTERS_MAX = 20_000
 """Maximum number of characters of an expression. The API server accepts 100,000, but rules of CRDs
@@ -96,6 +101,131 @@ class Uint(int):
     """An unsigned integer."""
 
     __slots__ = ()
+
+
+class Constant(NamedTuple):
+    """A literal value."""
+
+    value: Any
+
+
+class Name(NamedTuple):
+    """A reference to a variable or type."""
+
+    name: str
+
+
+class ListElement(NamedTuple):
+    """An item of a list: `value`, or `?value` if it is optional."""
+
+    value: Expression
+    optional: bool
+
+
+class ListLiteral(NamedTuple):
+    """`[a, ?b]`."""
+
+    items: list[ListElement]
+
+
+class MapEntry(NamedTuple):
+    """An entry of a map: `key: value`, or `?key: value` if it is optional."""
+
+    key: Expression
+    value: Expression
+    optional: bool
+
+
+class MapLiteral(NamedTuple):
+    """`{key: value}`."""
+
+    entries: list[MapEntry]
+
+
+class ObjectField(NamedTuple):
+    """A field of a new object: `name: value`, or `?name: value` if it is optional."""
+
+    name: str
+    value: Expression
+    optional: bool
+
+
+class ObjectLiteral(NamedTuple):
+    """`JSONPatch{op: "remove"}`."""
+
+    type_name: str
+    fields: list[ObjectField]
+
+
+class ConditionalCase(NamedTuple):
+    """`condition ? then : ...`."""
+
+    condition: Expression
+    then: Expression
+
+
+class Conditional(NamedTuple):
+    """Chained cases and the expression after the last colon."""
+
+    cases: list[ConditionalCase]
+    otherwise: Expression
+
+
+class Logic(NamedTuple):
+    """Parts that are joined by `&&` or `||`."""
+
+    mark: str
+    parts: list[Expression]
+
+
+class Unary(NamedTuple):
+    """An operand with the same sign before it, `repeats` times: `!!a`."""
+
+    mark: str
+    repeats: int
+    operand: Expression
+
+
+class Operation(NamedTuple):
+    """An operator and the operand after it."""
+
+    mark: str
+    operand: Expression
+
+
+class Binary(NamedTuple):
+    """Operations of one precedence on a first operand, from left to right."""
+
+    first: Expression
+    operations: list[Operation]
+
+
+class FieldStep(NamedTuple):
+    """`.name`, or `.?name` if it is optional."""
+
+    name: str
+    optional: bool
+
+
+class IndexStep(NamedTuple):
+    """`[key]`, or `[?key]` if it is optional."""
+
+    key: Expression
+    optional: bool
+
+
+class FunctionCall(NamedTuple):
+    """A call of a global function, or of a method as a step of a `MemberAccess`."""
+
+    name: str
+    arguments: list[Expression]
+
+
+class MemberAccess(NamedTuple):
+    """Steps such as `.a[0].b()` from a first value. An expression in parentheses has no steps."""
+
+    first: Expression
+    steps: list[FieldStep | IndexStep | FunctionCall]
 
 
 def parse(text: str) -> Expression:
@@ -225,24 +355,22 @@ class _Parser:
         if self._depth > _DEPTH_MAX:
             raise CelLimitError(f"the expression is nested more than {_DEPTH_MAX} deep")
 
-        cases = []
+        cases: list[ConditionalCase] = []
         node = self._logic("||")
         while self._accept("?"):
             then = self._logic("||")
             self._expect(":")
-            cases.append((node, then))
+            cases.append(ConditionalCase(node, then))
             node = self._logic("||")
 
         self._depth -= 1
-        return ("if", cases, node) if cases else node
+        return Conditional(cases, node) if cases else node
 
     def _logic(self, mark: str) -> Expression:
         parts = [self._operand(mark)]
         while self._accept(mark):
             parts.append(self._operand(mark))
-        if len(parts) > 1:
-            return ("or" if mark == "||" else "and", parts)
-        return parts[0]
+        return Logic(mark, parts) if len(parts) > 1 else parts[0]
 
     def _operand(self, mark: str) -> Expression:
         return self._logic("&&") if mark == "||" else self._binary(0)
@@ -251,11 +379,11 @@ class _Parser:
         if level == len(_PRECEDENCE_LEVELS):
             return self._unary()
         first = self._binary(level + 1)
-        steps = []
+        operations: list[Operation] = []
         while self.kind == "mark" and self.word in _PRECEDENCE_LEVELS[level]:
             mark = self._next()
-            steps.append((mark, self._binary(level + 1)))
-        return ("binary", first, steps) if steps else first
+            operations.append(Operation(mark, self._binary(level + 1)))
+        return Binary(first, operations) if operations else first
 
     def _unary(self) -> Expression:
         marks = []
@@ -270,17 +398,17 @@ class _Parser:
             if mark in marks:
                 if set(marks) != {mark}:
                     raise self.unexpected()
-                return ("unary", mark, len(marks), node)
+                return Unary(mark, len(marks), node)
 
         return node
 
     def _member(self) -> Expression:
         first = self._primary()
-        steps: list[Expression] = []
+        steps: list[FieldStep | IndexStep | FunctionCall] = []
         while self.kind == "mark" and self.word in (".", "["):
             if self._next() == "[":
                 optional = self._accept("?")
-                steps.append(("index", self.expression(), optional))
+                steps.append(IndexStep(self.expression(), optional))
                 self._expect("]")
                 continue
 
@@ -291,44 +419,45 @@ class _Parser:
             name = self._next().strip("`")
             if self._is_at("(") and not optional:
                 self._next()
-                steps.append(("call", name, self._items(")")))
+                steps.append(FunctionCall(name, self._arguments()))
             else:
-                steps.append(("field", name, optional))
+                steps.append(FieldStep(name, optional))
 
-        if self._is_at("{") and first[0] == "name" and all(step[0] == "field" for step in steps):
-            return self._object(".".join([first[1], *(step[1] for step in steps)]))
+        if self._is_at("{") and isinstance(first, Name):
+            fields = [step.name for step in steps if isinstance(step, FieldStep)]
+            if len(fields) == len(steps):
+                return self._object(".".join([first.name, *fields]))
 
-        return ("member", first, steps) if steps else first
+        return MemberAccess(first, steps) if steps else first
 
     def _object(self, type_name: str) -> Expression:
-        """Return the creation of an object of a type: `JSONPatch{op: "remove"}`."""
         self._next()
-        fields = []
+        fields: list[ObjectField] = []
         while not self._accept("}"):
             optional = self._accept("?")
             if self.kind != "name":
                 raise self.unexpected()
             name = self._next().strip("`")
             self._expect(":")
-            fields.append((name, self.expression(), optional))
+            fields.append(ObjectField(name, self.expression(), optional))
             if not self._is_at("}"):
                 self._expect(",")
 
-        return ("object", type_name, fields)
+        return ObjectLiteral(type_name, fields)
 
     def _primary(self) -> Expression:
         if self.kind == "constant":
-            return ("constant", self._next())
+            return Constant(self._next())
         if self.kind == "int":
-            return ("constant", _parse_integer(self._next()))
+            return Constant(_parse_integer(self._next()))
         if self._accept("("):
             node = self.expression()
             self._expect(")")
-            return ("member", node, [])
+            return MemberAccess(node, [])
         if self._accept("["):
-            return ("list", self._items("]", True))
+            return ListLiteral(self._items("]"))
         if self._accept("{"):
-            return ("map", self._entries())
+            return MapLiteral(self._entries())
 
         self._accept(".")
         if self.kind != "name":
@@ -338,41 +467,41 @@ class _Parser:
 
     def _name_or_call(self, name: str) -> Expression:
         if name in _CONSTANTS:
-            return ("constant", _CONSTANTS[name])
+            return Constant(_CONSTANTS[name])
         if name in RESERVED:
             raise CelSyntaxError(f"syntax error: {name!r} is a reserved word")
         if self._accept("("):
-            return ("call", name, self._items(")"))
-        return ("name", name)
+            return FunctionCall(name, self._arguments())
+        return Name(name)
 
-    def _items(self, end: str, optional: bool = False) -> list[Expression]:
-        """Return the expressions up to a closing bracket. Those of a list may be optional and
-        end with a comma.
+    def _arguments(self) -> list[Expression]:
+        return [item.value for item in self._items(")")]
+
+    def _items(self, end: str) -> list[ListElement]:
+        """Return the items up to a closing bracket. Only items of a list may be optional, and
+        only a list may end with a comma.
         """
-        out: list[Expression] = []
+        items: list[ListElement] = []
         while not self._accept(end):
-            out.append(
-                ("optional", self.expression())
-                if optional and self._accept("?")
-                else self.expression()
-            )
+            optional = end == "]" and self._accept("?")
+            items.append(ListElement(self.expression(), optional))
             if not self._is_at(end):
                 self._expect(",")
                 if self._is_at(end) and end == ")":
                     raise self.unexpected()
 
-        return out
+        return items
 
-    def _entries(self) -> list[tuple[Expression, Expression, bool]]:
-        out = []
+    def _entries(self) -> list[MapEntry]:
+        entries: list[MapEntry] = []
         while not self._accept("}"):
             optional = self._accept("?")
             key = self.expression()
             self._expect(":")
-            out.append((key, self.expression(), optional))
+            entries.append(MapEntry(key, self.expression(), optional))
             if not self._is_at("}"):
                 self._expect(",")
-        return out
+        return entries
 
 
 def _parse_integer(word: str) -> int:

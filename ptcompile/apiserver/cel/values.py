@@ -268,8 +268,6 @@ def negate(value: Any) -> Any:
     raise no_overload()
 
 
-# conversions
-
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)").match
 _UNITS = {
     "h": 3600 * 10**9,

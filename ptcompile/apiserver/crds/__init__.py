@@ -20,6 +20,7 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_pr
 from ptcompile.apiserver.structure.violations import ValueCheck, to_problem
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import GroupVersionKind
+from ptcompile.kubernetes.unstructured import api_group
 from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
@@ -74,8 +75,9 @@ class Definitions(NamedTuple):
         if not self.files:
             return None
 
-        group, _, version = kind[0].rpartition("/")
-        name = kind[1].lower()
+        api_version, name = kind
+        group, _, version = api_version.rpartition("/")
+        name = name.lower()
         label = group.partition(".")[0]
         layouts = (
             f"{group}/{name}_{version}",
@@ -92,12 +94,13 @@ NO_DEFINITIONS = Definitions()
 @cache
 def shipped_definition(kind: GroupVersionKind) -> Definition | None:
     """Return the shipped definition of a kind, or None."""
-    group = kind[0].rpartition("/")[0]
+    api_version, name = kind
+    group = api_group(api_version)
     if group not in SHIPPED_GROUPS:
         return None
 
     document = f"crds/{group}.json"
-    entry = load(document)["kinds"].get(kind[0], {}).get(kind[1])
+    entry = load(document)["kinds"].get(api_version, {}).get(name)
     if not entry:
         return None
 
@@ -151,7 +154,8 @@ def definition_problems(
             )
 
         return problems
-    except Exception as error:  # a user's definition may raise anything
+    except Exception as error:
+        # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
         return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
     finally:
@@ -177,7 +181,8 @@ def transition_problems(definition: Definition, manifest: Json, old: Json) -> Se
         }
         problems = rule_problems(definition.schema, definition.document, new, old)
         return [problem for problem in problems if problem.path not in existing]
-    except Exception as error:  # a user's definition may raise anything
+    except Exception as error:
+        # a user's definition may raise anything
         why = f"its definition cannot be applied ({type(error).__name__}: {str(error)[:200]})"
         return [_unchecked_problem(manifest, why, evaluations.ASK_SERVER)]
 
@@ -216,7 +221,9 @@ def _unmatched_patterns(definition: Definition | JsonSchema) -> Sequence[Problem
 
 
 def _unmatched_problem(patterns: Sequence[str]) -> Problem:
-    first = patterns[0] if len(patterns[0]) <= 100 else f"{patterns[0][:100]}..."
-    more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
+    first, *others = patterns
+    if len(first) > 100:
+        first = f"{first[:100]}..."
+    more = f" and {len(others)} more" if others else ""
     why = "google-re2 is not installed, cannot compile it, or needs too much memory"
     return evaluations.unchecked_problem((), f"pattern not checked: {first}{more}: {why}")

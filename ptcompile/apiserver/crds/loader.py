@@ -254,7 +254,8 @@ def _kinds_by_name(crd: Json) -> dict[GroupVersionKind, Definition]:
                 (version, kind): Definition(schema, "", status, deprecation=deprecation)
                 for version, kind, schema, status, deprecation in kinds_of(crd)
             }
-    except Exception as error:  # a user's CRD may raise anything
+    except Exception as error:
+        # a user's CRD may raise anything
         why = f"it cannot be read ({type(error).__name__}: {str(error)[:200]})"
 
     return {

@@ -104,7 +104,8 @@ def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> No
     elif type(kind) is str and (why_not := why_not_kind(kind)):
         problems.invalid((*path, "kind"), kind, why_not)
     if type(meta) is dict:
-        name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
+        # the server needs no name here
+        name = {} if meta.get("name") else {"name": "unnamed"}
         check_metadata(
             {**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False
         )

@@ -77,7 +77,8 @@ def _prepare_job(job: ObjectFields) -> None:
     name = metadata.get("name")
     if name and template and spec.get("manualSelector") is not True:
         labels = new_child(new_child(template, "metadata"), "labels")
-        shared = child(metadata, "labels") == labels  # defaults gave the Job the labels of its pods
+        # defaults gave the Job the labels of its pods
+        shared = child(metadata, "labels") == labels
         fill_absent(labels, **{"batch.kubernetes.io/job-name": name, "job-name": name})
         if shared:
             metadata["labels"] = {**labels}
@@ -121,7 +122,8 @@ def _default_stateful_set(stateful_set: ObjectFields) -> None:
     retention = new_child(spec, "persistentVolumeClaimRetentionPolicy")
     fill_empty(retention, whenDeleted="Retain", whenScaled="Retain")
     for claim in children(spec, "volumeClaimTemplates"):
-        claim.update(apiVersion="v1", kind="PersistentVolumeClaim")  # also if the file has others
+        # the server overwrites what the file has
+        claim.update(apiVersion="v1", kind="PersistentVolumeClaim")
         default_claim_spec(new_child(claim, "spec"))
         fill_empty(new_child(claim, "status"), phase="Pending")
 

@@ -21,6 +21,7 @@ from ptcompile.apiserver.defaulting.pods import (
     default_pull_policy,
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
 
@@ -172,9 +173,7 @@ def _path_pattern(path: KeyPath, side: Json) -> KeyPath:
     """Return the kind and the path, with `*` for names. A kind that two groups define gets its
     group.
     """
-    kind = str(side.get("kind"))
-    version = str(side.get("apiVersion"))
-    group = version.rpartition("/")[0]
+    group, kind = group_and_kind(side)
     pattern = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
     for i, part in enumerate(path):
         parent = path[i - 1] if i else ""

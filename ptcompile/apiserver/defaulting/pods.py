@@ -141,7 +141,8 @@ def default_container(container: ObjectFields, *, host_network: bool = False) ->
 def default_pull_policy(image: Any) -> str:
     """Return the default pull policy: Always for the tag `latest` or no tag, else IfNotPresent."""
     if not isinstance(image, str) or why_not_image(image):
-        return "IfNotPresent"  # also if the reference cannot be parsed
+        # the server does the same for a reference that it cannot parse
+        return "IfNotPresent"
     last = image.rpartition("/")[2]
     moving = "@" not in last and (":" not in last or last.endswith(":latest"))
     return "Always" if moving else "IfNotPresent"

@@ -436,7 +436,8 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
             key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd
         )
     if count >= limits().findings:
-        return bare_unknown_field(key)  # rarely reported, and a hint is slow
+        # a hint is slow, and this field is rarely reported
+        return bare_unknown_field(key)
 
     violation = unknown_field(key, checks.known, siblings)
     if (
@@ -446,7 +447,8 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
     ):
         wrong = compile_node(checks.properties[violation.suggestion], scope)(siblings[key]) or ()
         if any(violation.name == "wrong-type" and not violation.path for violation in wrong):
-            violation.fix_template = None  # a list renamed to a number field would still be wrong
+            # a list renamed to a number field would still be wrong
+            violation.fix_template = None
 
     return violation
 

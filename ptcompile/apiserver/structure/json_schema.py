@@ -264,7 +264,8 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     """
     try:
         from referencing.exceptions import Unresolvable
-    except ImportError as missing:  # a native module for which this platform has no wheel
+    except ImportError as missing:
+        # a native module for which this platform has no wheel
         return (
             f"{missing.name} cannot be imported",
             "install it, or check the file where it is installed",
@@ -286,9 +287,11 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
         return "it is nested too deep or refers to itself endlessly", ASK_SERVER
     except UnsafeError:
         return "unevaluatedProperties together with patternProperties is not supported", ASK_SERVER
-    except ValueError as error:  # such as an invalid address in $schema
+    except ValueError as error:
+        # such as an invalid address in $schema
         return f"it is not a JSON Schema: {str(error)[:100]}", "correct the schema"
-    except Exception as error:  # a user's schema may raise anything
+    except Exception as error:
+        # a user's schema may raise anything
         why = f"it is not a JSON Schema ({type(error).__name__}: {str(error)[:100]})"
         return _explain_invalid_schema(definition.schema) or why, "correct the schema"
 
@@ -326,7 +329,8 @@ def _explain_invalid_schema(schema: Json) -> str:
             ),
             None,
         )
-    except Exception:  # the caller reports its own exception
+    except Exception:
+        # the caller reports its own exception
         return ""
     finally:
         leave(token)

@@ -20,9 +20,10 @@ from ptcompile.apiserver.validation.metadata import (
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, TextRule
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, api_group, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def has_field_rules(kind: GroupVersionKind) -> bool:
     by structure and metadata.
     """
     api_version, name = kind
-    group = api_version.rpartition("/")[0]
+    group = api_group(api_version)
     if (group, name) in _METADATA_ALONE:
         return True
     return api_version not in _OLDER_MODELS and _check_of(group, name) is not None
@@ -99,9 +100,8 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     """Yield the field problems of a built-in kind. The structure is checked elsewhere."""
     problems = FieldErrors()
     whole = FieldValue(manifest, (), CheckScope(context, problems))
-    group = str(manifest.get("apiVersion")).rpartition("/")[0]
-    name = str(manifest.get("kind"))
-    kind = (group, name)
+    kind = group_and_kind(manifest)
+    group, name = kind
     row = _GROUPS.get(group, {})
     if group not in _REVIEW_GROUPS:
         plain_finalizers = "plain finalizers" in row or kind in _FREE_FINALIZER_KINDS
@@ -109,9 +109,11 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
         check_metadata(
             manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers
         )
-        if name != "Event":  # of an Event the server compares it with the object's
+        # the namespace of an Event is compared with that of the object that it is about
+        if name != "Event":
             check_own_namespace(manifest, problems)
-        if kind == ("", "LimitRange"):  # the server generates a name
+        # the server generates the name of a LimitRange
+        if kind == ("", "LimitRange"):
             problems[:] = [
                 problem
                 for problem in problems
@@ -133,5 +135,6 @@ def _name_rule(kind: tuple[str, str], row: Json, context: ApiServer) -> TextRule
         return names.why_not_dns_label
     if kind == ("", "Service"):
         return service_name_rule(context)
-    rule = nested_map(row, "names").get(kind[1])
+    _, name = kind
+    rule = nested_map(row, "names").get(name)
     return names.why_not_dns_subdomain if rule is None else _NAME_RULES[rule]

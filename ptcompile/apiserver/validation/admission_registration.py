@@ -79,7 +79,8 @@ def _check_resources(field: FieldValue) -> None:
     if len(texts) > 1 and "*/*" in texts:
         resources.invalid("if '*/*' is present, must not specify other resources")
     plain = [text for text in texts if text and "/" not in text]
-    if "*" in texts and plain[-1] != "*":  # the server only looks at the last one
+    # the server only looks at the last one
+    if "*" in texts and plain[-1] != "*":
         resources.invalid(
             "if '*' is present, must not specify other resources without subresources"
         )
@@ -128,7 +129,8 @@ def check_match_conditions(conditions: FieldValue, *, params: bool) -> None:
     """Check the match conditions of a webhook or a policy."""
     conditions.check_length(_CONDITIONS_MAX)
     if type(conditions.value) is list and len(conditions.value) > _CONDITIONS_MAX:
-        return  # each of them would be compiled
+        # the server would compile each expression
+        return
 
     environment = policy_environment(params=params)
     seen = set[str]()

@@ -224,7 +224,8 @@ def _check_event_namespace(event: FieldValue, about: str) -> None:
 
     why = "does not match event.namespace"
     target.invalid(why, "write the namespace of the Event", "involvedObject.namespace")
-    if not namespace:  # the namespace is that of the command then
+    # without a namespace, that of the command is used
+    if not namespace:
         event.problems[-1] = event.problems[-1]._replace(severity="warning")
 
 

@@ -66,26 +66,28 @@ def crd_value_problems(crd: CustomSchema, context: ApiServer) -> FieldErrors:
 
 def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
     """Yield the schemas of an object and of its parts."""
-    stack = [_PlacedSchema(path, schema, True, None)]
+    stack = [_PlacedSchema(path=path, schema=schema, is_root=True, unmatched=None)]
     while stack:
         node = stack.pop()
         yield node
-        unmatched = node.unmatched
-        fixed = node.schema.get("x-kubernetes-map-type") in (None, "granular")
+
+        # fields of an atomic mapping, and items of a list without keys, have no older value
+        below_unmatched = node.unmatched or node.path
+        is_granular = node.schema.get("x-kubernetes-map-type") in (None, "granular")
+        unmatched = node.unmatched if is_granular else below_unmatched
         for name, child in as_mapping(node.schema.get("properties")).items():
             if isinstance(child, Mapping):
-                child_unmatched = unmatched if fixed else unmatched or node.path
-                stack.append(_child(child, (*node.path, "properties", name), child_unmatched))
+                stack.append(_child(child, (*node.path, "properties", name), unmatched))
 
         more = node.schema.get("additionalProperties")
-        items = node.schema.get("items")
         if isinstance(more, Mapping):
-            stack.append(_child(more, (*node.path, "additionalProperties"), unmatched))
+            stack.append(_child(more, (*node.path, "additionalProperties"), node.unmatched))
+
+        items = node.schema.get("items")
+        is_keyed = node.schema.get("x-kubernetes-list-type") == "map"
+        unmatched = node.unmatched if is_keyed else below_unmatched
         if isinstance(items, Mapping):
-            keyed = node.schema.get("x-kubernetes-list-type") == "map"
-            stack.append(
-                _child(items, (*node.path, "items"), unmatched if keyed else unmatched or node.path)
-            )
+            stack.append(_child(items, (*node.path, "items"), unmatched))
 
 
 def _child(schema: CustomSchema, path: Path, unmatched: Path | None) -> _PlacedSchema:
@@ -108,7 +110,8 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
         why = violation.text
         if violation.name == "unknown-field":
             where, why = "", f"must be pruned: {where} is not a field"
-        elif " value: " in why:  # it quotes the value itself
+        elif " value: " in why:
+            # the reason quotes the value itself
             why = why.partition(": ")[2].partition(": ")[2]
         help = "write a default that the schema accepts"
         problems.invalid(path, value, f"{where}: {why}" if where else why, help)
@@ -119,9 +122,6 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldError
                 problems.invalid(
                     path, value, problem.message, "write a default that the rules accept"
                 )
-
-
-# rules
 
 
 def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
@@ -166,7 +166,8 @@ def _check_rule(rule: Json, path: Path, environment: Environment, problems: Fiel
                 (*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP
             )
         except CelLimitError:
-            continue  # the API server may be able to read it
+            # the API server may be able to read it
+            continue
         else:
             if kind != expected:
                 problems.invalid((*path, key), expression, why_not, _RULE_HELP)

@@ -191,7 +191,8 @@ def _check_searches(searches: FieldValue) -> None:
             f"must not have more than {_SEARCH_CHARACTERS_MAX} characters"
         )
 
-    relaxed = searches.server.has_gate("RelaxedDNSSearchValidation", 33)  # '_' and a lone '.'
+    # the gate allows '_' and a lone '.'
+    relaxed = searches.server.has_gate("RelaxedDNSSearchValidation", 33)
     for search in searches.items(texts):
         if relaxed and search.value == ".":
             continue

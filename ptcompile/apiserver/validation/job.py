@@ -177,7 +177,8 @@ def _check_name(meta: FieldValue, spec: Json) -> None:
         key = "generateName"
         name = generated_name(prefix)
     if type(name) is not str or not names.is_dns_subdomain(name):
-        return  # reported with the metadata
+        # the name is reported with the metadata
+        return
 
     completions = completions_of(spec)
     if spec.get("completionMode") == "Indexed":

@@ -196,11 +196,13 @@ def check_namespace(namespace: FieldValue) -> None:
 
 
 def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
-    controllers: set[str] = set()  # the server drops an owner that equals an earlier one
+    # the server drops an owner that equals an earlier one
+    controllers: set[str] = set()
     field = field_path(path)
     seen: list[Json] = []
     for index, owner in indexed_mappings(owners):
-        if owner in seen:  # the server drops the repetition first
+        # the server drops the repetition first
+        if owner in seen:
             continue
 
         seen.append(owner)

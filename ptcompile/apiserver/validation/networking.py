@@ -209,7 +209,8 @@ def _is_v6_range(cidr: str) -> bool:
 def _why_not_canonical_cidr(text: str) -> str | None:
     import ipaddress
 
-    if why := why_not_cidr(text, ApiServer((1, 36))):  # this kind never had the looser form
+    # this kind never accepted the looser form of a CIDR
+    if why := why_not_cidr(text, ApiServer((1, 36))):
         return why
     canonical = str(ipaddress.ip_network(text))
     if canonical == text:

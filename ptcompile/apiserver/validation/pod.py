@@ -280,7 +280,8 @@ def _check_subdomain_name(name: FieldValue) -> None:
 
 
 def _check_deprecated_account(name: FieldValue) -> None:
-    if not name.pod.get("serviceAccountName"):  # `serviceAccount` is its deprecated name
+    # `serviceAccount` is its deprecated name
+    if not name.pod.get("serviceAccountName"):
         _check_subdomain_name(name)
 
 

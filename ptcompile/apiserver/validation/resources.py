@@ -71,7 +71,8 @@ def check_amounts(
     limits = _read_amounts(resources.get("limits"), (*path, "limits"), problems, partial)
     if len(problems) == before and resources.get("requests") == resources.get("limits"):
         _check_huge_pages(limits, limits, path, problems, partial)
-        return  # the usual case: the amounts are checked, and equal pairs are valid
+        # usually requests equal limits: the amounts are checked, and equal pairs are valid
+        return
 
     requests = _read_amounts(resources.get("requests"), (*path, "requests"), problems, partial)
     written = nested_map(resources, "limits")
@@ -251,6 +252,9 @@ def check_pod_resources(resources: FieldValue) -> None:
 
 
 def _check_sums(resources: FieldValue) -> None:
+    """Check the pod's amounts against the sums of its containers, and the limit of each container
+    against the pod's.
+    """
     pod = resources.pod
     # the server sets missing requests from the limits only in a Pod, not in a template
     is_defaulted = not resources.scope.template
@@ -261,6 +265,7 @@ def _check_sums(resources: FieldValue) -> None:
     huge_limits = {name: total for name, total in limits.items() if name.startswith(_HUGE)}
     _check_total(resources["requests"], requests, "requests")
     _check_total(resources["limits"], huge_limits, "limits")
+
     for container in pod["containers"].objects():
         for name, amount in container["resources"]["limits"].entries():
             limit = parse(amount.value)

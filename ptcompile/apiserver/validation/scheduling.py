@@ -61,7 +61,8 @@ def check_weight(weight: FieldValue) -> None:
 def _check_node_term(term: FieldValue, *, strict: bool) -> None:
     for requirement in term["matchExpressions"].objects():
         requirement.check(partial(check_requirement, of_nodes=True))
-        if strict:  # the server accepts any value in preferences
+        # the server accepts any value in preferences
+        if strict:
             requirement["values"].check(check_values)
     for requirement in term["matchFields"].objects():
         _check_field(requirement)

@@ -106,7 +106,8 @@ def _check_port(port: FieldValue, kind: str) -> None:
     check_port_number(port["port"])
     if port.get("protocol"):
         port["protocol"].check_choice(PROTOCOLS)
-    if port.get("targetPort"):  # an absent targetPort is the port
+    # an absent targetPort is the port
+    if port.get("targetPort"):
         check_port_reference(port["targetPort"])
     port["appProtocol"].check_text(why_not_key)
     if type(node.value) is int and node.value:
@@ -196,7 +197,8 @@ def _why_not_external_name(name: str) -> str | None:
 
 
 def _check_affinity(spec: FieldValue) -> None:
-    if spec.get("sessionAffinity") == "ClientIP":  # else the server drops the configuration
+    # for any other affinity, the server drops the configuration
+    if spec.get("sessionAffinity") == "ClientIP":
         spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].check_range(
             1, _AFFINITY_SECONDS_MAX
         )

@@ -145,7 +145,8 @@ def _check_source(spec: FieldValue) -> None:
 
     first, *others = set_sources
     for key in others:
-        if key == "flexVolume":  # the server counts and checks a second flexVolume, but accepts it
+        # the server counts and checks a second flexVolume, but accepts it
+        if key == "flexVolume":
             check_one_source(spec[key])
             continue
         spec[key].forbidden("may not specify more than 1 volume type", f"keep only {first}")

@@ -18,8 +18,15 @@ from ptcompile.apiserver.validation.pod import (
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mapping, entries_of, kind_of, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    entries_of,
+    kind_of,
+    without_keys,
+)
 from ptcompile.operators.table import kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -110,11 +117,14 @@ def templates_at(manifest: Json, steps: str) -> Iterator[tuple[Path, Any]]:
 def _values_at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any]]:
     if not steps:
         yield path, value
-    elif steps[0] == "*":
+        return
+
+    step, *rest = steps
+    if step == "*":
         for key, part in entries_of(value):
-            yield from _values_at(part, steps[1:], (*path, key))
-    elif isinstance(value, Mapping) and steps[0] in value:
-        yield from _values_at(value[steps[0]], steps[1:], (*path, steps[0]))
+            yield from _values_at(part, rest, (*path, key))
+    elif isinstance(value, Mapping) and step in value:
+        yield from _values_at(value[step], rest, (*path, step))
 
 
 TEMPLATE_PATHS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -133,7 +143,7 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     """Yield the template path, spec and metadata of each pod of a manifest. The path of a Pod is
     empty.
     """
-    kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
+    kind = group_and_kind(manifest)
     key = kind_of(manifest)
     templates: list[tuple[Path, Any]] = []
     if kind_named(key).namespaced:

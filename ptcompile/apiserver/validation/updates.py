@@ -126,21 +126,18 @@ def _value_pairs(
     """Yield each path that both objects have, with its old and new value."""
     if not steps:
         yield path, old, new
-    elif steps[0] == "*":
+        return
+
+    step, *rest = steps
+    if step == "*":
         if isinstance(old, list) and isinstance(new, list):
             old_items = {_item_key(item): item for item in old}
             for index, item in enumerate(new):
-                if _item_key(item) in old_items:
-                    yield from _value_pairs(
-                        old_items[_item_key(item)], item, steps[1:], (*path, index)
-                    )
-    elif (
-        isinstance(old, Mapping)
-        and isinstance(new, Mapping)
-        and steps[0] in old
-        and steps[0] in new
-    ):
-        yield from _value_pairs(old[steps[0]], new[steps[0]], steps[1:], (*path, steps[0]))
+                key = _item_key(item)
+                if key in old_items:
+                    yield from _value_pairs(old_items[key], item, rest, (*path, index))
+    elif isinstance(old, Mapping) and isinstance(new, Mapping) and step in old and step in new:
+        yield from _value_pairs(old[step], new[step], rest, (*path, step))
 
 
 def _item_key(item: Any) -> str:
@@ -169,9 +166,10 @@ def immutable_field_changes(kind: tuple[str, str], update: Update) -> Problems:
             yield immutable(path, get(update.new, path))
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
-            if path[1:2] and path[1] not in table["mutable"]["/PersistentVolume"]:
+            field = path[:2]
+            if len(field) == 2 and field[-1] not in table["mutable"]["/PersistentVolume"]:
                 why = "spec.persistentvolumesource is immutable after creation"
-                yield forbidden_change(("spec", path[1]), why)
+                yield forbidden_change(field, why)
                 return
 
 
@@ -184,9 +182,9 @@ def stateful_set_update(update: Update) -> Problems:
     ]
     for path in update.under("spec"):
         if path[1:2] and path[1] not in allowed:
-            listed = ", ".join(f"'{name}'" for name in allowed[:-1])
+            *others, last = [f"'{name}'" for name in allowed]
             why = (
-                f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' "
+                f"updates to statefulset spec for fields other than {', '.join(others)} and {last} "
                 "are forbidden"
             )
             yield forbidden_change(

@@ -12,7 +12,7 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.kinds import CUSTOM, function_named, is_built_in
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, api_group, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import KINDS
 
@@ -47,13 +47,13 @@ def server_warnings(
         yield from _custom_warnings(manifest, releases, definitions)
         return
 
-    if kind[0] == "v1" or "beta" in kind[0]:
+    api_version, name = kind
+    if api_version == "v1" or "beta" in api_version:
         from ptcompile.apiserver.warnings.metadata import built_in_version_warnings
 
         yield from built_in_version_warnings(kind, server)
 
-    group = kind[0].rpartition("/")[0]
-    if function := nested_map(_GROUPS, group).get(kind[1]):
+    if function := nested_map(_GROUPS, api_group(api_version)).get(name):
         yield from function_named(__name__, function)(manifest, server)
 
 

@@ -13,6 +13,7 @@ from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
 from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import as_field_int, indexed_mappings, key_path
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -33,8 +34,7 @@ def workload_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod
     template.
     """
-    group = str(manifest.get("apiVersion")).rpartition("/")[0]
-    kind = str(manifest.get("kind"))
+    group, kind = group_and_kind(manifest)
     if kind == "Pod":
         yield from host_name_warnings(manifest, "the Pod's hostname")
         yield from pod_warnings(manifest, (), server)

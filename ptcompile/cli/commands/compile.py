@@ -278,7 +278,8 @@ def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Nam
 
     contents, folder = _contents(outputs, options.output, options.format)
     if inputs and all(file.named for file in inputs):
-        folder = None  # other files of the folder may come from specs that are not named
+        # other files of the folder may come from specs that are not named
+        folder = None
     if options.check:
         return check(contents, folder, options.format)
     if options.prune and folder is None:
@@ -403,7 +404,8 @@ def _relative(spec: str, folder: str) -> str:
         return "standard input"
     try:
         return os.path.relpath(spec, folder or ".").replace(os.sep, "/")
-    except ValueError:  # Windows: on another drive
+    except ValueError:
+        # Windows: on another drive
         return os.path.basename(spec)
 
 

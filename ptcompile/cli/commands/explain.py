@@ -62,7 +62,8 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
     if options.html is not None:
         if options.path is not None or options.format != "text":
             raise UsageError("--html shows everything: remove PATH and --format")
-        check_target(options.target)  # a page shows only the built-in targets
+        # a page shows only the built-in targets
+        check_target(options.target)
     if options.cluster:
         profile = InputFile(options.cluster, files.read(options.cluster), True)
     else:
@@ -161,7 +162,8 @@ def _write_page(content: ExplainPage, output: str) -> int:
     """
     from ptcompile.explainer import page
 
-    if not content.listings:  # the profile has errors
+    # a profile with errors has no listings
+    if not content.listings:
         return 0
     text = page.html(content)
     if output == "-":

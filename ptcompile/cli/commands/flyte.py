@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish()
 
     cluster = profile if options.cluster else None
-    with redirect_stdout(sys.stderr):  # output of the user's module
+    # output of the user's module
+    with redirect_stdout(sys.stderr):
         jobs, functions = _read_jobs(options)
         result = jobs.compile(cluster=cluster)
     _add_findings(findings, options.task.rpartition(":")[0], result, functions)
@@ -149,7 +150,8 @@ def _listed(options: argparse.Namespace) -> str:
     """Return a line for each task and workflow of a file. Raises `UsageError` without any."""
     path = options.task
     options.task = f"{path}:__name__"
-    with redirect_stdout(sys.stderr):  # output of the user's module
+    # output of the user's module
+    with redirect_stdout(sys.stderr):
         module = sys.modules[_load(options)[0]]
     kinds = {name: _kind_of(value) for name, value in vars(module).items()}
     lines = [f"{path}:{name}  {kind}\n" for name, kind in kinds.items() if kind]

@@ -80,7 +80,8 @@ class FileLinter:
             for diagnostic in report.diagnostics
         )
         lines = quoted_lines(file, diagnostics, self.options, parsed)
-        parsed.documents = ()  # breaks the reference cycle between documents and source
+        # breaks the reference cycle between documents and source
+        parsed.documents = ()
 
         return LintedFile(
             diagnostics,
@@ -157,7 +158,8 @@ def lint_files(
         file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None
     ]
     if uncached:
-        related.load()  # once, not in each process
+        # loaded here once instead of in each process
+        related.load()
     fresh = map_files(linter, uncached, linter.options.jobs)
     try:
         for file, cached_result in zip(inputs, cached, strict=True):
@@ -294,7 +296,8 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
     if not any(
         fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files
     ):
-        return _write_fixed(fixed_files, findings)  # there is nothing to look at
+        # no file was found
+        return _write_fixed(fixed_files, findings)
     if options.diff:
         return _print_patch(fixed_files, findings)
 
@@ -420,7 +423,8 @@ def run(options: argparse.Namespace) -> int:
     if options.add_ignore:
         return _add_ignores(inputs, linter, known, findings)
     if fixing:
-        related.load()  # once, not in each process
+        # loaded here once instead of in each process
+        related.load()
         return run_fixes(inputs, linter, findings)
 
     _lint_until_deadline(inputs, linter, related, findings)
@@ -565,7 +569,8 @@ def _add_ignores(
     if not any(report.documents or report.diagnostics for report in reports):
         for file in inputs:
             findings.add(file, (), documents=0)
-        return findings.finish(always=True)  # there is nothing to look at
+        # no file was found
+        return findings.finish(always=True)
 
     diagnostics = [diagnostic for report in reports for diagnostic in report.diagnostics]
     new = diagnostics if baseline is None else baseline.apply(diagnostics, (), ()).new

@@ -104,7 +104,8 @@ def _convert_files(
             if (not file.named or chosen != ALL) and {item.name for item in diagnostics} == {
                 "nothing-to-import"
             }:
-                diagnostics = ()  # a file without jobs
+                # a file without jobs has no findings
+                diagnostics = ()
             findings.add(file, diagnostics)
             converted.append(
                 ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen)

@@ -143,4 +143,5 @@ def _rehearse(
         )
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
-        files.write_stderr("")  # erase the progress line
+        # erase the progress line
+        files.write_stderr("")

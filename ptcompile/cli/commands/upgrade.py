@@ -57,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
 
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1)
     total = Upgrade(())
-    options.cluster = True  # both sides have a profile
+    # after an upgrade both sides have a profile
+    options.cluster = True
     for file in inputs:
         beside = related.objects_for(file)
         old, new = (

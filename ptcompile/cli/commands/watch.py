@@ -226,7 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             self.wfile.write(body)
-        except OSError:  # the browser closed the connection
+        except OSError:
+            # the browser closed the connection
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
@@ -245,7 +246,8 @@ def run(options: argparse.Namespace) -> int:
 
     for path in filter(None, (options.spec, options.cluster)):
         files.read(path)
-    of_run(options)  # its mistakes are those of the run
+    # mistakes in the configuration are those of the run
+    of_run(options)
 
     try:
         live = Live(options.port)

@@ -351,9 +351,11 @@ def _explain_targets(
     for name in TARGETS if target is None else (target,):
         is_requested = target is not None or chosen == [name]
         explanations[name] = requested if is_requested else explain(name)
-    chosen = [name for name in chosen if name in explanations]  # excludes the targets of plugins
+    # a page excludes the targets of plugins
+    chosen = [name for name in chosen if name in explanations]
     able = [name for name, result in explanations.items() if result.jobs]
-    if not requested.jobs and able:  # any target will do for a job without one
+    # any target will do for a job without one
+    if not requested.jobs and able:
         requested = explanations[able[0]]
 
     return requested, next(iter([*chosen, *able, *explanations])), explanations

@@ -201,7 +201,8 @@ def page_data(page: ExplainPage) -> str:
     descriptions: dict[str, int] = {}
     rules: dict[str, int] = {}
     written = {reason.by for tab in page.listings for reason in tab.reasons}
-    authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins come last
+    # the passes of plugins come last
+    authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))
     rule_number = cache(lambda rule: rules.setdefault(safe_text(rule), len(rules)))
     origin_data = cache(partial(_origin_data, descriptions=descriptions))
     targets = {
@@ -525,7 +526,7 @@ def _error_links(page: ExplainPage, errors: Sequence[PageFinding]) -> Iterator[s
         yield f'<a href="#{file}-{line}">{escape(filenames[file])}:{line}</a>'
 
 
-def _outdated_class(is_outdated: bool) -> str:
+def _outdated_class(is_outdated: object) -> str:
     return " outdated" if is_outdated else ""
 
 
@@ -553,7 +554,7 @@ def _panel_html(panel: Panel, page: ExplainPage) -> Iterator[str]:
 
 
 def _manifest_tabs(page: ExplainPage) -> Iterator[str]:
-    yield f'<section class="made{_outdated_class(bool(page.outdated))}" aria-label="Manifests">'
+    yield f'<section class="made{_outdated_class(page.outdated)}" aria-label="Manifests">'
     yield '<div class="tabs">'
     for target_listing in page.listings:
         css_class = "" if target_listing.text.lines else ' class="refuses"'
@@ -603,8 +604,7 @@ def _pods_section(page: ExplainPage) -> Iterator[str]:
     listings = [target_listing for target_listing in page.listings if target_listing.text.lines]
     if listings:
         yield (
-            f'<section class="world{_outdated_class(bool(page.outdated))}" '
-            'aria-labelledby="pods-title">'
+            f'<section class="world{_outdated_class(page.outdated)}" aria-labelledby="pods-title">'
         )
         yield '<h2 id="pods-title">Pods, as they will be</h2>'
         for target_listing in listings:

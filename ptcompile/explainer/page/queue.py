@@ -57,7 +57,8 @@ def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobA
             frameworks=tuple(profile.spec.queue_frameworks),
         )
         answers = system.admit(request)
-    except OutOfEvaluationsError:  # too much for a page; `admit` says so
+    except OutOfEvaluationsError:
+        # the queue takes too long for a page; `admit` reports that
         return ()
 
     return tuple(

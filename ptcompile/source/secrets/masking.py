@@ -115,26 +115,24 @@ class _DocumentSecrets:
         quote.
         """
         if path not in self._near:
-            secrets = self._found(path)
-            texts = {
-                form
-                for text in {text for secret in secrets for text in secret.texts()}
-                for form in quoted_forms(text)
-                if form
-            }
-            self._near[path] = sorted(texts, key=len)[::-1]
+            forms: set[str] = set()
+            for secret in self._secrets_near(path):
+                forms.update(*map(quoted_forms, secret.texts()))
+            self._near[path] = sorted(filter(None, forms), key=len)[::-1]
 
         return self._near[path]
 
-    def _found(self, path: Path) -> Sequence[SecretScalar]:
+    def _secrets_near(self, path: Path) -> Sequence[SecretScalar]:
+        """Return the secrets at and below a path, else the secrets above, else the siblings."""
         if len(path) < 2:
             return ()
-        above = (self._by_path.get(path[:end]) for end in range(2, len(path)))
-        return (
-            self._by_place.get(path)
-            or [secret for secret in above if secret is not None]
-            or self._siblings_below(path[:-1])
-        )
+        if path in self._by_place:
+            return self._by_place[path]
+
+        # an object and its sections, such as `spec`, are no secrets
+        parents = (path[:end] for end in range(2, len(path)))
+        above = [self._by_path[parent] for parent in parents if parent in self._by_path]
+        return above or self._siblings_below(path[:-1])
 
     def _siblings_below(self, parent: Path) -> list[SecretScalar]:
         if parent not in self._siblings:
@@ -168,11 +166,11 @@ def masked_lines(
     text: str, fill: str = " ", quoted: AbstractSet[int] | None = None, parsed: Source | None = None
 ) -> list[str]:
     """Return the lines of a file for code frames; a secret becomes `MASK` and spaces, which keeps
-    the columns after it.
+    the columns after the secret.
 
     In a document that cannot be read, and in comments, everything that may belong to a secret is
-    masked. `fill=""` omits the spaces. With `quoted`, the numbers of the lines that are wanted,
-    documents without such a line are left empty. `parsed` is the text if it has been read already.
+    masked. `fill=""` omits the spaces. `quoted`: line numbers to return; documents that contain
+    none of them come back empty. `parsed`: the text, if it has been read already.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if "\\" not in text and not _may_contain_secrets(text):
@@ -201,7 +199,8 @@ def masked_lines(
                     intervals.setdefault(index, []).append(part)
 
     locate = occurrences(copies)
-    for index, line in enumerate(lines):  # comments too
+    # a comment may hold a secret too
+    for index, line in enumerate(lines):
         if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
             intervals.setdefault(index, []).extend(parts)
     masked = [

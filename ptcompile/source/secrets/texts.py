@@ -138,7 +138,8 @@ def _secret_intervals(text: str) -> Iterator[TextInterval]:
     yield from _named_values(text)
     for match in _header.finditer(text):
         group = "value" if match["value"] is not None else "alone"
-        is_word = group == "alone" and is_plain(match[group])  # "basic preprocessing"
+        # a plain word such as "basic preprocessing" is not a scheme with a token
+        is_word = group == "alone" and is_plain(match[group])
         if not is_word and not match[group].startswith(_REFERENCES):
             yield match.span(group)
 
@@ -254,7 +255,8 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
                         yield start, end
                         break
                 elif (occurrence := text[start : start + size]) in distinct:
-                    yield start, start + len(occurrence)  # at the end of the text, a shorter secret
+                    # at the end of the text, a shorter secret
+                    yield start, start + len(occurrence)
                     break
 
     return find
