@@ -228,6 +228,20 @@ spec:
     )
 
 
+def suspended_trainjobs(n: int) -> str:
+    """Return TrainJobs of one name with CRLF ends: each has two findings with a fix and one without."""
+    one = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: t}
+spec:
+  suspend: true
+  runtimeRef: {name: torch-distributed}
+---
+"""
+    return one.replace("\n", "\r\n") * n
+
+
 def shared_jobsets(n: int) -> str:
     """Return JobSets with the same Service."""
     head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j%d}\nspec:\n"

@@ -19,6 +19,7 @@ from lsprotocol.types import Position, Range
 
 import ptcompile
 from ptcompile import cli
+from ptcompile._internal import limits
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.gitignore import matcher
 from ptcompile.cli.related import RelatedObjects
@@ -74,6 +75,13 @@ def fix(text: str) -> object:
     return fix_in_rounds(
         text.encode(), lambda content: ptcompile.lint(content).diagnostics, unsafe=True
     )
+
+
+def fix_many(text: str) -> object:
+    """Fix a text, the largest of which has more findings than a report lists."""
+    few = limits.TRUSTED._replace(findings=24)
+    with patch.object(limits, "_in_force", [few]):
+        return ptcompile.fix(text, unsafe=True)
 
 
 def imported(text: str) -> object:
@@ -163,6 +171,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (explain, many.spec_env, 16), (explain, many.spec_args, 16), (explain, many.spec_volumes, 13),
     (explain, many.specs, 2), (shown_pods, many.tasks, 10), (page, many.spec_env, 13),
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
+    (fix_many, many.suspended_trainjobs, 4),
     (fix, many.one_key_often, 20), (imported, many.job_with_one_variable_often, 20),
     (imported, many.job_with_rendezvous_settings, 50), (imported, many.jobs_with_queues, 8),
     (imported, many.jobs_with_services, 6), (imported, many.tasks, 8), (imported, many.jobs, 3),

@@ -146,3 +146,16 @@ def test_hints_are_computed_only_for_reported_findings() -> None:
     assert len(faults) == SMALL.findings + 2
     helps = [fault.help for fault in faults]
     assert helps == ['did you mean "command"?'] * 60 + ["remove it, or check where it belongs"] * 2
+
+
+def test_a_fix_applies_also_what_a_report_does_not_list() -> None:
+    fixed = ptcompile.fix(many.suspended_trainjobs(40).encode(), unsafe=True)
+    assert len(fixed.applied) == 80
+    assert fixed.skipped == ()
+    assert limits.limits() is SMALL
+
+
+def test_the_report_of_a_fixed_text_is_within_the_limit() -> None:
+    fixed = ptcompile.fix(many.bad_keys(100))
+    assert len(fixed.report.diagnostics) == SMALL.findings + 1
+    assert fixed.report.diagnostics[-1].name == "too-large"

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 from ptcompile._internal.namedtuple import NamedTuple
 
 
@@ -45,11 +47,13 @@ UNTRUSTED = Limits(
 )
 
 _in_force: list[Limits] = [TRUSTED]
+while_fixing: ContextVar[Limits | None] = ContextVar("while_fixing", default=None)
+"""The limits in the rounds of a fix, in place of those in force."""
 
 
 def limits() -> Limits:
     """Return the limits in force."""
-    return _in_force[0]
+    return while_fixing.get() or _in_force[0]
 
 
 def lower() -> None:

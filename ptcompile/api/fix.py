@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal import arguments
+from ptcompile._internal.limits import limits, while_fixing
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import read_beside, read_profile
 from ptcompile.api.lint import Report, lint_source
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
+
+
+_LISTED = 16
+"""How many times as many findings the rounds of a fix list as a report does."""
 
 
 class Fixed(NamedTuple):
@@ -86,7 +91,7 @@ def fix(
 
 def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe: bool) -> Fixed:
     """Apply the fixes of the findings that `judge` returns; call it once for each version of the
-    text.
+    text, and again for a report that is cut at the limit of findings.
     """
     reports: dict[bytes, Report] = {}
 
@@ -95,5 +100,19 @@ def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe:
             reports[text] = judge(text)
         return reports[text]
 
-    result = fix_in_rounds(content, lambda text: report(text).diagnostics, unsafe=unsafe)
-    return Fixed(result.content, result.applied, result.skipped, report(result.content))
+    # a round applies only what is listed: after a short list, more of them would be needed
+    many = limits()._replace(findings=_LISTED * limits().findings)
+    token = while_fixing.set(many)
+    try:
+        result = fix_in_rounds(content, lambda text: report(text).diagnostics, unsafe=unsafe)
+        whole = report(result.content)
+    finally:
+        while_fixing.reset(token)
+
+    is_short = len(whole.diagnostics) <= limits().findings
+    return Fixed(
+        result.content,
+        result.applied,
+        result.skipped,
+        whole if is_short else judge(result.content),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -441,15 +442,25 @@ def _why_not(
             return CannotFix("the value would still be rejected")
 
     if not any(_is_rejection(d) for d in fixed):
+        listed = _fully_listed(before)
         for d in after:
             if (
-                counts_after[_name_and_document(d)] > counts_before[_name_and_document(d)]
+                d.document in listed
+                and counts_after[_name_and_document(d)] > counts_before[_name_and_document(d)]
                 and d.name != "unused-ignore"
             ):
                 fault = all(diagnostic.fix and diagnostic.fix.safe for diagnostic in fixed)
                 return CannotFix(f"{d.code} {d.name} would appear instead", fault=fault)
 
     return None
+
+
+def _fully_listed(diagnostics: Sequence[Diagnostic]) -> range:
+    """Return the documents whose findings are all in a report: one that ends at the limit may
+    lack some of the last document that it reaches, and has none of those below.
+    """
+    is_cut = any(d.name == "too-large" for d in diagnostics)
+    return range(max(d.document for d in diagnostics) if is_cut else sys.maxsize)
 
 
 def _name_and_document(diagnostic: Diagnostic) -> tuple[str, int]:

@@ -50,6 +50,20 @@ def test_a_fix_that_causes_a_new_finding_is_undone_and_others_apply() -> None:
     ]
 
 
+def test_a_finding_beyond_the_end_of_a_cut_report_keeps_no_fix_from_applying() -> None:
+    def judge(content: bytes) -> list[Diagnostic]:
+        several = [
+            finding(Edit("set", ("a",), 2))._replace(document=document.index)
+            for document in read(content).documents
+            if document.data["a"] == 1
+        ]
+        return several if len(several) <= 2 else [*several[:2], finding(name="too-large")]
+
+    fixed = fix_in_rounds(b"---\na: 1\n" * 7, judge, unsafe=False)
+    assert fixed.content == b"---\na: 2\n" * 7
+    assert fixed.skipped == ()
+
+
 def test_an_unsafe_fix_that_reveals_a_finding_is_undone_without_being_a_bug() -> None:
     text = (
         b"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\nspec:\n"
