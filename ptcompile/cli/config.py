@@ -26,7 +26,7 @@ from ptcompile.diagnostics.selection import (
     selection,
     severities,
 )
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_value
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
@@ -51,6 +51,18 @@ _MAX_DOTS = 100
 
 _MAX_ENTRIES = 500
 """Limit of entries of a list or table: each pattern is compared with each file."""
+
+
+def kustomizations_beside(folder: str) -> tuple[str, ...]:
+    """Return the texts of the kustomizations that may complete or patch a file in a folder."""
+    texts = []
+    for kustomization in files.kustomizations_near(folder):
+        try:
+            texts.append(read_found(kustomization).decode(errors="replace"))
+        except OSError:  # such as a link out of the repository
+            continue
+
+    return tuple(texts)
 
 
 class Config(NamedTuple):
@@ -136,11 +148,13 @@ class Config(NamedTuple):
         *,
         webhooks: bool = True,
         unknown_kinds: UnknownKinds = "count",
+        kustomizations: Callable[[str], tuple[str, ...]] = kustomizations_beside,
     ) -> LintOptions:
         """Return what judges one file, for the command line, editors, assistants, hooks and
         functions alike.
 
-        `profile` is what `cluster` names, or None without one.
+        `profile` is what `cluster` names, or None without one. `kustomizations` returns the
+        texts of a folder's: a run over many files looks once into each folder.
         """
         from ptcompile.api.inputs import releases_of
         from ptcompile.api.options import LintOptions
@@ -155,7 +169,7 @@ class Config(NamedTuple):
             schemas=self.schemas,
             target=self.target,
             names_successors=True,
-            kustomizations=tuple(_kustomizations_beside(path)),
+            kustomizations=kustomizations(os.path.dirname(path)) if os.path.basename(path) else (),
         )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
@@ -183,17 +197,6 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
         return Config()
     table = _read_table(filename)
     return Config() if table is None else _parse_config(table, filename)
-
-
-def _kustomizations_beside(path: str) -> Iterator[str]:
-    """Yield the texts of the kustomizations that may complete or patch a file."""
-    for kustomization in (
-        files.kustomizations_near(os.path.dirname(path)) if os.path.basename(path) else ()
-    ):
-        try:
-            yield read_found(kustomization).decode(errors="replace")
-        except OSError:  # such as a link out of the repository
-            continue
 
 
 def profile_path(options: Namespace, settings: Config) -> str | None:
@@ -268,8 +271,7 @@ def _read_table(path: str) -> Json | None:
     data = parse_toml(path, files.read(path), _MAX_BYTES)
     if os.path.basename(path) != "pyproject.toml":
         return data
-    tool = data.get("tool")
-    table = tool.get("ptcompile") if isinstance(tool, Mapping) else None
+    table = nested_value(data, "tool", "ptcompile")
     return table if isinstance(table, Mapping) else None
 
 

@@ -45,16 +45,17 @@ def as_mapping(value: Any) -> Json:
 
 def nested_map(value: Any, *keys: str) -> Json:
     """Return the mapping under these keys, or an empty one."""
-    for key in keys:
-        value = value.get(key) if type(value) is dict else as_mapping(value).get(key)
-        if value is None:
-            return _NOTHING
+    value = nested_value(value, *keys)
     return value if type(value) is dict else as_mapping(value)
 
 
 def nested_value(value: Any, *keys: str) -> Any:
     """Return the value under these keys, or None."""
-    return get(value, keys)
+    for key in keys:
+        value = value.get(key) if type(value) is dict else as_mapping(value).get(key)
+        if value is None:
+            return None
+    return value
 
 
 def as_mappings(value: Any) -> list[Json]:

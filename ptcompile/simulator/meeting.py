@@ -589,7 +589,7 @@ def numbers_in(values: Iterable[str]) -> set[int]:
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that meet where this one does."""
     job = member.pod.job
-    if not _meets_others(job) or job.stream.has_only(job.manifest):
+    if not _may_meet_others(job):
         return ()
 
     members = job.stream.cached(
@@ -610,7 +610,7 @@ def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     same rendezvous.
     """
     job = member.pod.job
-    if not _meets_others(job) or job.stream.has_only(job.manifest):
+    if not _may_meet_others(job):
         return ()
 
     at_host = job.stream.cached(
@@ -645,6 +645,13 @@ def _waiting_members(stream: Objects, versions: Versions) -> Iterator[MeetingMem
                 and member.rendezvous.nodes != (1, 1)
             ):
                 yield member
+
+
+def _may_meet_others(job: WorkloadPods) -> bool:
+    """Return whether the stream has other jobs that this one may meet."""
+    return _meets_others(job) and any(
+        other.title != job.title for other in jobs_of(job.stream, job.versions)
+    )
 
 
 def _meets_others(job: WorkloadPods) -> bool:

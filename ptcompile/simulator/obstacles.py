@@ -281,10 +281,8 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     from ptcompile.simulator.hostnames import host_mistake
 
     is_complete = gathering.is_complete
-    if gathering.meets_at_a_pod:
-        mistake = host_mistake(guide.pod, host, is_complete=is_complete)
-    else:
-        mistake = None
+    meets = gathering.meets_at_a_pod
+    mistake = host_mistake(guide.pod, host, is_complete=is_complete) if meets else None
     if mistake is None and (is_outside(guide) or peers_of(guide)):
         return
 

@@ -286,13 +286,12 @@ class Pod:
             return invocation
 
         config = self.file(config_file)
-        text = config.text if config is not None else None
-        if text is None:
+        if config is None or config.text is None:
             return invocation
 
         from ptcompile.simulator.launchers import read_config
 
-        return invocation._replace(options={**read_config(text), **invocation.options})
+        return invocation._replace(options={**read_config(config.text), **invocation.options})
 
     def file(self, path: str) -> MountedFile | None:
         """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the
@@ -300,11 +299,10 @@ class Pod:
         """
         from ptcompile.simulator.mounted import mounted_path
 
-        if self.main is not None:
-            mounted = mounted_path(self.view.spec, self.main.spec, path)
-        else:
-            mounted = None
-        return mounted.file(self.job.find) if mounted is not None else None
+        if self.main is None:
+            return None
+        mounted = mounted_path(self.view.spec, self.main.spec, path)
+        return None if mounted is None else mounted.file(self.job.find)
 
     def file_text(self, path: str) -> str | None:
         """Return the text of such a file with secrets masked, or None."""
@@ -412,9 +410,7 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.mounted import MountedFile
 
         source = self.find("ConfigMap", name)
-        if source is not None:
-            return MountedFile(source, key).known_text
-        return None
+        return None if source is None else MountedFile(source, key).known_text
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:
@@ -425,17 +421,17 @@ class WorkloadPods(_PodFields):
         """The manifest's kind."""
         return as_string(self.manifest.get("kind"))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The manifest's name."""
         return object_name(self.manifest)
 
-    @property
+    @cached_property
     def namespace(self) -> str:
         """The manifest's namespace, or `default`."""
         return namespace_of(self.manifest)
 
-    @property
+    @cached_property
     def title(self) -> str:
         """`Kind/name`."""
         return f"{self.kind}/{self.name}"

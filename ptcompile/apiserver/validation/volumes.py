@@ -238,7 +238,9 @@ def check_volumes(volumes: FieldValue) -> None:
     for volume in volumes.objects():
         name = volume["name"]
         if type(name.value) is str and name.value:
-            name.check_text(names.why_not_dns_label, label_help(name.value))
+            why = names.why_not_dns_label(name.value)
+            if why:
+                name.invalid(why, label_help(name.value))
             name.check_unseen(seen)
         elif name.is_empty:
             name.required(help="name the volume; containers mount it by this name")

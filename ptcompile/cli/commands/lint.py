@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,7 +11,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import NotFinishedError
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, load_with_options
+from ptcompile.cli.config import Config, kustomizations_beside, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.related import RelatedObjects, earlier_files, repeated_objects, with_context
 from ptcompile.cli.reporter import (
@@ -63,6 +64,7 @@ class FileLinter:
         self.related = related
         self.earlier = earlier
         """Objects that each file repeats, or None if no other file can define them."""
+        self.kustomizations = functools.cache(kustomizations_beside)
         self.everything: Sequence[InputFile] = ()
         """The files of a partial run in order, with those that are only read."""
 
@@ -105,6 +107,7 @@ class FileLinter:
             self.profile,
             webhooks=not self.options.no_webhooks,
             unknown_kinds=self.options.unknown_kinds,
+            kustomizations=self.kustomizations,
         )
 
     def _report_of(self, file: InputFile) -> tuple[Report, Source]:
@@ -123,10 +126,9 @@ class FileLinter:
         """Return a file with its findings fixed."""
         from ptcompile.api.fix import fix_findings_of
 
-        report = self.report
         return fix_findings_of(
             file.content,
-            lambda text: report(file._replace(content=text)),
+            lambda text: self.report(file._replace(content=text)),
             unsafe=self.options.unsafe_fixes,
         )
 
@@ -210,12 +212,8 @@ def _restore_linter(
     if options.untrusted:
         enter_untrusted_mode()
     config = load_with_options(options)
-    if config.cluster is None:
-        return FileLinter(options, config, None, related, earlier)
-
-    return FileLinter(
-        options, config, load_profile(files.read(config.cluster))[0], related, earlier
-    )
+    profile = None if config.cluster is None else load_profile(files.read(config.cluster))[0]
+    return FileLinter(options, config, profile, related, earlier)
 
 
 def with_repeated(
@@ -293,12 +291,10 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
-    if not any(
+    has_content = any(
         fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files
-    ):
-        # no file was found
-        return _write_fixed(fixed_files, findings)
-    if options.diff:
+    )
+    if options.diff and has_content:
         return _print_patch(fixed_files, findings)
 
     return _write_fixed(fixed_files, findings)
