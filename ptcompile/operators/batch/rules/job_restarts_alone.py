@@ -50,9 +50,9 @@ Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous f
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
@@ -79,7 +79,7 @@ def check(subject: Subject) -> Findings:
         f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the "
         "others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
-        Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
+        fix_setting("set backoffLimit to 0", _LIMIT, 0, safe=False),
         on_key=True,
     )
 

@@ -41,12 +41,11 @@ Source: Kubernetes 1.36, DNS for Services and pods; Job controller 1.36, hostnam
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, is_headless
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import meets_by_name, template_labels
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _POD = ("spec", "template", "spec")
 
@@ -84,11 +83,7 @@ def check(subject: Subject) -> Findings:
                 f"{cause}, and the headless Service {name} selects these pods: their names do not "
                 "resolve",
                 f"set subdomain to {name}",
-                Fix(
-                    f"set subdomain to {name}",
-                    (Edit("set", (*_POD, "subdomain"), name),),
-                    safe=False,
-                ),
+                fix_setting(f"set subdomain to {name}", (*_POD, "subdomain"), name, safe=False),
                 on_key=True,
                 severity="error" if meets_by_name(subject, name) else None,
             )

@@ -44,9 +44,8 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
@@ -58,7 +57,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 "every failure restarts the JobSet and none counts: it never ends by itself",
                 "name onJobFailureReasons, or use RestartJobSet",
-                Fix(
-                    "count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False
-                ),
+                fix_setting("count restarts", (*path, "action"), "RestartJobSet", safe=False),
             )

@@ -44,9 +44,8 @@ Source: JobSet 0.12; jobset#504; Kubernetes, publishNotReadyAddresses.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -67,9 +66,5 @@ def check(subject: Subject) -> Findings:
             "pods wait for one "
             "another",
             "remove it: true is the default",
-            Fix(
-                "publish addresses of pods that are not ready",
-                (Edit("set", path, True),),
-                safe=False,
-            ),
+            fix_setting("publish addresses of pods that are not ready", path, True, safe=False),
         )

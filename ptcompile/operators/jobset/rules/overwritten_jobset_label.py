@@ -35,9 +35,8 @@ Source: JobSet 0.12, labelAndAnnotateObject.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _PREFIX = "jobset.sigs.k8s.io/"
 _OWNED = frozenset(
@@ -57,5 +56,5 @@ def check(subject: Subject) -> Findings:
                         path,
                         "JobSet overwrites it on every pod",
                         "remove it",
-                        Fix(f"remove {key}", (Edit("remove", path),), safe=True),
+                        fix_removing(f"remove {key}", path, safe=True),
                     )

@@ -56,9 +56,8 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
@@ -79,7 +78,7 @@ def check(subject: Subject) -> Findings:
                 f"{subdomain} is also the Service of the JobSet {name}: the one created second "
                 "gets no DNS names",
                 "use another subdomain",
-                Fix("remove subdomain", (Edit("remove", path),), safe=False),
+                fix_removing("remove subdomain", path, safe=False),
             )
             return
 

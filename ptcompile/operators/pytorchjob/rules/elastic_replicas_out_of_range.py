@@ -36,9 +36,8 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
@@ -72,5 +71,5 @@ def check(subject: Subject) -> Findings:
             f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range "
             f"of {min_nodes} to {max_nodes} nodes: {why}",
             "set replicas to a number in the range",
-            Fix(f"set replicas to {replicas}", (Edit("set", _REPLICAS, replicas),), safe=False),
+            fix_setting(f"set replicas to {replicas}", _REPLICAS, replicas, safe=False),
         )

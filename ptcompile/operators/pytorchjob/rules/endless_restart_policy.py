@@ -34,9 +34,8 @@ Source: training-operator 1.9, UpdateJobStatus: success is the Succeeded phase o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -48,5 +47,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"Always also restarts the {role} after success, so the job never succeeds",
             "write OnFailure",
-            Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
+            fix_setting("write OnFailure", path, "OnFailure", safe=True),
         )

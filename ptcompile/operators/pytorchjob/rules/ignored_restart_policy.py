@@ -33,9 +33,8 @@ Source: training-operator 1.9, setRestartPolicy.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
@@ -57,5 +56,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{template_policy} is overwritten by the {role}'s own restartPolicy, {policy}",
                 "write the policy next to replicas, and remove it here",
-                Fix("remove it", (Edit("remove", path),), safe=True),
+                fix_removing("remove it", path, safe=True),
             )

@@ -47,9 +47,8 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Findings, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
@@ -68,7 +67,7 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
 
 def other_size(total: int, text: str) -> Finding:
     """Return the finding that minAvailable should be the number of pods."""
-    fix = Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False)
+    fix = fix_setting(f"set minAvailable to {total}", _PATH, total, safe=False)
     return found_at(_PATH, text, f"write {total}, or remove it", fix)
 
 

@@ -36,9 +36,8 @@ Source: training-operator 1.9, DeletePodsAndServices.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _POLICIES = ("None", "Running", "All")
@@ -51,10 +50,8 @@ def check(subject: Subject) -> Findings:
 
     suggestion = closest_match(policy, _POLICIES)
     if suggestion:
-        fix = Fix(
-            f"write {suggestion}",
-            (Edit("set", _PATH, suggestion),),
-            safe=suggestion.lower() == policy.lower(),
+        fix = fix_setting(
+            f"write {suggestion}", _PATH, suggestion, safe=suggestion.lower() == policy.lower()
         )
     else:
         fix = None

@@ -32,9 +32,8 @@ Source: Volcano 1.16, gang plugin and dependsOn; volcano#2944, #2298.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
@@ -54,5 +53,5 @@ def check(subject: Subject) -> Findings:
             f"starts{'' if written else ' (the default)'}, but only "
             f"{startable} can: the others wait for these through dependsOn",
             f"set minAvailable to at most {startable}",
-            Fix(f"set minAvailable to {startable}", (Edit("set", path, startable),), safe=False),
+            fix_setting(f"set minAvailable to {startable}", path, startable, safe=False),
         )

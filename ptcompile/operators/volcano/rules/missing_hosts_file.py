@@ -52,8 +52,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
@@ -80,9 +79,7 @@ def check(subject: Subject) -> Findings:
                 continue
 
             if not has_plugin:
-                fix = Fix(
-                    "add the plugin svc", (Edit("set", ("spec", "plugins", "svc"), []),), safe=False
-                )
+                fix = fix_setting("add the plugin svc", ("spec", "plugins", "svc"), [], safe=False)
                 yield found_at(
                     token.path,
                     f"{match[0]} does not exist: the job does not have the plugin svc",

@@ -32,9 +32,8 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _OWNED = {
     "labels": frozenset(
@@ -57,9 +56,5 @@ def check(subject: Subject) -> Findings:
                         path,
                         "Volcano overwrites it on every pod",
                         "remove it",
-                        Fix(
-                            f"remove {key}",
-                            (Edit("remove", path),),
-                            safe=key != "volcano.sh/partition-id",
-                        ),
+                        fix_removing(f"remove {key}", path, safe=key != "volcano.sh/partition-id"),
                     )

@@ -39,9 +39,8 @@ Source: Volcano 1.16, job controller (waitDependsOnTaskMeetCondition).
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -57,7 +56,7 @@ def check(subject: Subject) -> Findings:
             path,
             f"{iteration} is treated as all: {task.name} waits for each task that it names",
             f"write {suggestion}" if suggestion else "write any or all",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            fix_setting(f"write {suggestion}", path, suggestion, safe=False)
             if suggestion
             else None,
         )

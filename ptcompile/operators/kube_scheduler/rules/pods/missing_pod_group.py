@@ -40,9 +40,8 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqu
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 from ptcompile.operators.queues.gangs import NamedGroup
 
@@ -73,9 +72,7 @@ def check(subject: Subject) -> Findings:
             f"did you mean {suggestion}?"
             if suggestion
             else f"add the {group.kind} to the files, or remove the field",
-            Fix(f"use {suggestion}", (Edit("set", path, suggestion),), safe=False)
-            if suggestion
-            else None,
+            fix_setting(f"use {suggestion}", path, suggestion, safe=False) if suggestion else None,
         )
 
 

@@ -36,9 +36,8 @@ Source: Trainer 2.3, torch plugin; JobSet 0.12, network.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec, policy_of
 
 
@@ -51,5 +50,5 @@ def check(subject: Subject) -> Findings:
             f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does "
             "not resolve",
             "remove subdomain",
-            Fix("remove subdomain", (Edit("remove", path),), safe=False),
+            fix_removing("remove subdomain", path, safe=False),
         )

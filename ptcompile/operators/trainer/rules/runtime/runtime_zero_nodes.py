@@ -36,9 +36,8 @@ Source: Trainer 2.3, runtime framework.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{num_nodes} is treated as 1",
             "write 1",
-            Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
+            fix_setting("set numNodes to 1", path, 1, safe=True),
         )

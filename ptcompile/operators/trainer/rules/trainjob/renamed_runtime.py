@@ -47,7 +47,6 @@ Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; T
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
@@ -55,7 +54,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -79,7 +78,7 @@ def check(subject: Subject) -> Findings:
                 "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's "
                 "configurations, or "
                 f"write {renamed}",
-                Fix(f"write {renamed}", (Edit("set", path, renamed),), safe=False),
+                fix_setting(f"write {renamed}", path, renamed, safe=False),
             )
             return
 

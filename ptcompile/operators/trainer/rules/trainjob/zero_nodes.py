@@ -23,9 +23,8 @@ Source: Trainer 2.3 (the schema's minimum is 0).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -36,5 +35,5 @@ def check(subject: Subject) -> Findings:
             path,
             "0 nodes: no pod is created, and the TrainJob completes at once",
             "write 1 or more",
-            Fix("set numNodes to 1", (Edit("set", path, 1),), safe=False),
+            fix_setting("set numNodes to 1", path, 1, safe=False),
         )
