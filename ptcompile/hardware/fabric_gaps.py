@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+)
 
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
@@ -117,7 +124,7 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
         for half in ("requests", "limits")
         for name in as_mapping(resources.get(half))
     }
-    added = nested_map(security, "capabilities").get("add")
+    added = nested_value(security, "capabilities", "add")
     if isinstance(added, list | tuple):
         names = {str(capability).removeprefix("CAP_") for capability in added}
     else:

@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     get,
     kind_of,
     nested_map,
+    nested_value,
     object_name,
 )
 
@@ -113,7 +114,7 @@ def group_and_kind(manifest: Json) -> tuple[str, str]:
 
 def _named_by(owner: Json, job: Json) -> Json:
     """Return a job that a controller names after its owner, in the same namespace."""
-    space = nested_map(owner, "metadata").get("namespace")
+    space = nested_value(owner, "metadata", "namespace")
     metadata = {**nested_map(job, "metadata"), "generateName": f"{object_name(owner)}-"}
     return {**job, "metadata": metadata if space is None else {**metadata, "namespace": space}}
 
@@ -214,11 +215,11 @@ def pod_of_template(owner: Json, template: Json) -> Json | None:
     """Return the Pod that a controller creates from a template, or None if the template has no
     containers.
     """
-    if not as_mappings(nested_map(template, "spec").get("containers")):
+    if not as_mappings(nested_value(template, "spec", "containers")):
         return None
 
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
-    space = nested_map(owner, "metadata").get("namespace")
+    space = nested_value(owner, "metadata", "namespace")
     if space is not None:
         metadata["namespace"] = space
 

@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_value,
 )
 
 _PORT = 23456
@@ -97,7 +98,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
             }
         ),
     }
-    if (number := nested_map(run, "schedulingPolicy").get("minAvailable")) is not None and as_int(
+    if (number := nested_value(run, "schedulingPolicy", "minAvailable")) is not None and as_int(
         number
     ) > 0:
         fields["minAvailable"] = as_int(number)
@@ -137,7 +138,7 @@ def _custom_master_port(pods: ReadRole) -> int | None:
     main = next(
         (
             item
-            for item in as_mappings(nested_map(pods.template, "spec").get("containers"))
+            for item in as_mappings(nested_value(pods.template, "spec", "containers"))
             if item.get("name") == pods.main
         ),
         {},

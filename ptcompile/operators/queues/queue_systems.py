@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +141,7 @@ def queue_sentences(
             )
     if as_string(labels.get(KAI_QUEUE)):
         yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
-    if MULTI_KUEUE in (spec.get("managedBy"), nested_map(spec, "runPolicy").get("managedBy")):
+    if MULTI_KUEUE in (spec.get("managedBy"), nested_value(spec, "runPolicy", "managedBy")):
         yield (
             "no pods here: MultiKueue creates a copy of the job in another cluster, which has the "
             "pods"
@@ -210,15 +217,12 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
         return status_from_condition("failed", conditions["Failed"])
     if success in conditions:
         return Status("succeeded")
-    if (
-        "Suspended" not in conditions
-        and nested_map(live, *suspend[:-1]).get(suspend[-1]) is not True
-    ):
+    if "Suspended" not in conditions and nested_value(live, *suspend[:-1], suspend[-1]) is not True:
         return None
 
     status = status_from_condition("queued", conditions.get("Suspended", {"reason": "Suspended"}))
     labels = nested_map(live, "metadata", "labels")
-    uid = as_string(nested_map(live, "metadata").get("uid"))
+    uid = nested_string(live, "metadata", "uid")
     if queue := as_string(labels.get(KUEUE_QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return status._replace(

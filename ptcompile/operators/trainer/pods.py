@@ -20,6 +20,8 @@ from ptcompile.kubernetes.unstructured import (
     get,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Version
@@ -43,7 +45,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     runtime, assumed = runtimes.find_runtime(manifest, request.related, request.versions.trainer)
     notes = []
     if assumed:
-        name = as_string(nested_map(manifest, "spec", "runtimeRef").get("name"))
+        name = nested_string(manifest, "spec", "runtimeRef", "name")
         notes.append(
             f"runtime {name!r} is in no file and not built in: treated as a copy of "
             "torch-distributed"
@@ -53,7 +55,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
 
-    spec = {**build.spec, "suspend": nested_map(manifest, "spec").get("suspend") is True}
+    spec = {**build.spec, "suspend": nested_value(manifest, "spec", "suspend") is True}
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -151,7 +153,7 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
 
 def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     """Apply `spec.trainer` to the container `node` of the trainer's job."""
-    trainer = nested_map(build.manifest, "spec").get("trainer")
+    trainer = nested_value(build.manifest, "spec", "trainer")
     node = runtimes.find_container(replicated, "node")
     if (
         runtimes.step_label(replicated) != "trainer"
@@ -292,7 +294,7 @@ def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a TrainJob does on failure and at its end."""
     runtime = runtimes.find_runtime(manifest, related)[0]
     yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
-    deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
+    deadline = nested_value(manifest, "spec", "activeDeadlineSeconds")
     if deadline is not None:
         yield (
             f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted "

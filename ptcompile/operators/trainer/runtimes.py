@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
@@ -272,7 +273,7 @@ def policy_of(runtime: Json) -> str | None:
     """Return `torch`, `mpi`, `jax`, `xgboost` or `flux`; `plain` for a policy without a source,
     None without a policy.
     """
-    policy = nested_map(runtime, "spec").get("mlPolicy")
+    policy = nested_value(runtime, "spec", "mlPolicy")
     if not isinstance(policy, Mapping):
         return None
     return next((name for name in POLICIES if isinstance(policy.get(name), Mapping)), "plain")
@@ -280,22 +281,20 @@ def policy_of(runtime: Json) -> str | None:
 
 def replicated_jobs(runtime: Json) -> list[Json]:
     """Return the replicatedJobs of a runtime's template."""
-    return as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
+    return as_mappings(nested_value(runtime, "spec", "template", "spec", "replicatedJobs"))
 
 
 def step_label(replicated: Json) -> str:
     """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty
     string.
     """
-    return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(
-        ANCESTOR, ""
-    )
+    return string_map(nested_value(replicated, "template", "metadata", "labels")).get(ANCESTOR, "")
 
 
 def containers(replicated: Json) -> list[Json]:
     """Return the main containers of a replicatedJob's pods."""
     return as_mappings(
-        nested_map(replicated, "template", "spec", "template", "spec").get("containers")
+        nested_value(replicated, "template", "spec", "template", "spec", "containers")
     )
 
 
@@ -310,7 +309,7 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
 
     The two are not merged: Trainer 2.3 counts processes from the raw ones.
     """
-    resources = nested_map(manifest, "spec", "trainer").get("resourcesPerNode")
+    resources = nested_value(manifest, "spec", "trainer", "resourcesPerNode")
     if isinstance(resources, Mapping):
         return resources
     for replicated in replicated_jobs(runtime):
@@ -338,9 +337,9 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
 
     Before 2.2 the runtime's torch policy could also set it.
     """
-    processes = nested_map(manifest, "spec", "trainer").get("numProcPerNode")
+    processes = nested_value(manifest, "spec", "trainer", "numProcPerNode")
     if processes is None and version < (2, 2):
-        processes = nested_map(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
+        processes = nested_value(runtime, "spec", "mlPolicy", "torch", "numProcPerNode")
     if processes is not None and not isinstance(processes, Mapping | list):
         return str(processes)
 
@@ -349,7 +348,7 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
         return "auto"
 
     for kind in ("requests", "limits"):
-        cpu = quantity.parse(nested_map(resources, kind).get("cpu"))
+        cpu = quantity.parse(nested_value(resources, kind, "cpu"))
         if cpu:
             return str(max(1, cpu.value))
 
@@ -358,10 +357,10 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
 
 def node_count(manifest: Json, runtime: Json) -> int:
     """Return the number of nodes: the TrainJob's, else the runtime's raised to 1, else 1."""
-    num_nodes = nested_map(manifest, "spec", "trainer").get("numNodes")
+    num_nodes = nested_value(manifest, "spec", "trainer", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool):
         return max(0, num_nodes)
-    runtime_nodes = nested_map(runtime, "spec", "mlPolicy").get("numNodes")
+    runtime_nodes = nested_value(runtime, "spec", "mlPolicy", "numNodes")
     if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool):
         return max(1, runtime_nodes)
     return 1

@@ -20,6 +20,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -92,7 +94,7 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
     for i, task in enumerate(tasks):
         count = as_int(task.get("replicas"))
         last_host = f"{name}-{as_string(task.get('name'))}-{count - 1}"
-        hostname = as_string(nested_map(task, "template", "spec").get("hostname"))
+        hostname = nested_string(task, "template", "spec", "hostname")
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
             why = (
@@ -172,7 +174,7 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     check_templates(pod_templates(manifest), context, problems)
-    for index, volume in indexed_mappings(nested_map(manifest, "spec").get("volumes")):
+    for index, volume in indexed_mappings(nested_value(manifest, "spec", "volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(
                 volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems

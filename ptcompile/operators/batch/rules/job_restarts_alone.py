@@ -51,7 +51,7 @@ Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous f
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
@@ -85,5 +85,5 @@ def check(subject: Subject) -> Findings:
 
 
 def _fails_at_once(subject: Subject) -> bool:
-    rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
+    rules = as_mappings(nested_value(subject.spec, "podFailurePolicy", "rules"))
     return any(rule.get("action") == "FailJob" for rule in rules)

@@ -40,7 +40,7 @@ Source: JobSet 0.12, failurePolicy.rules; Kubernetes, the Job controller's failu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
@@ -58,7 +58,7 @@ def check(subject: Subject) -> Findings:
         for _, replicated in replicated_jobs(subject)
     }
     everywhere = {field for job_fields in fields.values() for field in job_fields}
-    for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+    for i, rule in enumerate(as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))):
         reasons = as_strings(rule.get("onJobFailureReasons"))
         targets = as_strings(rule.get("targetReplicatedJobs"))
         if targets:

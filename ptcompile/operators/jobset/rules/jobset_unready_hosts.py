@@ -44,13 +44,13 @@ Source: JobSet 0.12; jobset#504; Kubernetes, publishNotReadyAddresses.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
     if (
-        nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False
+        nested_value(subject.spec, "network", "publishNotReadyAddresses") is not False
         or subject.min_nodes_to_start < 2
     ):
         return

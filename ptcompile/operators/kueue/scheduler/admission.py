@@ -17,6 +17,8 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_of
@@ -185,7 +187,7 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
         return None
 
     spec = nested_map(job, "spec")
-    is_suspended = True in (spec.get("suspend"), nested_map(spec, "runPolicy").get("suspend"))
+    is_suspended = True in (spec.get("suspend"), nested_value(spec, "runPolicy", "suspend"))
 
     return JobAdmission(
         kind=kind_of(job)[1],
@@ -289,9 +291,7 @@ def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
     """Yield what else decides about the admission."""
     queue = cluster.queues.get(workload.cluster_queue)
     for name in [] if queue is None else admission_checks(queue):
-        controller = as_string(
-            nested_map(cluster.checks.get(name, {}), "spec").get("controllerName")
-        )
+        controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
         what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
         yield f"AdmissionCheck {name}: not looked at is {what}"
     if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):

@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.objects import (
     Flavor,
     FlavorResource,
@@ -411,7 +411,7 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
 
 def _may_preempt_while_borrowing(search: _Search) -> bool:
     preemption = nested_map(search.queue.holder.spec, "preemption")
-    if nested_map(preemption, "borrowWithinCohort").get("policy") not in (None, "", "Never"):
+    if nested_value(preemption, "borrowWithinCohort", "policy") not in (None, "", "Never"):
         return True
     is_reclaiming = preemption.get("reclaimWithinCohort") not in (None, "", "Never")
     return search.state.cluster.configuration.fair_sharing and is_reclaiming

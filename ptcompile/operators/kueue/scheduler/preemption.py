@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.flavors import (
     Assignment,
     Fit,
@@ -285,7 +285,7 @@ def policies(queue: QuotaNode) -> Json:
 
 def may_borrow_within_cohort(queue: QuotaNode) -> bool:
     """Return whether the queue may preempt others in the cohort while it borrows."""
-    return nested_map(policies(queue), "borrowWithinCohort").get("policy") not in (
+    return nested_value(policies(queue), "borrowWithinCohort", "policy") not in (
         None,
         "",
         "Never",
@@ -390,9 +390,7 @@ def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
     ):
         return _Kind.WITHOUT_BORROWING
 
-    threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get(
-        "maxPriorityThreshold"
-    )
+    threshold = nested_value(policies(incoming.queue), "borrowWithinCohort", "maxPriorityThreshold")
     if isinstance(threshold, int) and candidate.priority > threshold:
         return _Kind.WITHOUT_BORROWING
 

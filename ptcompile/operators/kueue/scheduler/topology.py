@@ -13,7 +13,13 @@ from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.nodes import choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.operators.kueue.scheduler.objects import (
     Cluster,
     Flavor,
@@ -538,8 +544,8 @@ def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
     """Return what running pods that Kueue has not placed use, by node."""
     out: dict[str, dict[str, int]] = {}
     for pod in pods:
-        name = as_string(nested_map(pod, "spec").get("nodeName"))
-        has_ended = nested_map(pod, "status").get("phase") in ("Succeeded", "Failed")
+        name = nested_string(pod, "spec", "nodeName")
+        has_ended = nested_value(pod, "status", "phase") in ("Succeeded", "Failed")
         labels = nested_map(pod, "metadata", "labels")
         if (
             not name

@@ -21,6 +21,8 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -207,7 +209,7 @@ def _copies(manifest: Json) -> int:
     pods.
     """
     if manifest.get("kind") in ("Deployment", "LeaderWorkerSet"):
-        return min(_MAX_COPIES, max(1, as_int(nested_map(manifest, "spec").get("replicas"), 1)))
+        return min(_MAX_COPIES, max(1, as_int(nested_value(manifest, "spec", "replicas"), 1)))
     return 1
 
 
@@ -258,7 +260,7 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = string_map(nested_map(manifest, "metadata").get("annotations")).get(
+    written = string_map(nested_value(manifest, "metadata", "annotations")).get(
         _MIN_PARALLELISM, ""
     )
     if written.isascii() and written.isdigit() and len(written) < 10:
@@ -279,7 +281,7 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     another than its first Pod.
     """
     group = _group_of(manifest)
-    size = nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
+    size = nested_value(manifest, "metadata", "annotations", _GROUP_SIZE)
     members = [
         item
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
@@ -497,7 +499,7 @@ def priority_of(
     manifest: Json, templates: Sequence[tuple[PodSetTemplate, int | None]], stream: Objects
 ) -> int:
     """Return the priority of a job. Raises NotQueuedError if its class does not exist."""
-    name = string_map(nested_map(manifest, "metadata").get("labels")).get(KUEUE_PRIORITY)
+    name = string_map(nested_value(manifest, "metadata", "labels")).get(KUEUE_PRIORITY)
     if name:
         for version in ("v1beta2", "v1beta1"):
             for priority_class in stream.by_name(
@@ -509,8 +511,7 @@ def priority_of(
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
     names = [as_string(scheduling.get("priorityClass"))]
     names += [
-        as_string(nested_map(template.template, "spec").get("priorityClassName"))
-        for template, _ in templates
+        nested_string(template.template, "spec", "priorityClassName") for template, _ in templates
     ]
     name = next(filter(None, names), "")
     classes = stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass"))

@@ -23,6 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -80,7 +81,7 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
 
 def _has_controller(manifest: Json) -> bool:
     """Return whether another object owns this one, whose queue then counts."""
-    owners = as_mappings(nested_map(manifest, "metadata").get("ownerReferences"))
+    owners = as_mappings(nested_value(manifest, "metadata", "ownerReferences"))
     return any(owner.get("controller") is True for owner in owners)
 
 

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_value,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
@@ -206,7 +207,7 @@ def _check_job_change(old: Json, new: Json) -> Problems:
     kind = KINDS["batch/v1", "Job"]
     was_suspended = is_suspended(old, kind)
     suspended = is_suspended(new, kind)
-    before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
+    before, after = (as_int(nested_value(job, "spec", "parallelism"), 1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
         why = (
             "Forbidden: cannot change when partial admission is enabled and the job is not "
@@ -326,11 +327,11 @@ def _check_replicas(old: Json, new: Json) -> Problems:
     """
     path = ("spec", "replicas")
     before, after = (
-        as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new)
+        as_int(nested_value(manifest, "spec", "replicas"), 1) for manifest in (old, new)
     )
     if before and after and before != after:
         yield immutable(path, "scale to 0 first: Kueue admits all pods at once")
-    elif not before and after and as_int(nested_map(new, "status").get("replicas")) > 0:
+    elif not before and after and as_int(nested_value(new, "status", "replicas")) > 0:
         why = "Forbidden: scaling down is still in progress"
         yield rejection(path, why, "wait until all pods are gone", name="webhook-refusal")
 

@@ -47,7 +47,7 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map, nested_value
 from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
@@ -55,7 +55,7 @@ _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 def gang_and_pods(subject: Subject) -> tuple[int, int]:
     """Return minAvailable, or 0 if it is not a number, and the number of pods."""
-    min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    min_available = nested_value(subject.spec, "runPolicy", "schedulingPolicy", "minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(
         as_int(as_mapping(replica).get("replicas"), 1)
@@ -73,7 +73,7 @@ def other_size(total: int, text: str) -> Finding:
 
 def check(subject: Subject) -> Findings:
     min_available, total = gang_and_pods(subject)
-    if min_available > total > 0 and not nested_map(subject.spec, "elasticPolicy").get("metrics"):
+    if min_available > total > 0 and not nested_value(subject.spec, "elasticPolicy", "metrics"):
         yield other_size(
             total,
             f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled",

@@ -35,14 +35,14 @@ Source: training-operator 1.9, PastActiveDeadline: 0 is past.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 
 def check(subject: Subject) -> Findings:
-    seconds = nested_map(subject.spec, "runPolicy").get("activeDeadlineSeconds")
+    seconds = nested_value(subject.spec, "runPolicy", "activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(
             _PATH,

@@ -36,7 +36,7 @@ Source: training-operator 1.9, DeletePodsAndServices.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
@@ -44,7 +44,7 @@ _POLICIES = ("None", "Running", "All")
 
 
 def check(subject: Subject) -> Findings:
-    policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
+    policy = nested_value(subject.spec, "runPolicy", "cleanPodPolicy")
     if not isinstance(policy, str) or policy in _POLICIES:
         return
 

@@ -36,7 +36,7 @@ Source: Volcano 1.16, svc plugin; volcano#5410.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_value, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
 
@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
         return
     for template in subject.templates:
         if (
-            string_map(nested_map(template.data, "metadata").get("annotations")).get(
+            string_map(nested_value(template.data, "metadata", "annotations")).get(
                 "prometheus.io/scrape"
             )
             == "true"

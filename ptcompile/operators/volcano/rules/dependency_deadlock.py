@@ -32,7 +32,7 @@ Source: Volcano 1.16, gang plugin and dependsOn; volcano#2944, #2298.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
@@ -40,7 +40,7 @@ from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     dependent = {
-        i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))
+        i for i, task in tasks if as_strings(nested_value(task.source, "dependsOn", "name"))
     }
     startable = sum(task.replicas for i, task in tasks if i not in dependent)
     written = as_int(subject.spec.get("minAvailable"))

@@ -39,14 +39,14 @@ Source: Volcano 1.16, job controller (waitDependsOnTaskMeetCondition).
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
-        iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
+        iteration = nested_string(task.source, "dependsOn", "iteration")
         if iteration in ("", "any", "all"):
             continue
 

@@ -42,7 +42,7 @@ whose schedulers have their own PodGroups.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import (
     SCHEDULER,
@@ -83,9 +83,7 @@ def check(subject: Subject) -> Findings:
 
 def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     """Return the clause about the other scheduler that places the pods, or ""."""
-    name = nested_map(template.data, "spec").get("schedulerName") or subject.spec.get(
-        "schedulerName"
-    )
+    name = nested_value(template.data, "spec", "schedulerName") or subject.spec.get("schedulerName")
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
     if subject.kind[0].startswith("batch.volcano.sh/"):

@@ -36,12 +36,12 @@ Source: Trainer 2.3, runtime framework.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    num_nodes = nested_map(subject.spec, "mlPolicy").get("numNodes")
+    num_nodes = nested_value(subject.spec, "mlPolicy", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes < 1:
         path = ("spec", "mlPolicy", "numNodes")
         yield found_at(

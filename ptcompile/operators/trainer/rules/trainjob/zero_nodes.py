@@ -23,12 +23,12 @@ Source: Trainer 2.3 (the schema's minimum is 0).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    num_nodes = nested_map(subject.spec, "trainer").get("numNodes")
+    num_nodes = nested_value(subject.spec, "trainer", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes == 0:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
