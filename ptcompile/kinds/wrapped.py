@@ -74,11 +74,14 @@ class WrappedObject(NamedTuple):
         """Return the part that a path is in, and where the outer object has that part: the
         longest beginning.
         """
-        moves = [((), self.path), *self.moves]
-        return max(
-            (move for move in moves if path[: len(move[0])] == move[0]),
-            key=lambda move: len(move[0]),
-        )
+        part: Path = ()
+        outer_path = self.path
+        for pod_path, moved_path in self.moves:
+            if len(pod_path) > len(part) and path[: len(pod_path)] == pod_path:
+                part = pod_path
+                outer_path = moved_path
+
+        return part, outer_path
 
 
 def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
@@ -86,15 +89,16 @@ def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
     if manifest.get("kind") not in _WRAPPERS:
         return
 
-    kind = group_and_kind(manifest)
-    if kind == ("batch", "CronJob"):
+    group, kind = group_and_kind(manifest)
+    if (group, kind) == ("batch", "CronJob"):
         yield _cron_job(manifest)
-    elif kind == ("kubeflow.org", "Experiment") and (trial := as_mapping(get(manifest, _TRIAL))):
-        yield WrappedObject(_TRIAL, _named_by(manifest, _with_values(trial)), is_carried=False)
-    elif kind[0] == "argoproj.io" and kind[1] in _WORKFLOWS:
-        yield from _steps(manifest, _WORKFLOWS[kind[1]])
-    elif kind in _LISTS:
-        path, inner = _LISTS[kind]
+    elif (group, kind) == ("kubeflow.org", "Experiment"):
+        if trial := as_mapping(get(manifest, _TRIAL)):
+            yield WrappedObject(_TRIAL, _named_by(manifest, _with_values(trial)), is_carried=False)
+    elif group == "argoproj.io" and kind in _WORKFLOWS:
+        yield from _steps(manifest, _WORKFLOWS[kind])
+    elif (group, kind) in _LISTS:
+        path, inner = _LISTS[group, kind]
         for place, item in _items(manifest, path):
             if carried := as_mapping(get(item, inner)):
                 yield WrappedObject((*place, *inner), carried)
@@ -108,8 +112,9 @@ def unwrapped(manifest: Json) -> list[Json]:
 
 def group_and_kind(manifest: Json) -> tuple[str, str]:
     """Return the API group and kind: other groups have a CronJob too."""
-    version, kind = kind_of(manifest)
-    return version.rpartition("/")[0], kind
+    api_version, kind = kind_of(manifest)
+    group, _, _ = api_version.rpartition("/")
+    return group, kind
 
 
 def _named_by(owner: Json, job: Json) -> Json:
@@ -235,12 +240,12 @@ def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
     """Yield the texts in an object that are manifests: `resource.manifest` of Argo, and files of
     a ConfigMap.
     """
-    kind = kind_of(manifest)
-    if kind == ("v1", "ConfigMap"):
+    api_version, kind = kind_of(manifest)
+    if (api_version, kind) == ("v1", "ConfigMap"):
         texts: Iterator[tuple[Path, Any]] = (
             (("data", name), value) for name, value in nested_map(manifest, "data").items()
         )
-    elif kind[0].startswith("argoproj.io/"):
+    elif api_version.startswith("argoproj.io/"):
         texts = _argo_manifests(manifest, ())
     else:
         return

@@ -166,7 +166,8 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
         (template, is_separate, _containers(template))
         for template, is_separate in _templates(job, before)
     ]
-    main = next((names[0] for _, _, names in templates if names), "")
+    main = next((name for _, _, names in templates for name in names), "")
+
     rank = 0
     for template, is_separate, names in templates:
         trains = main in names

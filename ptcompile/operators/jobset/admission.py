@@ -353,18 +353,22 @@ def _check_claim_name(
 def _check_claim_use(
     claim: str, pods: list[Json], path: Path, rejection: ProblemFactory
 ) -> Problems:
-    containers = [
-        c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))
-    ]
-    if not any(
-        m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))
-    ):
+    mounted: set[str] = set()
+    for pod in pods:
+        for key in ("initContainers", "containers"):
+            for container in as_mappings(pod.get(key)):
+                mounts = as_mappings(container.get("volumeMounts"))
+                mounted.update(as_string(mount.get("name")) for mount in mounts)
+
+    if claim not in mounted:
         yield rejection(
             path,
             f'Invalid value: "{claim}": no container mounts it',
             "mount it, or remove the template",
         )
-    if any(v.get("name") == claim for p in pods for v in as_mappings(p.get("volumes"))):
+
+    volumes = [volume for pod in pods for volume in as_mappings(pod.get("volumes"))]
+    if any(volume.get("name") == claim for volume in volumes):
         yield rejection(
             path,
             f'Invalid value: "{claim}": a pod has a volume of this name already',

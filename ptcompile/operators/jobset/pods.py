@@ -101,11 +101,13 @@ class _JobSetExpansion:
         self.replicas = [max(0, as_int(rj.get("replicas"), 1)) for rj in jobs]
         self.groups = [as_string(rj.get("groupName")) or "default" for rj in jobs]
         self.before = list(accumulate(self.replicas, initial=0))
+
         self.in_group: Counter[str] = Counter()
         self.before_in_group: list[int] = []
         for group, replicas in zip(self.groups, self.replicas, strict=True):
             self.before_in_group.append(self.in_group[group])
             self.in_group[group] += replicas
+
         self.coordinator = _coordinator_address(self.name, self.subdomain, spec)
 
     def services(self) -> tuple[Json, ...]:

@@ -48,6 +48,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     size = group_size(manifest)
     groups = as_int(spec.get("replicas"), 1)
     has_leader = bool(both.get("leaderTemplate"))
+
     if has_leader:
         yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
     if both.get("workerTemplate") is not None:

@@ -105,6 +105,7 @@ class _MPIJob:
             k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1)))
             for k, r in self.replicas.items()
         }
+
         self.slots = as_int(spec.get("slotsPerWorker"), 1)
         self.launcher_works = spec.get("runLauncherAsWorker") is True
         self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"

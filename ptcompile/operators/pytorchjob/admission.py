@@ -63,6 +63,7 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
             frozenset(),
             clean,
         )
+
         finalizers = nested_value(template.template, "metadata", "finalizers")
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
         policy = nested_value(replicas, template.role, "restartPolicy")

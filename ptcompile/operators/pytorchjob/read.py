@@ -38,6 +38,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     spec = nested_map(manifest, "spec")
     specs = nested_map(spec, "pytorchReplicaSpecs")
     policy = spec.get("elasticPolicy")
+
     if policy is not None and "Master" in specs:
         why = "with a Master it adds one torchrun to those of the workers (PTC439)"
         yield unreadable_object(

@@ -85,10 +85,10 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
 
 
 def _text_at(data: Json, path: tuple[str, ...]) -> str:
-    value = nested_value(data, *path[:-1], path[-1]) if path else None
+    value = nested_value(data, *path) if path else None
     return value if type(value) is str else ""
 
 
 def _value_at(data: Json, path: tuple[str, ...]) -> int | None:
-    value: Any = nested_value(data, *path[:-1], path[-1])
+    value: Any = nested_value(data, *path)
     return value if type(value) is int else None

@@ -170,6 +170,7 @@ def _check_end(spec: Json) -> Problems:
     fix = Fix(help, (Edit("set", (*_SPEC, "shutdownAfterJobFinishes"), True),), safe=False)
     if spec.get("suspend") is True and not shuts_down:
         yield _failure((*_SPEC, "suspend"), f"{ends} is not allowed to be suspended", help, fix)
+
     seconds = spec.get("ttlSecondsAfterFinished")
     if isinstance(seconds, int) and seconds > 0 and not shuts_down:
         yield _failure(
@@ -181,6 +182,7 @@ def _check_end(spec: Json) -> Problems:
     if isinstance(seconds, int) and seconds < 0:
         text = "TTLSecondsAfterFinished must be a non-negative integer"
         yield _failure((*_SPEC, "ttlSecondsAfterFinished"), text, "use 0 or more")
+
     deadline = spec.get("activeDeadlineSeconds")
     if isinstance(deadline, int) and deadline <= 0:
         text = "activeDeadlineSeconds must be a positive integer"

@@ -56,7 +56,7 @@ def train_job_rules(manifest: Json) -> Problems:
     if isinstance(manager, str) and manager not in _MANAGERS:
         yield invalid_value(
             ("spec", "managedBy"),
-            f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
+            f"ManagedBy must be {' or '.join(_MANAGERS)} if set",
             "remove it, or name one",
         )
 
@@ -122,9 +122,9 @@ def training_runtime_rules(manifest: Json) -> Problems:
 
 def _check_single_policy(policy: Json, path: Path) -> Problems:
     set_policies = [name for name in _POLICIES if policy.get(name) is not None]
-    if len(set_policies) > 1:
+    for second in set_policies[1:2]:
         yield invalid_value(
-            (*path, set_policies[1]),
+            (*path, second),
             "Only one of the policy can be configured",
             f"keep one of {', '.join(set_policies)}",
         )
@@ -239,7 +239,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
-        spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.KINDS[0], **ref}
+        spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.CLUSTER_KIND, **ref}
     spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
     if spec.get("managedBy") is None:
         spec["managedBy"] = f"{runtimes.GROUP}/trainjob-controller"

@@ -180,6 +180,7 @@ def check_runtime_patches(
             job_path = (*template_path, "spec", "replicatedJobs", number, "template")
             child = nested_map(job, "template")
             _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
+
             pods = nested_map(child, "spec", "template")
             _check_metadata(
                 pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems

@@ -185,10 +185,13 @@ def apply_mpi(build: Build) -> None:
     policy = nested_map(build.runtime, "spec", "mlPolicy", "mpi")
     count = runtimes.node_count(build.manifest, build.runtime)
     as_node = policy.get("runLauncherAsNode") is True
+
+    # the launcher is a node too, so it leaves one fewer to the workers
     workers = max(1, count - 1) if as_node else count
     build.set_nodes(1)
     build.set_nodes(workers, job="node")
     slots = _mpi_slots(build, policy)
+
     _add_mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
     env = [
         templates.env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
@@ -204,6 +207,7 @@ def apply_mpi(build: Build) -> None:
         for job in build.jobs
         if job.get("name") == "node"
     ]
+
     hosts = [
         f"{build.name}-node-0-{i}.{build.name} slots={slots}\n"
         for i in range(min(workers, MAX_NAMED_HOSTS))

@@ -107,10 +107,7 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
 def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
     """Return the origin of all that the TrainJob does not change."""
     reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = (
-        f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} "
-        f"{as_string(reference.get('name'))}"
-    )
+    writer = f"{runtimes.referenced_kind(reference)} {as_string(reference.get('name'))}"
     return FieldOrigin(
         ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
     )
@@ -278,7 +275,7 @@ def runtime_templates(manifest: Json) -> Iterator[Template]:
 
 def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
 
 
@@ -286,13 +283,13 @@ def restarts(
     manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
 ) -> tuple[Retry, ...]:
     """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a TrainJob does on failure and at its end."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
     deadline = nested_value(manifest, "spec", "activeDeadlineSeconds")
     if deadline is not None:

@@ -213,7 +213,8 @@ EXAMPLES: Mapping[tuple[str, str], Json] = {
 
 
 API_VERSION = f"{GROUP}/v1alpha1"
-KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+CLUSTER_KIND = "ClusterTrainingRuntime"
+KINDS = (CLUSTER_KIND, "TrainingRuntime")
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
@@ -222,6 +223,11 @@ _OLDER_IMAGES = (
     ((2, 3), "pytorch/pytorch:2.10.0-cuda12.8-cudnn9-runtime"),
 )
 """Images of the torch runtimes before a release of Trainer."""
+
+
+def referenced_kind(reference: Json) -> str:
+    """Return the kind of runtime that a `runtimeRef` names, by default the cluster's."""
+    return as_string(reference.get("kind")) or CLUSTER_KIND
 
 
 def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
@@ -237,16 +243,16 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
     releases install older images.
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
-    kind = as_string(ref.get("kind")) or KINDS[0]
+    kind = referenced_kind(ref)
     name = as_string(ref.get("name"))
-    if kind == KINDS[0]:
+    if kind == CLUSTER_KIND:
         candidates = objects(related)
     else:
         candidates = objects(related).in_namespace(namespace_of(manifest))
 
     for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)
-    installed = BUILTIN.get(name) if kind == KINDS[0] else None
+    installed = BUILTIN.get(name) if kind == CLUSTER_KIND else None
     installed = installed or EXAMPLES.get((kind, name))
 
     return Base(
@@ -373,9 +379,11 @@ def tune_model(runtime_name: str) -> str:
     The name must have three parts between hyphens; the first one does not matter (Trainer 2.3).
     """
     parts = runtime_name.split("-")
-    if len(parts) == 3:
-        return f"{parts[1].replace('.', '_')}/{parts[2].upper()}"
-    return ""
+    if len(parts) != 3:
+        return ""
+
+    _, model, size = parts
+    return f"{model.replace('.', '_')}/{size.upper()}"
 
 
 def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
@@ -386,5 +394,5 @@ def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Itera
         runtime = find_runtime(job, manifests, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
         metadata = {"name": ref["name"], **runtime["metadata"]}
-        kind = ref.get("kind", KINDS[0])
+        kind = referenced_kind(ref)
         yield {"apiVersion": API_VERSION, "kind": kind, **runtime, "metadata": metadata}

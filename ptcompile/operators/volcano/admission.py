@@ -276,9 +276,9 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
     """
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
-    for j, container in enumerate(
-        as_mappings(nested_value(task, "template", "spec", "containers"))
-    ):
+
+    containers = as_mappings(nested_value(task, "template", "spec", "containers"))
+    for j, container in enumerate(containers):
         resources = nested_map(container, "resources")
         amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
         cpu = quantity.parse(amounts.get("cpu"))

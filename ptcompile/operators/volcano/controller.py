@@ -39,6 +39,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None
     }
     tasks = as_mappings(spec.get("tasks"))
+
     yield from _check_names(name, spec, tasks, plugins, request.versions)
     queue = as_string(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
@@ -47,11 +48,13 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
             f"has {len(queue)})"
         )
         yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
+
     if "pytorch" in plugins:
         yield from _check_pytorch_port(plugins["pytorch"], tasks)
     if "ray" in plugins:
-        head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
-        if not any(t.get("name") == head for t in tasks):
+        flags, _ = parse(plugins["ray"], {"head": "head", "worker": "worker"})
+        head = flags["head"]
+        if not any(task.get("name") == head for task in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"
             yield controller_failure(
                 "volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME"

@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
         or subject.min_nodes_to_start < 2
     ):
         return
+
     if any(
         as_mapping(container.spec.get("readinessProbe"))
         for container in subject.containers
@@ -63,8 +64,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} "
-            "pods wait for one "
-            "another",
+            "pods wait for one another",
             "remove it: true is the default",
             fix_setting("publish addresses of pods that are not ready", path, True, safe=False),
         )

@@ -45,6 +45,8 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 def check(subject: Subject) -> Findings:
     if queue_of(subject.metadata):
         return
+
+    _, kind = subject.kind
     for template in subject.templates:
         name = as_string(string_map(nested_value(template.data, "metadata", "labels")).get(QUEUE))
         if template.path and name:
@@ -52,8 +54,8 @@ def check(subject: Subject) -> Findings:
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))
             yield found_at(
                 path,
-                f"Kueue queues each pod separately, since the {subject.kind[1]} has no queue",
-                f"put the label on the {subject.kind[1]}",
+                f"Kueue queues each pod separately, since the {kind} has no queue",
+                f"put the label on the {kind}",
                 Fix("put the label on the object", edits, safe=False),
                 on_key=True,
             )

@@ -54,12 +54,14 @@ def check(subject: Subject) -> Findings:
         return
     if subject.kind[1] == "TrainJob" and nested_value(subject.spec, "trainer", "resourcesPerNode"):
         return
+
     if any(
         _has_pod_quota(cluster_queue)
         for kind in CLUSTER_QUEUES
         for cluster_queue in subject.objects.of_kind(kind)
     ):
         return
+
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
             path = _container_path(subject, role)

@@ -26,6 +26,7 @@ from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource,
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage, leaf_key
 from ptcompile.operators.kueue.scheduler.workloads import (
+    Owner,
     PodSet,
     TopologyRequest,
     Workload,
@@ -48,6 +49,7 @@ class ExistingWorkload(Workload):
             _priority(spec),
             (),
         )
+
         self._manifest = manifest
         self._cluster = cluster
         self._state = state
@@ -55,13 +57,9 @@ class ExistingWorkload(Workload):
         metadata = nested_map(manifest, "metadata")
         self.order = as_string(metadata.get("creationTimestamp")), 0
         self.reserved_at = _transition(manifest, "QuotaReserved"), 0
-        self.owner = next(
-            (
-                (as_string(owner.get("kind")), as_string(owner.get("name")))
-                for owner in as_mappings(metadata.get("ownerReferences"))
-            ),
-            ("Workload", self.name),
-        )
+        self.owner = Owner("Workload", self.name)
+        for owner in as_mappings(metadata.get("ownerReferences"))[:1]:
+            self.owner = Owner(as_string(owner.get("kind")), as_string(owner.get("name")))
         self.was_tried = bool(as_mappings(nested_value(manifest, "status", "conditions")))
 
     @property

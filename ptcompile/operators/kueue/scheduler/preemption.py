@@ -13,6 +13,7 @@ from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, neste
 from ptcompile.operators.kueue.scheduler.flavors import (
     Assignment,
     Fit,
+    QuotaFit,
     place_all,
     placement_requests,
 )
@@ -86,25 +87,24 @@ def find_targets(
     )
 
 
-def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tuple[Fit, int]]:
+def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], QuotaFit]:
     """Return the function that tells how one resource would fit after preemption."""
 
-    def fit_after_preemption(
-        workload: Workload, key: FlavorResource, amount: int
-    ) -> tuple[Fit, int]:
+    def fit_after_preemption(workload: Workload, key: FlavorResource, amount: int) -> QuotaFit:
         queue = state.queues[workload.cluster_queue]
         targets = _targets(Incoming(workload, queue, {key: amount}, frozenset({key}), {}, state))
         if not targets:
-            return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(
-                key, amount
-            )[0]
+            fit = Fit.NO_PREEMPTION_CANDIDATES
+        elif any(target.workload.cluster_queue == queue.name for target in targets):
+            fit = Fit.PREEMPT
+        else:
+            fit = Fit.RECLAIM
 
         removed = [state.remove(target.workload) for target in targets]
-        borrowing = queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
+        borrowing, _ = queue.find_height_of_lowest_subtree_that_fits(key, amount)
         _restore(state, removed)
-        is_same = any(target.workload.cluster_queue == queue.name for target in targets)
 
-        return (Fit.PREEMPT if is_same else Fit.RECLAIM), borrowing
+        return QuotaFit(fit, borrowing)
 
     return fit_after_preemption
 

@@ -106,6 +106,13 @@ class PodSet(NamedTuple):
     topology: TopologyRequest
 
 
+class Owner(NamedTuple):
+    """The job of a Workload."""
+
+    kind: str
+    name: str
+
+
 class Workload:
     """A job as Kueue sees it, and what became of it."""
 
@@ -124,8 +131,7 @@ class Workload:
         self.reserved_at: tuple[str, int] = ("", 0)
         self.invalid = ""
         """Why Kueue never tries to admit it, or an empty string."""
-        self.owner: tuple[str, str] = ("", name)
-        """Kind and name of the job."""
+        self.owner = Owner("", name)
         self.cursor: list[dict[str, int]] = []
         """Index of the flavor that was tried last, by pod set and resource."""
         self.tried: list[list[dict[str, int]]] = []
@@ -293,18 +299,17 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
         total = 0
     if len(members) < total:
         raise NotQueuedError(f"the group {group} has {len(members)} of {total} pods")
-    if members and object_name(members[0]) != object_name(manifest):
-        raise PartOfGroupError(
-            f"the group {group} is queued as its first pod, {object_name(members[0])}"
-        )
+    first = next(map(object_name, members), object_name(manifest))
+    if first != object_name(manifest):
+        raise PartOfGroupError(f"the group {group} is queued as its first pod, {first}")
 
-    roles: dict[str, tuple[Json, int]] = {}
+    roles: dict[str, list[Json]] = {}
     for member in members:
         shape = _shape(nested_map(admitted(member, ClusterState(stream)), "spec"))
-        roles[shape] = (member, roles[shape][1] + 1) if shape in roles else (member, 1)
+        roles.setdefault(shape, []).append(member)
 
     return [
-        PodSetTemplate(_role_name(shape), (), pod, count) for shape, (pod, count) in roles.items()
+        PodSetTemplate(_role_name(shape), (), pods[-1], len(pods)) for shape, pods in roles.items()
     ]
 
 

@@ -44,6 +44,7 @@ _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     total = count_nodes(roles)
+
     if (
         total > 1
         and subject.torchrun_groups

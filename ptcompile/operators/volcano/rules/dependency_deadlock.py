@@ -45,13 +45,14 @@ def check(subject: Subject) -> Findings:
     startable = sum(task.replicas for i, task in tasks if i not in dependent)
     written = as_int(subject.spec.get("minAvailable"))
     min_available = written or sum(task.min_available for _, task in tasks)
+
     if dependent and 0 < startable < min_available:
+        default = "" if written else " (the default)"
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{min_available} pods have to exist before any "
-            f"starts{'' if written else ' (the default)'}, but only "
-            f"{startable} can: the others wait for these through dependsOn",
+            f"{min_available} pods have to exist before any starts{default}, but only {startable} "
+            "can: the others wait for these through dependsOn",
             f"set minAvailable to at most {startable}",
             fix_setting(f"set minAvailable to {startable}", path, startable, safe=False),
         )

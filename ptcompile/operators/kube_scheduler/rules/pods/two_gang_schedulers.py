@@ -60,24 +60,28 @@ def check(subject: Subject) -> Findings:
             continue
 
         path = (*template.path, *group.path)
+        *_, field, _ = group.path
         placer = _other_scheduler(template, subject)
-        others = [
-            other.scheduler
-            for other in groups_of_template(template, subject)
-            if other.scheduler != SCHEDULER
-        ]
+        other = next(
+            (
+                named.scheduler
+                for named in groups_of_template(template, subject)
+                if named.scheduler != SCHEDULER
+            ),
+            None,
+        )
         if placer:
             yield found_at(
                 path,
                 f"{placer}, which does not read the {group.kind} {group.name}",
-                f"remove {group.path[-2]}, or let kube-scheduler place the pods",
+                f"remove {field}, or let kube-scheduler place the pods",
             )
-        elif others:
+        elif other is not None:
             yield found_at(
                 path,
-                f"the pods name a group of kube-scheduler and one of {others[0]}: only one of "
+                f"the pods name a group of kube-scheduler and one of {other}: only one of "
                 "them places the pods",
-                f"remove {group.path[-2]}, or the group of {others[0]}",
+                f"remove {field}, or the group of {other}",
             )
 
 

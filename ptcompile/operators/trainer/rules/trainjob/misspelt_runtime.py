@@ -32,7 +32,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
-    installed = as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
+    installed = runtimes.referenced_kind(ref) == runtimes.CLUSTER_KIND
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
 

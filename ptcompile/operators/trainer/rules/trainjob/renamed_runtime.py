@@ -61,14 +61,14 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    kind = as_string(ref.get("kind")) or runtimes.KINDS[0]
+    kind = runtimes.referenced_kind(ref)
     name = as_string(ref.get("name"))
     if not name or not runtime_of(subject).assumed:
         return
 
     for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
         renamed = object_name(runtime)
-        is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == subject.namespace
+        is_visible = kind == runtimes.CLUSTER_KIND or namespace_of(runtime) == subject.namespace
         if is_visible and _shares_additions(renamed, name, object_name(subject.manifest)):
             path = ("spec", "runtimeRef", "name")
             yield found_at(

@@ -57,7 +57,7 @@ def check(subject: Subject) -> Findings:
     if namesake is not None:
         kind = kind_of(namesake)[1]
         path = ("spec", "runtimeRef", "name")
-        in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
+        in_other_namespace = kind == runtimes.referenced_kind(ref)
         if in_other_namespace:
             existing = f"a {kind} of the namespace {namespace_of(namesake)}"
         else:
@@ -65,7 +65,7 @@ def check(subject: Subject) -> Findings:
         if in_other_namespace:
             reference = f"in {subject.namespace}"
         else:
-            reference = as_string(ref.get("kind")) or runtimes.KINDS[0]
+            reference = runtimes.referenced_kind(ref)
 
         yield found_at(
             path,
